@@ -14,7 +14,7 @@ from .numeric.rows import Rows, count_rows, row_range
 
 
 class QueryAll(OnlineClassifier):
-    """Ask for every label: the learner itself, with the labels counted.
+    """Ask for every label: learn like the inner learner, and count the labels.
 
     It is the reference for the other strategies, and their base. A strategy is itself a learner: `learn` is
     given every label and scores every row, but the inner learner gets only the rows whose label the strategy

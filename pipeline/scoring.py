@@ -65,7 +65,7 @@ class Scoring:
 
     @property
     def name(self) -> str:
-        """Return the name in a study, also the stem of file names."""
+        """Return the metric's name, which studies and file names use."""
         return self.measure if self.side == "clean" else f"{self.side}_{self.measure}"
 
     def variants(self) -> Iterable[Scoring]:

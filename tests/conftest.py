@@ -38,7 +38,7 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """Folder with the real data sets, named by SINGLEPASS_DATA; the test is skipped where there is none."""
+    """Folder with the real data sets, named by SINGLEPASS_DATA; the test is skipped if it is not set."""
     folder = os.environ.get("SINGLEPASS_DATA")
     if not folder or not Path(folder).is_dir():
         pytest.skip("needs real data sets: set SINGLEPASS_DATA to a folder that holds them")

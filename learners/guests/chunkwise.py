@@ -14,7 +14,7 @@ from .returned import checked_codes, checked_scores, scores_of_codes
 
 
 class ChunkwiseGuest(Guest):
-    """A learner whose ``learn(X, y, classes=...)`` predicts each row and then learns it, whatever its base
+    """A learner whose ``learn(X, y, classes=...)`` predicts each row and then learns it, for any base
     class.
 
     Its counts are read from ``n_updates_``, ``n_support_`` and so on, if it has them; ``epochs`` and

@@ -191,7 +191,7 @@ class Given:
 
     @property
     def changed(self) -> bool:
-        """Whether code that it uses was redefined since it was given."""
+        """Whether the user has redefined code of this learner since passing it to the study."""
         return _identity(self._thing)[0] != self.name
 
     @property

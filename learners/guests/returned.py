@@ -26,11 +26,11 @@ def first_line(error: BaseException) -> str:
 
 
 def as_numbers(found: Any, method: str) -> NDArray[np.float64]:
-    """Return the result of a method as float64; GuestError if a value is no number or not finite."""
+    """Return the result of a method as float64; GuestError if a value is not a finite number."""
     try:
         numbers = _as_floats(np.asarray(found))
     except (TypeError, ValueError, OverflowError):
-        raise GuestError(f"{method} returned {_shown(found)}, which are no numbers") from None
+        raise GuestError(f"{method} returned {_shown(found)}, which are not numbers") from None
     if not np.isfinite(numbers).all():
         odd = numbers[~np.isfinite(numbers)].ravel()[0]
         raise GuestError(f"{method} returned {odd} among its scores")
@@ -49,7 +49,7 @@ def checked_scores(found: Any, method: str, n: int, n_classes: int) -> NDArray[n
 
 
 def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np.int64]:
-    """Return predicted labels, shape (n,), as int64; GuestError if one is none of the classes 0 … K - 1."""
+    """Return predicted labels, shape (n,), as int64; GuestError if one is not a class 0 … K - 1."""
     try:
         given = np.asarray(found)
     except ValueError:
@@ -63,8 +63,8 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
         sound = np.array([each in range(n_classes) for each in given.tolist()])
     if not sound.all():
         raise GuestError(
-            f"{method} returned the label {_shown(given[~sound].tolist()[0])}, which is none of the classes "
-            f"0 to {n_classes - 1} that it was told"
+            f"{method} returned the label {_shown(given[~sound].tolist()[0])}, which is not one of the "
+            f"classes 0 to {n_classes - 1} that it was told"
         )
     return numbers.astype(np.int64)
 

@@ -81,7 +81,7 @@ class RiverGuest(Guest):
             label = self.learner.predict_one(x)
         if not chances.keys() <= self._known:
             odd = next(key for key in chances if key not in self._known)
-            raise GuestError(f"predict_proba_one returned the label {odd!r}, which is none of the classes")
+            raise GuestError(f"predict_proba_one returned the label {odd!r}, which is not one of the classes")
         return label, [chances.get(each, 0.0) for each in self._labels]
 
     def _counted(self, said: list[tuple[Any, list[float] | None]]) -> NDArray[np.float64]:

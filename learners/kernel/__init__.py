@@ -1,1 +1,1 @@
-"""Kernel learners, a file a learner."""
+"""Kernel learners, each in its own file."""

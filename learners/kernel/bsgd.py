@@ -90,7 +90,7 @@ def _drop(view, rows, norms, n, slot, t):
 
 @compiled
 def _merge_or_drop(view, rows, norms, n, p, t):
-    """Merge the support vector in slot p with another one of the same sign, or remove it if there is none.
+    """Merge the support vector in slot p with another one of the same sign, or remove it if no other exists.
 
     ``z = h x_p + (1 - h) x_n`` takes n's place and number. Row t of the block has already been stored
     (`_keep_now`), so z is written into its place in the block, and its kernel values with later rows are
@@ -168,7 +168,7 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
             own[n] = view.own[t]
             n = add(view, n, t, a)
             continue
-        # If the new row is smaller than all others, it is not added.
+        # The row with the smallest norm in feature space is left out; this may be the new row.
         p = _smallest(view.alpha, own, view.born, n, a * a * view.own[t])
         if p >= 0:
             own[p] = view.own[t]

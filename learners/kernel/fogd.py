@@ -79,7 +79,7 @@ class FOGD(OnlineClassifier):
 
     ``z(x) = [cos(U x), sin(U x)]/√D`` with D frequencies, the rows of U, drawn from N(0, 2 gamma I) once: the
     expected inner product of two rows' features is ``exp(-gamma ‖x - z‖²)``. A row costs its non-zeros times
-    D, whatever the number of earlier rows.
+    D, regardless of the number of earlier rows.
 
     Parameters
     ----------

@@ -215,7 +215,7 @@ class KernelClassifier(OnlineClassifier):
             support.scores(row_range(X, start, stop), stop - start, scores[start:stop], room)
 
     def _support_to_score(self):
-        """Return the support set that scores are computed from, or None if there is none yet."""
+        """Return the support set that scores are computed from, or None before the first one."""
         return self._support
 
     def _order(self):

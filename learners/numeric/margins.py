@@ -73,7 +73,7 @@ def count_mistakes(scores, codes, stops, counts):
 
 @compiled
 def count_ties(scores, codes, stops, counts):
-    """Count the rows whose signed margin is exactly 0; each is a mistake whatever class is predicted.
+    """Count the rows whose signed margin is exactly 0; each is a mistake for either predicted class.
 
     The arguments and the result are those of `count_mistakes`.
     """

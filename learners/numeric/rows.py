@@ -381,7 +381,7 @@ def squared_norms_of_rows(X, norms):
 
 @compiled
 def first_nonfinite_row(X):
-    """Return the first row that contains NaN or infinity, -1 if there is none."""
+    """Return the first row that contains NaN or infinity, or -1."""
     for i in range(n_rows(X)):
         # 0 x is 0 for every finite x and NaN otherwise.
         if _times_zero((), row(X, i)) != 0.0:

@@ -245,7 +245,7 @@ class Level:
         return LevelView(self.store.open_block(rows, n, first), self.solution)
 
     def learn(self, X, codes, numbers, settings, blocks):
-        """Learn the first rows of a new model, with the given row numbers; return the kernel evaluations."""
+        """Learn rows X, with their `numbers` in the stream, by a new model; return kernel evaluations."""
         evaluations = 0
         for start, stop in blocks:
             model = self.open_block(row_range(X, start, stop), stop - start, start)

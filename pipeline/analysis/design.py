@@ -134,7 +134,7 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
 
 
 def _once(runs: pd.DataFrame) -> dict[tuple[str, str], set[int]]:
-    """Return the only repetition of each (data set, noise) that seeds do not affect."""
+    """Return the repetition that ran for each (data set, noise) whose results do not depend on the seed."""
     once: dict[tuple[str, str], set[int]] = {}
     if "repetitions" in runs:
         single = runs[runs["repetitions"].notna()]

@@ -102,7 +102,7 @@ def _columns_of(side: str) -> tuple[str, str, str]:
 
 
 def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.intp], ClassCounts]]:
-    """Yield counts by class for rows of cells or curves, together for rows with equally many classes.
+    """Yield counts by class for rows of cells or curves, grouped by the number of classes.
 
     `rows` has the columns of counts by class; rows in which they are None or NaN are skipped. Each item is
     the positions of the rows in the table and their counts.

@@ -43,7 +43,7 @@ from .splits import BLOCK_ROWS, Fold
 # Attributes in which other packages' learners may count, by column of the store.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
 
-# Smaller models are not checked: the check takes longer than many cells.
+# Free memory is not checked for smaller models: the check takes longer than many cells.
 _SMALL_BYTES = 1 << 28
 
 

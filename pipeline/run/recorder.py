@@ -61,7 +61,7 @@ class Recorder:
         self._tallies = tallies
         self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
-        # One dict of columns per stretch; they differ, because a learner may start a count along the way.
+        # One dict of columns for the rows between two stops. Keys differ if a learner starts a count later.
         self._stretches: list[dict[str, Column]] = []
         self._window = course.window
         self._fading = None if course.fading is None else Fading(course.fading, counted_from, self._labels)
@@ -501,7 +501,7 @@ def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> NDArray[np.float64]:
 def _named(
     sums: NDArray[np.float64], n_classes: int, losses: bool, log_odds: bool
 ) -> dict[str, NDArray[np.float64]]:
-    """Return columns of the curves from fading sums: counts as they are, losses divided by the weights."""
+    """Return columns of the curves from fading sums: counts unchanged, losses divided by the weights."""
     names = dict(zip(BY_FADING.values(), BY_FADING, strict=True))
     found: dict[str, NDArray[np.float64]] = {}
     place = 0

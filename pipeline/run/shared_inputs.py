@@ -161,7 +161,7 @@ _ALONG = "standardised along the stream"
 
 @dataclass(frozen=True, eq=False)
 class SharedInputs:
-    """The inputs that the cells of one (data set, noise, seed) share, whatever the algorithm."""
+    """The inputs that the cells of one (data set, noise, seed) share, for all algorithms."""
 
     stream: data.Stream
     # The training rows in their order, with their clean codes.
@@ -176,7 +176,7 @@ class SharedInputs:
     held_out: tuple[Fold, NDArray[np.int32]] | None
     # The clean test part; None for cells that judge a grid, which are never tested.
     test: Fold | None
-    # Bytes of rows that only these inputs use: fitted to the training rows, or changed by noise.
+    # Bytes of rows that no other inputs share: their features are fitted to training rows or have noise.
     own_bytes: int = 0
     # Number of training rows that are learned before counting begins.
     counted_from: int = 0
@@ -263,7 +263,7 @@ class _Source:
         if spec.features == _ALONG:
             part, test = standardised_along(spec.dataset, part, test)
         elif spec.features:
-            # Sorted, because features are fitted to all training rows, whatever their order.
+            # Sorted, because features are fitted to all training rows in any order.
             X = self.fitted(spec.dataset, np.sort(part.rows))
             part = replace(part, X=X, renumbered=None)
             test = None if test is None else replace(test, X=X, renumbered=None)

@@ -228,7 +228,7 @@ def _regrets(
                 signs = np.where(codes == 1, 1.0, -1.0).astype(np.float64)
                 best[key] = best_in_hindsight(X, signs, radius).loss
             found[column] = total - best[key]
-    except Exception as error:  # Whatever the error, the cell keeps its other results.
+    except Exception as error:  # After any error the cell keeps its other results.
         why = str(error) if isinstance(error, HindsightError) else f"{type(error).__name__}: {error}"
         spec = cell.spec
         warnings.warn(
@@ -312,7 +312,7 @@ def failed(cell: Cell, error: BaseException) -> CellResult:
 
 
 def _place_in(plugins: tuple[str, ...], error: BaseException) -> str:
-    """Return the last file and line of a plug-in in an error's traceback, or "" if there is none."""
+    """Return the last file and line of a plug-in in an error's traceback, or ""."""
     files = {str(Path(plugin).resolve()) for plugin in plugins}
     place = ""
     each: BaseException | None = error

@@ -2,7 +2,7 @@
 
 A part is two files of one name, in ``cells/`` and ``curves/``, each written whole, curves first: a cell
 counts as done when its row exists, and then its curve exists too. Names are random and never reused, so
-many processes may write parts at once, and nobody changes a written part. Only the process that has the
+many processes may write parts at once, and no process changes a written part. Only the process that has the
 lock (see `locking`) removes parts, and only after their rows are in another part.
 
 Merging writes the merged part first and removes its sources then. If it is killed on the way, cells exist
@@ -229,7 +229,7 @@ class Parts:
         return InputError(f"{self.url}/{path}: damaged Parquet part ({reason}): {cure}")
 
 
-# Largest merged part: it takes a few hundred MB of memory to make, whatever the size of the store. In
+# Largest merged part: it takes a few hundred MB of memory to make, for a store of any size. In
 # addition, keys, states and times of all cells are in memory at once.
 MOST_ROWS = {"cells": 1 << 17, "curves": 1 << 20}
 

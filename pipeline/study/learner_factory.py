@@ -82,7 +82,7 @@ class ResolvedLearner:
         return not self.built_in and "batch" not in self._own_parameters
 
     def state_parameter(self, params: Mapping[str, Any]) -> str | None:
-        """Return the name of the seed parameter, or None if there is none or the study sets it."""
+        """Return the name of the seed parameter, or None if it has no seed or the study sets it."""
         for name in () if self.built_in else STATES:
             declared = self._signature.get(name)
             if declared is not None and declared.default is None and name not in params:

@@ -121,7 +121,7 @@ def test_a_scheduler_that_runs_already(processes: Processes, tmp_path: Path, how
     scheduler = processes.scheduler(int(address.rpartition(":")[2]))
     worker = processes.worker(address)
     line = _stops(_start(processes, tmp_path, "--scheduler", address), tmp_path, how)
-    assert line.endswith("the same command joins them")
+    assert line.endswith("run the same command to continue with them")
     assert scheduler.alive
     assert worker.alive
 

@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where there is one: a disk takes longer to make a file than a reader to read it."""
+    """A folder in memory if possible, because creating a file on disk takes longer than reading it."""
     memory = Path("/dev/shm")
     if not os.access(memory, os.W_OK):
         yield tmp_path

@@ -351,7 +351,7 @@ def test_reuters(folder: Path, chunk: int) -> None:
 
 @chunks
 def test_what_guests_return(chunk: int) -> None:
-    """Nothing that a foreign learner returns becomes a score that is no number, or an error of ours."""
+    """No value that a foreign learner returns becomes a NaN score or an internal error."""
     right = wrong = 0
     for number in range(chunk * INPUTS, (chunk + 1) * INPUTS):
         rng = random.Random(number)

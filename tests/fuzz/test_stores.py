@@ -142,7 +142,7 @@ def test_documents(store: Store, chunk: int) -> None:
 
 @chunks
 def test_prepared_data(folder: Path, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever has become of a file, the table is the one that was prepared."""
+    """The table equals the prepared one after any damage to a file."""
     monkeypatch.setenv("SINGLEPASS_CACHE", str(folder))
     X = csr_array(np.array([[0.5, 0, 2], [0, 0, 1.5], [7, 0, 0]]))
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)

@@ -89,7 +89,7 @@ def _is_frame(given: Any) -> bool:
 
 
 def _of_frame(table: dict[str, Any], label: str) -> dict[str, Any]:
-    """Return the table of a data frame that contains its labels."""
+    """Return the study's data set table for a data frame; its labels are a column of the frame or ``y``."""
     frame, test = table.pop("frame"), table.pop("test", None)
     kept, target = data.frame_table(f"data set {label!r}", frame, table.pop("y", None))
     if target:

@@ -56,7 +56,7 @@ class Results:
     cells, curves : DataFrame
         One row per cell, and the points of the learning curves with the ``key`` of their cell.
     study : dict
-        The study, as it was run.
+        The study in the version that was run.
     """
 
     def __init__(self, out: str) -> None:
@@ -65,7 +65,7 @@ class Results:
 
     @property
     def study(self) -> dict[str, Any]:
-        """Return the study, as it was run."""
+        """Return the study in the version that was run."""
         return self._view.results.study
 
     @property

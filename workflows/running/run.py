@@ -265,7 +265,7 @@ class _Run:
                 )
 
     def end(self) -> None:
-        """Clean up after the last stage; if all cells were in the store, record the current study."""
+        """Clean up after the last stage; if no cell was computed, record the study all the same."""
         self.store.check_lock()
         # Rows written by several processes may be duplicated, also by an earlier run.
         marked = is_marked(self.store)

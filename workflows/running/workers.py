@@ -142,7 +142,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
             if not (options.outlived and workforce.writes):
                 raise
             raise KeyboardInterrupt(
-                "workers finish what was handed out to them, and write it; the same command joins them"
+                "workers finish and store the cells they have; run the same command to continue with them"
             ) from None
 
 

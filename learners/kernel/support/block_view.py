@@ -104,7 +104,7 @@ def move(view, source, target, t):
 
 @register_jitable
 def replace_in_gram(view, n, slot, t):
-    """Write the kernel values of row t, which goes to `slot`, with all `n` into ``view.square``."""
+    """Write row t into `slot` of the Gram matrix ``view.square`` of `n` support vectors."""
     for i in range(n):
         view.square[slot, i] = view.square[i, slot] = view.values[t, i]
     view.square[slot, slot] = view.own[t]
@@ -112,7 +112,7 @@ def replace_in_gram(view, n, slot, t):
 
 @register_jitable
 def move_in_gram(view, n, source, target):
-    """Move a support vector's kernel values with all `n` to another slot of ``view.square``."""
+    """Move a support vector to another slot of the Gram matrix ``view.square``, which holds `n` of them."""
     own = view.square[source, source]
     for i in range(n):
         view.square[target, i] = view.square[i, target] = view.square[source, i]

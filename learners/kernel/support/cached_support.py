@@ -234,7 +234,7 @@ def add(view, n, t, y, g):
 
 @register_jitable
 def cache_row(view, n, i, t):
-    """Cache the kernel values of row t of the block, which is stored as row `i` of `n`."""
+    """Cache the kernel values of support vector `i`, which is row t of the block, with all `n`."""
     cache = view.cache
     line = take_line(cache, i)
     values = line_values(cache, line)

@@ -59,7 +59,7 @@ def move(view, n, i, j, C):
         step, gap, curvature = min(step, alpha[j] - A), gap - gradients[j], curvature + view.diagonal[j]
         if i >= 0:
             curvature -= 2.0 * up[j]
-    # Bounds are reached exactly: rounding must not leave a coefficient just beside its bound.
+    # Bounds are reached exactly: rounding must not leave a coefficient just next to its bound.
     to_B, to_A = i >= 0 and step == B - alpha[i], j >= 0 and step == alpha[j] - A
     if gap < step * curvature:
         step, to_B, to_A = gap / curvature, False, False

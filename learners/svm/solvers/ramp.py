@@ -160,7 +160,7 @@ def take_steps(view, n, rules, i, α, rounds, most):
 
 
 class RampView(NamedTuple):
-    """The examples and a block of the stream, as a loop takes them."""
+    """The stored examples and a block of the stream, as arrays for the compiled solver."""
 
     #: ``cached.block.alpha`` is y α, with 0 <= α <= C, and ``cached.gradients`` is g = 1 - y f(x).
     cached: CachedView

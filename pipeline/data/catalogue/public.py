@@ -1,7 +1,7 @@
 """List the public data sets: their declarations (``sets/*.toml``), their readers, and the checks of content.
 
 Files are taken from ``SINGLEPASS_DATA`` under their public names, from the cache, or downloaded (see
-`locate`). Whatever their origin, files are refused if their rows, features, class counts or content differ
+`locate`). Files of any origin are refused if their rows, features, class counts or content differ
 from the published ones.
 """
 

@@ -88,7 +88,10 @@ def rcv1(paths: Sequence[Path], codes: Sequence[str], classes: Sequence[str]) ->
     wanted = _labelled(paths[-1], codes)
     rows = [row for path in paths[:-1] for row in _vectors(path, wanted)]
     if not rows:
-        raise InputError(f"{paths[-1]}: names no document of {paths[0].name} with one of {', '.join(codes)}")
+        raise InputError(
+            f"{paths[-1]}: lists no document of {paths[0].name} under exactly one of the codes "
+            f"{', '.join(codes)}"
+        )
     y = np.array([wanted[document] for document, _ in rows], dtype=np.int32)
     X = _csr([indices for _, indices in rows], [np.ones(len(indices)) for _, indices in rows])
     return Table(X, y, tuple(classes))

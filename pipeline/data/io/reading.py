@@ -21,7 +21,7 @@ from .progress import report
 
 # How to uncompress a file, by its suffix.
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# A file that expands to less than this is harmless, whatever its ratio.
+# A file that expands to less than this is harmless at any ratio.
 _HARMLESS_BYTES = 1 << 20
 
 

@@ -161,7 +161,7 @@ def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:
     for scheduler in list(Scheduler._instances):
         for address in scheduler.workers.keys() & addresses:
             worker = scheduler.workers[address]
-            # A worker that has paused itself, or is about to close, is left as it is.
+            # A worker that has paused itself, or is about to close, is left unchanged.
             if "singlepass-aside" in worker.extra or worker.status.name == "running":
                 clients = worker.extra.setdefault("singlepass-aside", [])
                 clients += [client] * (client not in clients)
@@ -171,7 +171,7 @@ def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:
 
 
 def _release(addresses: list[str] | None, client: str) -> None:
-    """Give tasks again to workers that no client has set aside any more; None: look at all workers."""
+    """Give tasks again to workers that no client has set aside any more; None: check all workers."""
     from distributed import Scheduler
 
     for scheduler in list(Scheduler._instances):

@@ -125,7 +125,7 @@ async def _check_up(
             if task is not None and task.cancelling():
                 raise
             reason = str(error).partition("\n")[0] or type(error).__name__
-            raise InputError(f"{place}: stopped answering while it was looked at ({reason})") from None
+            raise InputError(f"{place}: stopped answering during the check ({reason})") from None
 
 
 async def _wait_for_worker(client: Client, waiting: Waiting) -> str:

@@ -175,7 +175,7 @@ class _LastError(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and record.exc_info[1]:
-            # Only the text: the error's frames refer to jobs, and a cluster waits for jobs that are alive.
+            # Keep only the text: a traceback would keep job objects alive, and closing waits for them.
             self.message = message_of(record.exc_info[1])
         return record.levelno >= logging.CRITICAL
 

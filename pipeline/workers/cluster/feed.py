@@ -347,8 +347,8 @@ class _Window:
         whole = [future for future in finished if future.status == "finished"]
         outcomes: list[CellResult] = []
         if whole:
-            # The call waits for a worker that is frozen and holds a result, and recomputes a result whose
-            # worker is gone. Meanwhile nothing else is checked, so it may not take longer than silence does.
+            # The call waits if a frozen worker has a result, and recomputes results of lost workers. Silent
+            # workers are not noticed during the call, so its timeout is at most the limit of silence.
             gather = partial(self._client.gather, whole, errors="skip")
             outcomes = await self._answer(
                 gather, or_else=[], seconds=min(_ANSWER_SECONDS, self._aside.seconds)

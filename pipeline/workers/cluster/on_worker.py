@@ -143,7 +143,7 @@ class Preparation:
 class Answer:
     """A worker's answer to a preparation."""
 
-    # Tables that must be sent before the worker is prepared again.
+    # Tables that the worker lacks; the client sends them and then prepares the worker again.
     lacking: list[data.Lack]
     # Whether the worker writes its outcomes itself.
     writes: bool = False

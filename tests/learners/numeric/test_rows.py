@@ -59,7 +59,7 @@ def in_lanes(terms, lanes, accumulators, bits):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [1, 2, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 784])
 def test_sums_are_in_the_order_written_down(d, dtype):
-    """Sums agree to the last bit, whatever the vector width of this machine."""
+    """Sums agree to the last bit, for any vector width of the machine."""
     random = np.random.RandomState(d)
     X = random.standard_normal((3, d)).astype(dtype)
     w, s = random.standard_normal(d), random.uniform(size=d)

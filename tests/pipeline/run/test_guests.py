@@ -254,14 +254,14 @@ FAILURES = {
     "Flat": "algorithm 'Flat': predict returned () for a row, not one score or label",
     "NotANumber": "algorithm 'NotANumber': decision_function returned nan among its scores",
     "Infinite": "algorithm 'Infinite': decision_function returned inf among its scores",
-    "Elsewhere": "algorithm 'Elsewhere': predict returned the label 7, which is none of the classes 0 to 1 "
-    "that it was told",
-    "Talking": "algorithm 'Talking': predict returned the label 'yes', which is none of the classes 0 to 1 "
-    "that it was told",
+    "Elsewhere": "algorithm 'Elsewhere': predict returned the label 7, which is not one of the classes "
+    "0 to 1 that it was told",
+    "Talking": "algorithm 'Talking': predict returned the label 'yes', which is not one of the classes "
+    "0 to 1 that it was told",
     "Unlikely": "algorithm 'Unlikely': predict_proba returned probabilities from -1 to 2",
     "Chunky": "algorithm 'Chunky': learn() returned nan among its scores",
-    "Slipping": "algorithm 'Slipping': predict_one returned the label 'spam', which is none of the classes "
-    "0 to 1 that it was told",
+    "Slipping": "algorithm 'Slipping': predict_one returned the label 'spam', which is not one of the "
+    "classes 0 to 1 that it was told",
 }
 
 

@@ -109,7 +109,7 @@ def _points(axes: Axes) -> float:
 
 
 def _ruler(comparison: Comparison) -> str:
-    """Return the label of Nemenyi's critical difference, or "" if there is none."""
+    """Return the label of Nemenyi's critical difference, or "" without one."""
     cd = comparison.critical_difference
     if cd is None:
         return ""

@@ -23,7 +23,7 @@ _FEW_PAIRS = 10
 
 
 def section(view: StudyView) -> Section | None:
-    """Show every ``[[rankings]]`` table of the study in its order; return None if there is none."""
+    """Show every ``[[rankings]]`` table of the study in its order; return None without one."""
     entries = view.results.study.get("rankings") or []
     blocks = [block for place, entry in enumerate(entries, 1) for block in _ranking(view, entry, place)]
     return Section("rankings", "Selected algorithms among themselves", blocks) if blocks else None

@@ -24,7 +24,7 @@ FDU = (
 def test_fdu(pack: Pack) -> None:
     path = pack("fdu-mtl.tar.gz", *FDU)
     table = reviews.fdu_sentiment([path], "books")
-    # The training file first, whatever the archive's order.
+    # The training file first, in any order of the archive.
     assert table.y.tolist() == [0, 1, 1]
     assert table.X[1].sum() == 3  # good, good, "good good": punctuation is no word
     domains = reviews.fdu_domains([path], ("books", "kitchen"))

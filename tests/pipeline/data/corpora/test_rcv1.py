@@ -32,7 +32,7 @@ def test_rcv1(write: Write) -> None:
         ("5 1 2\n", "line 1: not of the form document index:value"),
         ("5 1:1e39\n", "line 1: not of the form document index:value"),
         ("a 1:1\n", "line 1: 'a' is not a document number"),
-        ("4 1:1\n", "names no document of v.dat with one of"),
+        ("4 1:1\n", "lists no document of v.dat under exactly one of the codes"),
     ]:
         with pytest.raises(InputError, match=message):
             news.rcv1([write("v.dat", text), labels], codes=GENERAL, classes=names)

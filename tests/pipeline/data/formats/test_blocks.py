@@ -1,4 +1,4 @@
-"""Test files and streams in blocks: every row once, in file order, whatever the block size."""
+"""Test files and streams in blocks: every row once, in file order, for any block size."""
 
 from __future__ import annotations
 
