@@ -112,5 +112,5 @@ def test_a_value_in_quotes_ends_in_its_line(tmp_path: Path) -> None:
 def test_labels_that_differ_by_what_arrays_forget(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_bytes(b"a,label\n1,yes\x00\n2,yes\n3,no\n")
-    with pytest.raises(InputError, match=r"the label .yes.x00. holds a NUL"):
+    with pytest.raises(InputError, match=r"the label .yes.x00. contains a NUL"):
         read(path)
