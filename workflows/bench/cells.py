@@ -85,7 +85,7 @@ def cell() -> list[Measurement]:
     lines: list[Measurement] = []
     for name, classes, protocol in TASKS:
         datasets = [{"name": name, "task": f"pair:{','.join(classes)}"}]
-        options = {"protocol": protocol, "max_examples": 1000, "folds": 10}
+        options: dict[str, Any] = {"protocol": protocol, "max_examples": 1000, "folds": 10}
         try:
             cells = cells_of(make_study(datasets, [_AROW, _PA], **options))
             lines += [_compare_with_pass(each) for each in cells]
@@ -102,7 +102,7 @@ def _compare_with_pass(cell: Cell) -> Measurement:
     row = run(cell)
     task = f"{cell.spec.dataset.parent}, {' or '.join(inputs_of(cell.spec).stream.classes)}"
     what = f"{task}, {cell.spec.algorithm} ({row['n_examples']:,} rows of {row['n_features']:,})"
-    works = {
+    works: dict[str, Work] = {
         "whole": partial(processor_time, partial(run_cell, cell)),
         "bare pass and scoring": _bare_pass(cell),
     }

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
 from ...learners import FOGD, KernelPerceptron, Projectron, ShiftingPerceptron
@@ -25,7 +25,7 @@ from ...learners.kernel.values.row_storage import aligned
 from ...learners.numeric.compiled import compiled
 from . import runner
 from .runner import Contest, Measurement, Work, microseconds, milliseconds
-from .streams import NamedStream, real_streams
+from .streams import NamedStream, is_sparse, real_streams
 
 BLOCK, SUPPORT = 60, 3_000
 # Repetitions of the tile, and of the works that are compared with it.
@@ -124,7 +124,7 @@ def streams() -> list[NamedStream]:
         y = (X @ rng.standard_normal(123) > 0) ^ (rng.uniform(size=10_000) < 0.2)
         return [NamedStream("generated", X, y.astype(np.int32))]
     return [
-        stream._replace(X=np.asarray(stream.X.toarray() if issparse(stream.X) else stream.X, np.float32))
+        stream._replace(X=np.asarray(stream.X.toarray() if is_sparse(stream.X) else stream.X, np.float32))
         for stream in found
     ]
 
@@ -195,6 +195,11 @@ def measure_features(stream: NamedStream) -> list[Measurement]:
     return lines
 
 
+def _speedup_per_vector(growth: float, ours: float, peer: float) -> float:
+    """Return how many times faster than the peer a support vector is, given how many times more there are."""
+    return peer * growth / ours
+
+
 def measure_growth() -> list[Measurement]:
     """Measure how scoring time per row grows with the support set, when all rows join it."""
     rng = np.random.RandomState(0)
@@ -215,7 +220,7 @@ def measure_growth() -> list[Measurement]:
             smallest,
             unit=microseconds(chunk, digits=1),
             peer_named=f"{n // sizes[0]} times that with {smallest},",
-            ratio=lambda ours, peer, n=n: peer * n / sizes[0] / ours,
+            ratio=partial(_speedup_per_vector, n / sizes[0]),
         )
         for size, n in zip(larger, sizes[1:], strict=True)
     ]

@@ -28,7 +28,7 @@ from sklearn.linear_model import SGDClassifier
 from ...learners import ALMA, AdaGradRDA, FTRLProximal, OnlineGradientDescent, PassiveAggressive, Perceptron
 from . import runner
 from .runner import Contest, Measurement, Work, microseconds, skipped
-from .streams import NamedStream, gaussian, real_streams, text
+from .streams import NamedStream, gaussian, is_sparse, real_streams, text
 
 # Rows per chunk: large enough that scikit-learn's checks per call cost little in comparison.
 CHUNK = 1000
@@ -74,7 +74,7 @@ class Round(NamedTuple):
 
 def first_rows(stream: NamedStream) -> NamedStream:
     """Return the first rows of a stream, which are learned row by row."""
-    stored = stream.X.nnz if sp.issparse(stream.X) else stream.X.size
+    stored = stream.X.nnz if is_sparse(stream.X) else stream.X.size
     each = max(1, stored // len(stream.y))
     return stream.first(min(len(stream.y), SINGLY_ROWS, max(1, SINGLY_NON_ZEROS // each)))
 
@@ -97,12 +97,16 @@ def pass_in_parts(make: Callable[[], Any], parts: list[tuple[Any, Any]], method:
     return work
 
 
+def _scikit_learn_pass(parts: list[tuple[Any, Any]], _name: str, make: Callable[[], Any]) -> Work:
+    return pass_in_parts(make, parts, "partial_fit")
+
+
 @contextmanager
 def scikit_learn(stream: NamedStream) -> Iterator[list[Round]]:
     """Yield the rounds with scikit-learn: in chunks, and row by row."""
     few = first_rows(stream)
     yield [
-        Round(way, parts, rows, lambda _, make, parts=parts: pass_in_parts(make, parts, "partial_fit"))
+        Round(way, parts, rows, partial(_scikit_learn_pass, parts))
         for way, parts, rows in (
             (f"chunks of {CHUNK:,}", pieces(stream, CHUNK), len(stream.y)),
             ("row by row", pieces(few, 1), len(few.y)),
@@ -212,7 +216,7 @@ LIBRARIES = (
 def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
     """Measure all algorithms of a library on a stream."""
     n, d = stream.X.shape
-    kind = f"CSR, {stream.X.nnz / n:.0f} non-zeros a row" if sp.issparse(stream.X) else "dense"
+    kind = f"CSR, {stream.X.nnz / n:.0f} non-zeros a row" if is_sparse(stream.X) else "dense"
     lines = []
     with library.rounds(stream) as rounds:
         for way, parts, rows, peer in rounds:
@@ -221,9 +225,16 @@ def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
                 microseconds(rows, _A_ROW),
             )
             for name, (settings, ours) in library.algorithms.items():
-                named = {"named": ours.__name__, "peer_named": f"{library.name} {name}"}
+                contest = Contest(
+                    what,
+                    "ours",
+                    "peer",
+                    unit=unit,
+                    named=ours.__name__,
+                    peer_named=f"{library.name} {name}",
+                )
                 works = {"ours": pass_in_parts(ours, parts), "peer": peer(name, settings)}
-                lines += runner.contend(works, [Contest(what, "ours", "peer", unit=unit, **named)], 3)
+                lines += runner.contend(works, [contest], 3)
     return lines
 
 

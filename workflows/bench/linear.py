@@ -22,7 +22,7 @@ from ...learners.numeric.compiled import compiled
 from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
 from . import runner
 from .runner import Contest, Measurement, Work, microseconds, milliseconds
-from .streams import NamedStream, gaussian, real_streams, text, thinned, topics, unit_rows
+from .streams import NamedStream, gaussian, is_sparse, real_streams, text, thinned, topics, unit_rows
 
 _PEER, _READ = "scikit-learn PA-I", "reading X once"
 TWO_CLASSES = {"PA-I": PassiveAggressive, "AROW": AROW}
@@ -136,7 +136,7 @@ def measure_sparse(stream: NamedStream) -> list[Measurement]:
 
 def _each(stream: NamedStream, digits: int) -> Any:
     """Return a function that formats a time, also per stored number."""
-    n, kind = (stream.X.nnz, "non-zero") if sp.issparse(stream.X) else (stream.X.size, "feature")
+    n, kind = (stream.X.nnz, "non-zero") if is_sparse(stream.X) else (stream.X.size, "feature")
     return lambda seconds: f"{milliseconds(seconds)}, {seconds / n * 1e9:.{digits}f} ns a {kind}"
 
 
@@ -159,7 +159,7 @@ def linear() -> list[Measurement]:
 def measure_classes(stream: NamedStream) -> list[Measurement]:
     """Compare passes over a stream of several classes with scikit-learn."""
     name = f"{stream.name}, {len(np.unique(stream.y))} classes"
-    kind = "" if sp.issparse(stream.X) else " dense"
+    kind = "" if is_sparse(stream.X) else " dense"
     shares = {each: updated(make, stream) for each, make in MANY_CLASSES.items()}
     contests = [
         Contest(f"{ours}, {name}: compared with PA-I", ours, peer, aim)
@@ -185,7 +185,7 @@ def multiclass() -> list[Measurement]:
         if isinstance(stream, Measurement):
             lines.append(stream)
         else:
-            X = unit_rows(stream.X) if sp.issparse(stream.X) else stream.X
+            X = unit_rows(stream.X) if is_sparse(stream.X) else stream.X
             lines += measure_classes(stream._replace(X=X))
     return lines
 
@@ -220,7 +220,7 @@ def full() -> list[Measurement]:
             for _ in range(ROWS):
                 dsymv(1.0, A, x, lower=1)
 
-        works = {
+        works: dict[str, Work] = {
             "dsymv": products,
             "dense": partial(full_learner(d).learn_rows, X, y),
             "CSR": partial(full_learner(d).learn_rows, sp.csr_matrix(few), labels),

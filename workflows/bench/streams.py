@@ -19,6 +19,11 @@ STORED = 0.19
 TOPIC_ROWS, TOPIC_FEATURES, TOPICS, TOPIC_NON_ZEROS = 16_000, 60_000, 20, 80
 
 
+def is_sparse(X: Any) -> bool:
+    """Return whether rows are sparse; unlike SciPy's `issparse`, leave the type of `X` to be `Any`."""
+    return bool(sp.issparse(X))
+
+
 class NamedStream(NamedTuple):
     """Hold rows and labels 0, 1, ... in memory, and their name in the table."""
 
@@ -30,7 +35,7 @@ class NamedStream(NamedTuple):
     def shape(self) -> str:
         """Return the number of rows and features, and for CSR rows the non-zeros per row."""
         n, d = self.X.shape
-        return f"{n:,}×{d:,}{f' CSR, {self.X.nnz / n:.0f} non-zeros a row' if sp.issparse(self.X) else ''}"
+        return f"{n:,}×{d:,}{f' CSR, {self.X.nnz / n:.0f} non-zeros a row' if is_sparse(self.X) else ''}"
 
     def first(self, n: int) -> NamedStream:
         """Return the first `n` rows."""
@@ -59,7 +64,7 @@ def real_streams(tasks: Mapping[str, tuple[str, str]]) -> Iterator[NamedStream |
             continue
         stream = open_stream(expand(name=name, task=task)[0])
         X: Any = stream.X
-        X = X.copy() if sp.issparse(X) else np.array(X)
+        X = X.copy() if is_sparse(X) else np.array(X)
         yield NamedStream(title, X, np.array(stream.y, np.int32))
 
 
