@@ -61,7 +61,7 @@ class Recorder:
         self._tallies = tallies
         self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
-        # One dict of columns for the rows between two stops. Keys differ if a learner starts a count later.
+        # One dict of columns per call of `add` or `end`. Keys differ if a learner starts a count later.
         self._stretches: list[dict[str, Column]] = []
         self._window = course.window
         self._fading = None if course.fading is None else Fading(course.fading, counted_from, self._labels)

@@ -212,7 +212,7 @@ def full_matrix(sigma):
 
 @register_jitable(**INLINE)
 def n_classes_of(sigma):
-    """Return the number of classes; each has a block of Σ."""
+    """Return the number of blocks of Σ: one per class, or a single one for two classes."""
     return int(sigma[sigma.shape[0] - 1, _CLASSES])
 
 
