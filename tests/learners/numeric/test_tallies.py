@@ -53,21 +53,21 @@ def test_counts_by_class_are_those_of_the_confusion_matrix_wherever_the_stream_i
     predicted = predicted_codes(scores)
     cut = data.draw(st.integers(0, n))
     table = np.zeros((5, n_classes), np.int64)
-    so_far, beside = np.zeros(n_classes, np.int64), np.zeros(6, np.int64)
+    so_far, baselines = np.zeros(n_classes, np.int64), np.zeros(6, np.int64)
     # The references get labels late.
     told = np.concatenate([np.full(min(delay, n), -1, np.int32), given_codes[: n - min(delay, n)]])
     tables = tally_classes(scores, given_codes, clean, stops, table)
-    besides = count_baselines(given_codes, clean, told, stops, so_far, beside)
-    pieces, pieces_so_far, pieces_beside = (np.zeros_like(each) for each in (table, so_far, beside))
+    at_stops = count_baselines(given_codes, clean, told, stops, so_far, baselines)
+    pieces, pieces_so_far, pieces_baselines = (np.zeros_like(each) for each in (table, so_far, baselines))
     for part in (slice(0, cut), slice(cut, n)):
         nowhere = np.empty(0, np.int64)
         labels = given_codes[part], clean[part]
         tally_classes(scores[part], *labels, nowhere, pieces)
-        count_baselines(*labels, told[part], nowhere, pieces_so_far, pieces_beside)
+        count_baselines(*labels, told[part], nowhere, pieces_so_far, pieces_baselines)
     assert pieces.tolist() == table.tolist()
     assert pieces_so_far.tolist() == so_far.tolist()
-    assert pieces_beside.tolist() == beside.tolist()
-    for at, found, references in zip(stops, tables, besides, strict=True):
+    assert pieces_baselines.tolist() == baselines.tolist()
+    for at, found, references in zip(stops, tables, at_stops, strict=True):
         by_given, by_clean = (
             confusion_matrix(labels[:at], predicted[:at], labels=range(n_classes))
             for labels in (given_codes, clean)
@@ -91,17 +91,17 @@ def test_references_of_long_streams_whose_frequent_class_changes(seed, delay, cu
     shares = np.repeat(rng.choice([0.0, 0.05, 0.5, 0.95, 1.0], 5), n // 5)
     given_codes, clean = ((rng.random_sample(n) < shares).astype(np.int32) for _ in range(2))
     told = np.concatenate([np.full(delay, -1, np.int32), given_codes[: n - delay]])
-    so_far, beside = np.zeros(2, np.int64), np.zeros(6, np.int64)
+    so_far, baselines = np.zeros(2, np.int64), np.zeros(6, np.int64)
     stops = np.unique([*cuts, n])
-    besides = count_baselines(given_codes, clean, told, stops, so_far, beside)
-    for at, found in zip(stops, besides, strict=True):
+    references = count_baselines(given_codes, clean, told, stops, so_far, baselines)
+    for at, found in zip(stops, references, strict=True):
         for place, labels in ((0, given_codes), (1, clean)):
             most, before = plain_references(given_codes[:at], labels[:at], 2, delay)
             assert (found[place], found[2 + place]) == (most, before)
     assert so_far.tolist() == np.bincount(told[told >= 0], minlength=2).tolist()
     # The next predictions of the two references.
-    assert beside[4] == (so_far[1] > so_far[0])
-    assert beside[5] == told[-1]
+    assert baselines[4] == (so_far[1] > so_far[0])
+    assert baselines[5] == told[-1]
 
 
 @settings(deadline=None, max_examples=60)

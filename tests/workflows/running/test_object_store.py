@@ -161,19 +161,19 @@ def test_the_second_client_at_a_url_is_refused(url: str, study_file: Path, silen
 
 def test_a_missing_bucket_is_one_line(bucket: str, singlepass: Callable[..., Any]) -> None:
     for command in ("status", "compact", "report"):
-        result = singlepass(command, "s3://nobody-has-it/study")
+        result = singlepass(command, "s3://no-such-bucket/study")
         assert result.returncode == 2
-        assert result.stderr.startswith("singlepass: error: s3://nobody-has-it/study: no results here")
+        assert result.stderr.startswith("singlepass: error: s3://no-such-bucket/study: no results here")
         assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_missing_bucket_is_refused(bucket: str, study_file: Path, singlepass: Callable[..., Any]) -> None:
-    refused = singlepass("run", study_file.name, "--out", "s3://nobody-has-made-this/r3")
+    refused = singlepass("run", study_file.name, "--out", "s3://missing-bucket/r3")
     assert refused.returncode == 2
-    assert "output s3://nobody-has-made-this/r3: cannot be written to" in refused.stderr
+    assert "output s3://missing-bucket/r3: cannot be written to" in refused.stderr
     import s3fs
 
-    assert not s3fs.S3FileSystem().exists("nobody-has-made-this")
+    assert not s3fs.S3FileSystem().exists("missing-bucket")
 
 
 def test_a_run_whose_lease_is_taken_over_stops(url: str, study_file: Path, silent: Any) -> None:
