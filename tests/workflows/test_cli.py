@@ -94,6 +94,12 @@ def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) ->
         (["run", "quickstart", "--threads", "2", "--scheduler", "tcp://127.0.0.1:9"], ["--threads is for"]),
         (["run", "quickstart", "--plugin", "none.py"], ["none.py", "does not exist"]),
         (["data", "fetch", "mnits"], ["did you mean 'mnist'?"]),
+        (
+            ["run", "quickstart", "--scheduler", "tcp://127.0.0.1:abc"],
+            ["tcp://127.0.0.1:abc", "'abc'", "tcp://HOST:PORT"],
+        ),
+        (["run", "quickstart", "--scheduler", "tcp://127.0.0.1:99999"], ["tcp://127.0.0.1:99999", "0-65535"]),
+        (["run", "quickstart", "--scheduler", "nonsense"], ["missing port number in address 'nonsense'"]),
     ],
 )
 def test_bad_arguments(singlepass: Call, arguments: list[str], fragments: list[str]) -> None:

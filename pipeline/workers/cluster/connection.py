@@ -259,6 +259,11 @@ async def _connect(place: SchedulerPlace) -> Client:
     from distributed import Client, Security
 
     address = place.current()
+    try:
+        # Raises ValueError for a port that is no number or out of range.
+        _ = urlsplit(address).port
+    except ValueError as error:
+        raise InputError(f"{place}: {_first_line(error)}: give its address as tcp://HOST:PORT") from None
     security = place.security or Security()
     if address.startswith("tls://") and not security.get_connection_args("client").get("ssl_context"):
         raise InputError(
