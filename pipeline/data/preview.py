@@ -222,7 +222,7 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
         files = source.files(dict(options), download=False)
         recipe = source.recipe_of(files, dict(options))
     except InputError as error:
-        state = source.state() if isinstance(source, PublicSource) else f"missing: {error}"
+        state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
         if source.fetchable(options):
             return Outlook(label, False, False, "to be downloaded", rows=rows, features=features)
         problem = _refusal(source, options) or str(error)
