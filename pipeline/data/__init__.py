@@ -26,6 +26,7 @@ from .pins import Pin, pin, unpin
 from .preview import Outlook, convert, describe, fetch, look
 from .resolve import (
     along_stream,
+    classes_alike,
     dataset_names,
     expand,
     feature_fit,
@@ -63,6 +64,7 @@ __all__ = [
     "cache_space",
     "chunks",
     "class_name",
+    "classes_alike",
     "complete",
     "convert",
     "dataset_names",

@@ -18,6 +18,7 @@ from ..errors import InputError, did_you_mean
 from .catalogue.generators import GENERATORS
 from .catalogue.public import ALIASES, CATALOGUE, FAMILIES
 from .composition import COMPOSED, ComposedSource, Part, composed_name
+from .formats.labels import case_notes
 from .given_sources import ArraySource, FrameSource
 from .memory_sources import BUNDLED, BundledSource, GeneratorSource
 from .own_sources import FamilyDataset, FileSource, OpenMLSource, PublicSource
@@ -334,6 +335,12 @@ def notes(ref: TaskRef) -> tuple[str, ...]:
     """Return notes on how the features of a task were made, one line each."""
     source, options = _opened(ref)
     return source.notes(options)
+
+
+def classes_alike(ref: TaskRef) -> tuple[str, ...]:
+    """Return a line for each pair of classes of the data set whose names differ only in case."""
+    source, options = _opened(ref)
+    return tuple(case_notes(source.classes(options)))
 
 
 def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:

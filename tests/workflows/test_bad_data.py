@@ -299,12 +299,13 @@ def test_delimiters_and_decimal_commas(
     assert_one_line(singlepass("run", study(f'path = "f.csv"\n{options}')), fragment.replace("\\'", "'"))
 
 
-def test_labels_that_differ_in_case_only_are_named(singlepass: Call, tmp_path: Path) -> None:
+def test_labels_that_differ_in_case_only_are_named(
+    singlepass: Call, study: Callable[..., str], tmp_path: Path
+) -> None:
     (tmp_path / "f.csv").write_text(CSV.replace("3,y", "3,X"))
-    assert (
-        "'X' and 'x' differ in case only: they are two classes"
-        in singlepass("data", "convert", "f.csv").stdout
-    )
+    line = "the labels 'X' and 'x' differ in case only: they are two classes"
+    assert f"data set 'f': {line}" in singlepass("run", study('path = "f.csv"')).stderr
+    assert line in singlepass("data", "convert", "f.csv").stdout
 
 
 def test_a_missing_class_of_a_pair_is_named(singlepass: Call, study: Callable[..., str]) -> None:

@@ -195,6 +195,7 @@ class _Run:
         work = Work(stage.groups, stage.keys, self.known, stage.later)
         if work.missing and not self.computed:
             check_splits(self.plan.split_cells())
+            self._note_classes_alike()
             self._record_study()
             self.progress.start(self.total, self.reused)
         self.planned.append(stage.planned)
@@ -240,6 +241,13 @@ class _Run:
             found.compute(work.cells(self.costs), collect)
         finally:
             flush()
+
+    def _note_classes_alike(self) -> None:
+        """Report the classes of each data set whose names differ only in case."""
+        tables = {(task.source, task.options): task for task in self.plan.tasks}
+        for task in tables.values():
+            for line in data.classes_alike(task):
+                self.progress.note(f"data set {task.parent!r}: {line}")
 
     def _note_slow_guests(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Report each guest learner that is slow per example, once."""

@@ -113,6 +113,9 @@ _ESTIMATE_SECONDS = 1.0
 # Share of the cells that must finish before a time is shown: the first ones also read the data for the
 # others.
 _TELLING_SHARE = 0.01
+# Until all algorithms have finished a cell, a time is shown only if cells took this share of the time. With
+# less, most of it went into starting workers and compiling learners, which the other cells do not need.
+_BUSY_SHARE = 0.2
 
 
 class Work:
@@ -141,8 +144,12 @@ class Work:
             self._left[group.name] += sum(self._lacks(place) for place in range(start, stop))
             start = stop
         self.missing = self._left.total()
-        self._began, self._cell_seconds = time.monotonic(), 0.0
+        self._cell_seconds = 0.0
         self._finished, self._estimated = 0, 0.0
+        # Where the speed is measured from: the time, and the seconds of the cells finished before.
+        self._since = time.monotonic(), 0.0
+        # Algorithms of which no cell has finished.
+        self._unseen = {label for (_, label), n in self._left.items() if n > 0}
         self._estimate: float | None = None
         self._thread_seconds: float | None = None
 
@@ -210,6 +217,7 @@ class Work:
             self._left[row["dataset"], row["algorithm"]] -= 1
             self._cell_seconds += row.get("total_seconds") or 0.0
             self._finished += 1
+            self._unseen.discard(row["algorithm"])
 
     def seconds_left(self, costs: Costs) -> float | None:
         """Return the expected seconds for the rest at the speed so far, or None if unknown."""
@@ -219,9 +227,21 @@ class Work:
             stage, later = _seconds(self._left, costs), _seconds(self._later, costs)
             if self._cell_seconds and stage is not None:
                 self._thread_seconds = stage
-                if later is not None and self._finished >= _TELLING_SHARE * self.missing:
-                    self._estimate = (stage + later) * (now - self._began) / self._cell_seconds
+                speed = self._speed(now)
+                if speed and later is not None and self._finished >= _TELLING_SHARE * self.missing:
+                    self._estimate = (stage + later) / speed
         return self._estimate
+
+    def _speed(self, now: float) -> float:
+        """Return the seconds of cells that finish in a second, or 0 if unknown."""
+        began, before = self._since
+        elapsed, finished = now - began, self._cell_seconds - before
+        if before or finished >= _BUSY_SHARE * elapsed:
+            return finished / elapsed
+        if not self._unseen:
+            # Everything is compiled: measure from now on.
+            self._since = now, self._cell_seconds
+        return 0.0
 
 
 def _seconds(cells: Mapping[Name, int], costs: Costs) -> float | None:

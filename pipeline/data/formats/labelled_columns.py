@@ -16,7 +16,7 @@ from ..tables.stream import Matrix, SpillingMatrix, Table, first_where, is_spars
 from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out
 from .encoding import Encoder, missing_in, survey
-from .labels import CodedLabels, encode_labels
+from .labels import CodedLabels, case_notes, encode_labels
 from .sorting import by_keys, sort_keys
 
 if TYPE_CHECKING:
@@ -185,19 +185,10 @@ def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
     """
     if test is None:
         classes, y, _ = encode_labels(train.labels, train.path)
-        return Table(train.X, y, classes, notes=(*train.notes, *_case_notes(classes)))
+        return Table(train.X, y, classes, notes=(*train.notes, *case_notes(classes)))
     classes, y, y_test = encode_labels(train.labels, train.path, test.labels, test.path)
     X_test: Any = test.X.astype(train.X.dtype, copy=False)
-    return Table(train.X, y, classes, X_test, y_test, notes=(*train.notes, *_case_notes(classes)))
-
-
-def _case_notes(classes: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each pair of classes whose names differ only in case."""
-    first: dict[str, str] = {}
-    for name in classes:
-        other = first.setdefault(name.casefold(), name)
-        if other != name:
-            yield f"the labels {other!r} and {name!r} differ in case only: they are two classes"
+    return Table(train.X, y, classes, X_test, y_test, notes=(*train.notes, *case_notes(classes)))
 
 
 def _other_columns(path: Path, found: Sequence[str], first: Path, names: Sequence[str]) -> InputError:

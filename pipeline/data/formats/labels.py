@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,15 @@ class CodedLabels:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+
+def case_notes(classes: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each pair of classes whose names differ only in case."""
+    first: dict[str, str] = {}
+    for name in classes:
+        other = first.setdefault(name.casefold(), name)
+        if other != name:
+            yield f"the labels {other!r} and {name!r} differ in case only: they are two classes"
 
 
 def encode_labels(

@@ -253,7 +253,7 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
             lambda r: r.plot_curves("dence"),
             "no data set is called 'dence': did you mean 'dense'?",
         ),
-        (lambda r: r.plot_curves(column="mistake"), "plot_curves: curves have no column 'mistake'"),
+        (lambda r: r.plot_curves(column="mistake"), "curves have no column 'mistake'"),
         (lambda r: load("nowhere"), "nowhere: no results here"),
         (lambda r: compare((X, Y[1:]), "AROW"), "data set 'data': X has 569 rows and y 568 labels"),
         (

@@ -120,6 +120,32 @@ def test_the_time_left_is_that_of_the_cells_left(stage: Evaluation, monkeypatch:
     assert given.seconds_left(costs) == pytest.approx(10 * 10.0 * 30 / 20)
 
 
+def test_time_spent_on_compiling_does_not_count_for_the_time_left(
+    stage: Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(work.time, "monotonic", lambda: clock[0])
+    costs, given = Costs(), Work(stage.groups, stage.keys, set())
+    names = {group.name[1]: group.name for group in stage.groups}
+
+    def finish(*labels: str) -> None:
+        rows = [row(*names[label], 0.1) for label in labels]
+        costs.learn(rows)
+        given.note(CellResult(each) for each in rows)
+
+    first, *others = names
+    finish(first)
+    clock[0] = 10.0
+    assert given.seconds_left(costs) is None
+    # Now all learners are compiled, which took most of 20 s.
+    finish(*others)
+    clock[0] = 20.0
+    assert given.seconds_left(costs) is None
+    finish(first, others[0])
+    clock[0] = 21.0
+    assert given.seconds_left(costs) == pytest.approx(given.left * 0.1 / 0.2)
+
+
 def test_few_of_many_cells_give_no_time_left(stage: Evaluation) -> None:
     costs, given = Costs(), Work(stage.groups, stage.keys, set())
     finished = [row(*stage.groups[0].name, 10.0)]

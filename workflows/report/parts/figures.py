@@ -37,8 +37,8 @@ def rank_diagram(comparison: Comparison, styles: Styles, ax: Axes | None, width:
 
     if comparison.k < 2 or comparison.n < 1:
         raise InputError(
-            f"plot_ranks: {comparison.k} algorithms on {comparison.n} complete data sets: ranks need two "
-            "algorithms or more with all their cells; see .failed"
+            "ranks need two algorithms or more that have finished all their cells; "
+            f"found: {comparison.k}, on data sets complete for them: {comparison.n}"
         )
 
     if ax is None:
@@ -64,10 +64,10 @@ def curve_panel(
     dataset = dataset or view.design.datasets[0]
     if dataset not in view.design.datasets:
         hint = did_you_mean(dataset, view.design.datasets)
-        raise InputError(f"plot_curves: no data set is called {dataset!r}: {hint}")
+        raise InputError(f"no data set is called {dataset!r}: {hint}")
     numbers = view.results.curves.select_dtypes("number").columns.drop("t")
     if column not in numbers:
-        raise InputError(f"plot_curves: curves have no column {column!r}: {did_you_mean(column, numbers)}")
+        raise InputError(f"curves have no column {column!r}: {did_you_mean(column, numbers)}")
 
     # Counts begin at 0; other columns, such as a share of the rows, do not.
     counted = column in ("mistakes", "mistakes_clean", "updates")
@@ -75,7 +75,7 @@ def curve_panel(
         view.curves, dataset=dataset, noise=noise, algorithms=view.drawn, column=column, from_zero=counted
     )
     if not curves:
-        raise InputError(f"plot_curves: no cell has {column!r} on {dataset!r}, {noise.label}; see .failed")
+        raise InputError(f"no finished cell has {column!r} on {dataset!r}, {noise.label}")
     lettering = 11.0 if width is None else min(11.0, max(_LEAST_LETTERING, 11 * width / _PANEL[0]))
     names = [curve.algorithm for curve in curves]
     # Next to the curves, a legend of many algorithms would cover them or be cut off.
