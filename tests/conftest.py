@@ -43,3 +43,9 @@ def real_data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("needs real data sets: set SINGLEPASS_DATA to a folder that holds them")
     return Path(folder).resolve()
+
+
+def pytest_collection_finish() -> None:
+    """Exempt imported modules from garbage collection, which takes most of the time of a small run."""
+    gc.collect()
+    gc.freeze()

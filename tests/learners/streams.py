@@ -31,18 +31,14 @@ FEATURE_LEARNERS = _made("features")
 # Most of these with more than two classes, and updates that several wrong classes share.
 OF_MANY_CLASSES = _made("linear", classes="many")
 SEVERAL_CONSTRAINTS = _made("linear", classes="many", further=True)
-# One learner of each family, with the loops that the others share: plain updates, updates with variances, a
-# full covariance, several constraints, gradient steps, coin betting; support vectors with and without a
-# budget, random features. Compiling the others takes minutes, so the fast tier has only golden
-# runs of them.
+# One learner of each family, with the loops that the others share: plain updates, updates with variances,
+# gradient steps; support vectors with and without a budget, random features. Compiling the others takes
+# minutes: their tests are slow.
 REPRESENTATIVES = {
     "Perceptron()",
     "PassiveAggressive(C=0.5)",
-    "SecondOrderPerceptron(a=0.5, covariance='full')",
     "AROW(r=0.5)",
-    "AROW(constraints='all', r=0.5)",
     "OnlineGradientDescent(eta=0.5)",
-    "KT()",
     "KernelPerceptron(gamma=0.1)",
     "BSGD(budget=12, gamma=0.1)",
     "FOGD(D=50, gamma=0.1)",

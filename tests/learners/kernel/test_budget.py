@@ -17,6 +17,8 @@ from singlepass.learners import (
 
 from ..streams import as_csr, noisy_classes, noisy_stream, state
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 
 

@@ -17,6 +17,8 @@ from singlepass.learners.kernel.nogd import eigenpairs
 
 from ..streams import as_csr, noisy_classes, noisy_stream, state
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 ON_A_BUDGET = [BOGD, BPAS, BSGD, NOGD]
 
@@ -251,7 +253,6 @@ for learner in (LEARNERS):
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learners", "dtype"),
     [

@@ -7,6 +7,8 @@ from singlepass.learners.table import TABLE
 
 from ..streams import as_csr, golden_learner, golden_runs, golden_stream
 
+pytestmark = pytest.mark.slow
+
 RUNS = golden_runs("budget")
 
 # Tolerances are relative to the largest value. A merger's h is accurate only to the square root of rounding,

@@ -12,6 +12,8 @@ from singlepass.learners import BOGD, BPAS, BSGD, FOGD, NOGD
 
 from ..streams import as_csr, noisy_stream
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 GAMMA = 0.1
 

@@ -21,6 +21,8 @@ from singlepass.learners.kernel.support.inverse_factor import (
 
 from ..streams import as_csr, inverse_factor_of, noisy_stream, state
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 
 

@@ -11,6 +11,8 @@ from singlepass.learners import AROW, KernelAROW, KernelSecondOrderPerceptron, S
 
 from ..streams import factor_of, noisy_stream
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 
 

@@ -12,6 +12,8 @@ from singlepass.learners.linear.parts.classes import new_class_state
 
 from ..streams import noisy_classes
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 losses = pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 projections = pytest.mark.parametrize("projection", ["covariance", "precision"])

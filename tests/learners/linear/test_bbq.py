@@ -11,6 +11,8 @@ from singlepass.learners import BBQ
 
 from ..streams import as_csr, golden_learner, golden_runs, golden_stream, noisy_stream, wild_stream
 
+pytestmark = pytest.mark.slow
+
 RUNS = {name: run for name, run in golden_runs("selective").items() if name.startswith("bbq")}
 seeds = st.integers(0, 2**31 - 1)
 # 0.3 uses all binary digits of a float.

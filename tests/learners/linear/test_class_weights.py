@@ -20,7 +20,16 @@ from singlepass.learners import (
     QueryAll,
 )
 
-from ..streams import LEARNERS, SEVERAL_CONSTRAINTS, as_csr, noisy_classes, noisy_stream, state, tiered
+from ..streams import (
+    LEARNERS,
+    SEVERAL_CONSTRAINTS,
+    as_csr,
+    is_representative,
+    noisy_classes,
+    noisy_stream,
+    state,
+    tiered,
+)
 
 WEIGHTED = [each for each in LEARNERS + SEVERAL_CONSTRAINTS if hasattr(each, "class_weight")]
 WEIGHTS = {0: 0.3, 1: 2.0, 3: 5.0}
@@ -136,12 +145,7 @@ RULES = [
 
 @pytest.mark.parametrize(
     ("learner", "rule"),
-    [
-        pytest.param(
-            *each, marks=[pytest.mark.slow] if each[1] in (margin_perceptron, gradient_descent) else []
-        )
-        for each in RULES
-    ],
+    [pytest.param(*each, marks=[] if is_representative(each[0]) else [pytest.mark.slow]) for each in RULES],
     ids=lambda each: repr(each) if not callable(each) else "",
 )
 @n_classes
@@ -158,6 +162,7 @@ def test_the_rules_written_out(learner, rule, n_classes, seed, cuts, sparse):
     np.testing.assert_allclose(model.coef_, plain.w, rtol=0, atol=1e-9 * np.abs(plain.w).max())
 
 
+@pytest.mark.slow
 @n_classes
 @pytest.mark.parametrize(
     "settings", [{"average": True}, {"rate": "adagrad"}, {"rate": "adagrad", "l2": 0.01}], ids=repr
@@ -188,6 +193,7 @@ def test_an_equal_weight_scales_a_perceptron(n_classes, output):
         assert weighted.coef_.tolist() == (4.0 * plain.coef_).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constraints", [2, "all"])
 def test_several_constraints_with_an_equal_weight_have_another_r(constraints):
     X, y = noisy_classes(4, n_classes=4)

@@ -10,6 +10,8 @@ from singlepass.learners import AdaGradRDA, FTRLProximal, OnlineGradientDescent,
 
 from ..streams import as_csr, noisy_classes, noisy_stream
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 
 

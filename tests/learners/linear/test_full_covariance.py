@@ -27,6 +27,8 @@ from singlepass.learners.numeric.rows import as_rows, n_rows, row
 
 from ..streams import LEARNERS, OF_MANY_CLASSES, as_csr, noisy_classes, noisy_stream, state
 
+pytestmark = pytest.mark.slow
+
 FULL = [learner for learner in LEARNERS if getattr(learner, "covariance", "") == "full"]
 FULL_OF_MANY_CLASSES = [
     learner for learner in OF_MANY_CLASSES if getattr(learner, "covariance", "") == "full"
@@ -233,7 +235,6 @@ print(seen.hexdigest())
 """
 
 
-@pytest.mark.slow
 def test_every_machine_gives_the_same_bits(tmp_path):
     def outcome(**settings):
         settings["SINGLEPASS_CACHE"] = str(tmp_path / settings.get("NUMBA_CPU_NAME", "own"))

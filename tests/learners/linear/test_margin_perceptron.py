@@ -12,6 +12,8 @@ from singlepass.learners import MarginPerceptron, Perceptron
 
 from ..streams import as_csr, golden_learner, golden_runs, golden_stream, noisy_classes, noisy_stream, state
 
+pytestmark = pytest.mark.slow
+
 RUNS = golden_runs("margins")
 ONE_PASS = sorted(name for name in RUNS if not name.startswith(("mc_", "noise_")))
 PASSES = sorted(name for name in RUNS if name.startswith("noise_"))

@@ -32,6 +32,7 @@ from ..streams import (
     noisy_stream,
     representatives_of,
     state,
+    tiered,
     wild_stream,
 )
 
@@ -183,7 +184,7 @@ def test_separable_stream_is_learnt(learner):
 
 # With several classes, KT scales its reward by 1/√2, but not its scores.
 @pytest.mark.parametrize(
-    "learner", [learner for learner in OF_MANY_CLASSES if not isinstance(learner, KT)], ids=repr
+    "learner", tiered(learner for learner in OF_MANY_CLASSES if not isinstance(learner, KT))
 )
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_two_classes_by_blocks_are_the_binary_learner_on_the_difference(learner, convert):
@@ -282,8 +283,7 @@ def test_second_order_perceptron_by_its_definition(covariance):
 
 @pytest.mark.parametrize(
     "learner",
-    [learner for learner in OF_MANY_CLASSES if getattr(learner, "covariance", "") == "full"],
-    ids=repr,
+    tiered(learner for learner in OF_MANY_CLASSES if getattr(learner, "covariance", "") == "full"),
 )
 def test_full_covariance_is_exactly_symmetric(learner):
     sigma = clone(learner).fit(*noisy_classes(18, n=300)).sigma_
@@ -300,6 +300,7 @@ def test_full_covariance_of_too_many_classes(Learner):
         Learner(covariance="full").fit(X, np.arange(300))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [

@@ -12,6 +12,8 @@ from singlepass.learners import COCOB, KT, COCOBBackprop, CoordinateKT, FreeGrad
 
 from ..streams import as_csr, noisy_classes, noisy_stream
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 both_forms = pytest.mark.parametrize("convert", [np.asarray, as_csr])
 

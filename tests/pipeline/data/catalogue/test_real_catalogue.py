@@ -22,6 +22,8 @@ from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table, is_sparse
 from singlepass.pipeline.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 # Training rows, test rows, features and classes, as the distributors publish them.
 PUBLISHED = {
     "mnist": (60_000, 10_000, 784, 10),
@@ -105,7 +107,6 @@ def plain(X: Any) -> Any:
     return X.toarray() if is_sparse(X) else X
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_rows_features_and_classes(name: str, real: Path) -> None:
     entry = CATALOGUE[name]
