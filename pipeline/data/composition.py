@@ -112,19 +112,10 @@ class ComposedSource(Source):
         return draw
 
     def fingerprint(self, ref: TaskRef) -> str:
-        parts = [
-            part.source.fingerprint(part.ref(self._label(ref.label, i))) for i, part in enumerate(self.parts)
-        ]
-        options = sorted(self.options_of(ref).items())
-        recipe = [
-            _VERSION,
-            parts,
-            self._declared["at"],
-            self._declared["width"],
-            ref.label,
-            ref.task,
-            options,
-        ]
+        labelled = ((part, part.ref(_label(ref.label, i))) for i, part in enumerate(self.parts))
+        parts = [part.source.fingerprint(own) for part, own in labelled]
+        at, width = self._declared["at"], self._declared["width"]
+        recipe = [_VERSION, parts, at, width, ref.label, ref.task, sorted(self.options_of(ref).items())]
         return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
 
     @property
@@ -134,12 +125,10 @@ class ComposedSource(Source):
 
     def table(self, options: Options, draw: Draw) -> Table:
         at: list[float] = self._declared["at"]
+        draws = [draw._replace(label=_label(draw.label, i)) for i in range(len(self.parts))]
         drawn = [isinstance(part.source, GeneratorSource) for part in self.parts]
-        tables: dict[int, Table] = {
-            i: part.source.table(part.options, self._draw(draw, i))
-            for i, part in enumerate(self.parts)
-            if not drawn[i]
-        }
+        fixed = ((i, part) for i, part in enumerate(self.parts) if not drawn[i])
+        tables: dict[int, Table] = {i: part.source.table(part.options, draws[i]) for i, part in fixed}
         shares = np.diff([0.0, *at, 1.0])
         n = count_of(options, "n_train") or min(
             (int(len(t.y) / shares[i]) for i, t in tables.items()), default=_ROWS
@@ -148,18 +137,17 @@ class ComposedSource(Source):
             if drawn[i]:
                 # Draw n rows from each generator, which suffices for every sequence of sources.
                 asked = {**part.options, "n_train": n, "n_test": 0}
-                tables[i] = part.source.table(asked, self._draw(draw, i))
+                tables[i] = part.source.table(asked, draws[i])
         due = _due(draw.random_state(), n, at, self._declared["width"])
         ends = [np.flatnonzero(due == i)[len(t.y) :][:1] for i, t in tables.items()]
         n = min([n, *(int(end[0]) for end in ends if len(end))])
         changes = tuple(t for t in (round(a * len(due)) for a in at) if 0 < t < n)
         return freeze(apply_feature_options(draw.label, _taken(tables, due[:n], changes), options))
 
-    def _draw(self, draw: Draw, i: int) -> Draw:
-        return draw._replace(label=self._label(draw.label, i))
 
-    def _label(self, label: str, i: int) -> str:
-        return f"{label}/{i + 1}"
+def _label(label: str, i: int) -> str:
+    """Return the label by which part i of a composition is drawn."""
+    return f"{label}/{i + 1}"
 
 
 def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width: int) -> NDArray[np.int64]:

@@ -90,10 +90,7 @@ BUNDLED: dict[str, BundledSet] = {
 
 
 class GeneratorSource(Source):
-    """Draw rows from a seeded generator.
-
-    Each draw gives other rows, so the fingerprint is that of the recipe.
-    """
+    """Draw rows from a seeded generator; the fingerprint is that of the recipe, not of the rows."""
 
     is_drawn = True
 

@@ -26,16 +26,6 @@ from .tables.stream import Table
 from .tables.tasks import TaskRef
 
 
-def suffixed(place: str) -> str:
-    """Return the part of a place that contains the file suffix, without a URL's query."""
-    return place.partition("?")[0] if is_url(place) else place
-
-
-def name_at(place: str) -> str:
-    """Return the name of the first file at a place, without copying it."""
-    return names_at(place)[0] if is_url(place) else str(files_at(place)[0])
-
-
 def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
     """Return the files of a place, sorted by name.
 
@@ -49,22 +39,16 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
         return copies(place, kept, download=download)
     path = Path(place)
     if path.is_dir():
-        inside = (each for each in sorted(path.rglob("*")) if each.is_file())
-        visible = [
-            str(each) for each in inside if not any(_hidden(part) for part in each.relative_to(path).parts)
-        ]
-        return tuple(map(Path, _of_one_format(place, visible)))
+        inside = [each.relative_to(path) for each in sorted(path.rglob("*")) if each.is_file()]
+        # Programs write hidden files into folders: _SUCCESS, .crc files.
+        visible = [each for each in inside if not any(part.startswith((".", "_")) for part in each.parts)]
+        return tuple(map(Path, _of_one_format(place, [str(path / each) for each in visible])))
     if not glob.has_magic(place) or path.exists():
         return (path,)
     found = sorted(name for name in glob.glob(place, recursive=True) if Path(name).is_file())
     if not found:
         raise InputError(f"{place}: no file matches this pattern")
     return tuple(map(Path, found))
-
-
-def _hidden(part: str) -> bool:
-    # Programs write such files into folders: _SUCCESS, .crc files.
-    return part.startswith((".", "_"))
 
 
 def _of_one_format(place: str, names: Sequence[str]) -> list[str]:
@@ -90,10 +74,7 @@ class ConvertedSource(FixedSource):
 
     @abstractmethod
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
-        """Return the paths of the files; download missing ones if `download` is true.
-
-        Raises InputError if a file is not available.
-        """
+        """Return the paths of the files, downloaded if allowed; raise InputError if one is missing."""
 
     def fetchable(self, options: Options) -> bool:
         """Return whether missing files can be downloaded."""
@@ -278,10 +259,12 @@ class FileSource(ConvertedSource):
         self.name = place
 
     def options(self, given: Options) -> Mapping[str, Option]:
-        named = Path(suffixed(self.place))
-        if given.get("format") or format_by_suffix(named):
-            return file_options(named, given)
-        return file_options(Path(name_at(self.place)), given)
+        url = is_url(self.place)
+        # A URL's query comes after the suffix.
+        named = Path(self.place.partition("?")[0] if url else self.place)
+        if not (given.get("format") or format_by_suffix(named)):
+            named = Path(names_at(self.place)[0]) if url else files_at(self.place)[0]
+        return file_options(named, given)
 
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
         train, test = self._parts(options, download=download)
@@ -290,7 +273,7 @@ class FileSource(ConvertedSource):
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
         # The suffix determines format and compression; the folder of a file has no influence.
         hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
-        recipe = {"files": hashes, "options": _plain(options, leave_out="test")}
+        recipe = {"files": hashes, "options": _plain(options)}
         train, test = self._parts(options, download=False)
         _refuse_same_content(train, test)
         return recipe if len(train) == 1 else {**recipe, "train": len(train)}
@@ -339,10 +322,9 @@ class OpenMLSource(ConvertedSource):
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
         entry, _ = openml_set(self.number, download=False)
         described = {"target": entry.target, "ignored": list(entry.ignored)}
-        return {"openml": self.number, "version": entry.version, "told": described} | {
-            "files": [file_sha256(path) for path in files],
-            "options": _plain(options),
-        }
+        hashes = [file_sha256(path) for path in files]
+        recipe = {"openml": self.number, "version": entry.version, "told": described}
+        return {**recipe, "files": hashes, "options": _plain(options)}
 
     def parse(self, options: Options) -> Table:
         entry, path = openml_set(self.number)
@@ -375,10 +357,7 @@ def _refuse_same_content(train: tuple[Path, ...], test: tuple[Path, ...]) -> Non
             )
 
 
-def _plain(options: Options, *, leave_out: str = "") -> dict[str, Any]:
-    """Return options as JSON values."""
-    return {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in options.items()
-        if key != leave_out
-    }
+def _plain(options: Options) -> dict[str, Any]:
+    """Return options as JSON values, without the path of a test file."""
+    given = {key: value for key, value in options.items() if key != "test"}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}

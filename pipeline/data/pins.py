@@ -43,14 +43,10 @@ def unpin() -> None:
 
 def pin_of(source: str, options: Options, recipe: dict[str, Any]) -> Pin:
     """Return the pin of a table."""
-    return Pin(source, _sorted(options), json.dumps(recipe, sort_keys=True))
+    return Pin(source, tuple(sorted(options.items())), json.dumps(recipe, sort_keys=True))
 
 
 def pinned(source: str, options: Options) -> dict[str, Any] | None:
     """Return the recipe to which a data set is pinned, or None if it is not pinned."""
-    found = _pinned.get((source, _sorted(options))) if _pinned else None
+    found = _pinned.get((source, tuple(sorted(options.items())))) if _pinned else None
     return None if found is None else found.content
-
-
-def _sorted(options: Options) -> tuple[tuple[str, Value], ...]:
-    return tuple(sorted(options.items()))

@@ -40,10 +40,7 @@ def absolute(path: str | Path, base: str | Path) -> str:
     condition=Condition(),
 )
 def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
-    """Return the names of the files at a URL, as its file system calls them.
-
-    Raises InputError if there are no files or the URL cannot be read.
-    """
+    """Return the names of the files at a URL, as its file system calls them."""
     if not download:
         noted = _folder(url) / "names"
         if not noted.is_file():

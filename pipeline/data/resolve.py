@@ -64,19 +64,13 @@ def main_name(name: str) -> str:
 
 
 def find_dataset(name: str) -> Dataset:
-    """Return the data set of a name in a study.
-
-    Raises InputError, which suggests the nearest name, if the name is unknown.
-    """
+    """Return the data set of a name in a study; raise InputError if it is unknown."""
     name = main_name(name)
     return FamilyDataset(FAMILIES[name]) if name in FAMILIES else find_source(name)
 
 
 def find_source(name: str) -> Source:
-    """Return the source of a reference: by name or absolute path, or composed of others.
-
-    Raises InputError, which suggests the nearest name, if the name is unknown.
-    """
+    """Return the source of a reference; raise InputError, with the nearest name, if it is unknown."""
     if name.startswith(COMPOSED):
         parts = json.loads(name.removeprefix(COMPOSED))["parts"]
         return ComposedSource(name, [Part(find_source(each["source"]), each["options"]) for each in parts])
@@ -272,6 +266,8 @@ def _options(source: Source, ref: TaskRef, raw: bool) -> dict[str, Value]:
 FeatureFitted: TypeAlias = Literal["", "on training rows", "online"]
 
 
+# Cached, because every cell calls it.
+@functools.lru_cache(maxsize=1024)
 def feature_fit(ref: TaskRef) -> FeatureFitted:
     """Return which rows determine how a task's features are changed: none, training rows, or rows so far.
 
@@ -280,13 +276,7 @@ def feature_fit(ref: TaskRef) -> FeatureFitted:
     that it learns from (`fitted`). A cell that changes them along its stream (`along_stream`) does so under
     every protocol.
     """
-    return _feature_fit(ref.source, ref.label, ref.options)
-
-
-# Cached, because every cell calls it.
-@functools.lru_cache(maxsize=1024)
-def _feature_fit(source: str, label: str, given: tuple[tuple[str, Value], ...]) -> FeatureFitted:
-    options = find_source(source).options_of(TaskRef(label, source, "", label, given))
+    _, options = _opened(ref)
     if scaled_online(options):
         return "online"
     return "on training rows" if computed(options) else ""
@@ -314,15 +304,11 @@ def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]
     return names, own if codes.min() >= 0 else None
 
 
-def is_drawn(ref: TaskRef) -> bool:
-    """Return whether a task has different rows in each repetition, as generators do."""
-    return _is_drawn(ref.source)
-
-
 # Cached, because every cell calls it, and a cell may take only a tenth of a millisecond.
 @functools.lru_cache(maxsize=1024)
-def _is_drawn(source: str) -> bool:
-    return find_source(source).is_drawn
+def is_drawn(ref: TaskRef) -> bool:
+    """Return whether a task has different rows in each repetition, as generators do."""
+    return find_source(ref.source).is_drawn
 
 
 def has_test(ref: TaskRef) -> bool:

@@ -41,10 +41,7 @@ class Chunk:
 
 
 def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
-    """Return the tables from which tasks are derived, except bundled and generated ones.
-
-    Every machine has the bundled and generated ones already.
-    """
+    """Return the tables from which tasks are derived, except bundled and generated ones."""
     pins: dict[Hashable, Pin] = {}
     for task in tasks:
         source = find_source(task.source)
@@ -62,10 +59,7 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
 
 
 def lacking(pins: Iterable[Pin]) -> list[Lack]:
-    """Return the tables that are neither in this machine's cache nor can be made from its own files.
-
-    Nothing is downloaded or parsed.
-    """
+    """Return the tables that are not in this machine's cache and cannot be made from its own files."""
     found = []
     for each in pins:
         if kept_folder(each.content) is not None:
@@ -113,10 +107,7 @@ def receive(name: str, chunk: Chunk) -> None:
 
 
 def complete(name: str, pinned: Pin) -> None:
-    """Move a received table into this machine's cache.
-
-    Raises InputError if the table is damaged or the cache cannot be written.
-    """
+    """Move a received table into this machine's cache; raise InputError if it is damaged."""
     try:
         adopt(pinned.content, _incoming(name))
     finally:

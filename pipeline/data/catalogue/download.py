@@ -20,10 +20,7 @@ _CHUNK = 1 << 16
 
 
 def data_folder() -> Path | None:
-    """Return the folder named by ``SINGLEPASS_DATA``, or None if it is not set.
-
-    Raises InputError if the variable does not name a folder.
-    """
+    """Return the folder named by ``SINGLEPASS_DATA``, or None; raise InputError if it is not a folder."""
     named = os.environ.get("SINGLEPASS_DATA")
     if not named:
         return None
@@ -36,10 +33,7 @@ def data_folder() -> Path | None:
 
 
 def present(entry: PublicSet, file: PublicFile) -> Path | None:
-    """Return the path of a public set's file, or None if it is not on this machine.
-
-    Looks for all of the file's names, first in ``SINGLEPASS_DATA``, then in the cache.
-    """
+    """Return a file of a public set in ``SINGLEPASS_DATA`` or else in the cache, under any of its names."""
     folder = data_folder()
     for parent in (*([] if folder is None else [folder]), _kept(entry)):
         for name in (file.name, *file.also):
@@ -83,11 +77,6 @@ def _kept(entry: PublicSet) -> Path:
     return cache_folder() / "data" / (entry.family or entry.name)
 
 
-def _addresses(file: PublicFile) -> tuple[str, ...]:
-    mirror = _mirror()
-    return (f"{mirror}/{file.name}",) if mirror else file.addresses
-
-
 def mirrored(address: str) -> str:
     """Return the URL to request for an address: the address itself, or its path on the mirror."""
     mirror = _mirror()
@@ -123,7 +112,7 @@ def retrieve(
     """Download a file into `folder` under `name` from the first address that has it.
 
     `checksum` is ``"md5:…"`` or ``"sha256:…"``, or None if unknown. Returns the path, or None, and the reason
-    for each address that failed. Raises InputError if the folder cannot be written.
+    for each address that failed.
     """
     import pooch
     import requests
@@ -151,7 +140,9 @@ def retrieve(
 
 
 def _download(entry: PublicSet, file: PublicFile, folder: Path) -> Path:
-    path, reasons = retrieve(file.name, _addresses(file), file.checksum, folder)
+    mirror = _mirror()
+    addresses = (f"{mirror}/{file.name}",) if mirror else file.addresses
+    path, reasons = retrieve(file.name, addresses, file.checksum, folder)
     if path is not None:
         return path
     folder_named = os.environ.get("SINGLEPASS_DATA") or "not set"

@@ -40,10 +40,7 @@ class OpenMLSet:
 
 
 def openml_set(number: int, *, download: bool = True) -> tuple[OpenMLSet, Path]:
-    """Return an OpenML data set and its file; download them if they are not in the cache.
-
-    Raises InputError if they are not available, the format is not supported, or the cached file has changed.
-    """
+    """Return an OpenML data set and its file from the cache or, if `download` allows it, the network."""
     folder = cache_folder() / "data" / f"openml-{number}"
     try:
         kept = json.loads((folder / "pin.json").read_text())

@@ -28,7 +28,7 @@ from ..formats.labelled_columns import combine
 from ..formats.svmlight import read_svmlight
 from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, Option
-from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr
+from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr, is_sparse
 
 # `dense`: the layout; by default as distributed. `join`: append the official test part to the training part,
 # for protocols that split the whole set themselves. `verify`: compare with the known content.
@@ -172,28 +172,18 @@ class Family:
 
 
 def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Table:
-    """Return a table in the requested layout and, with `join`, with its test part appended.
-
-    `dense` of ``""`` keeps the layout. Raises InputError if there is no test part to join or the dense form
-    would be too large (see `with_layout`).
-    """
+    """Return a table in the requested layout (``""`` keeps it), with `join` with its test part appended."""
     if join:
+        from scipy import sparse
+
         if table.X_test is None or table.y_test is None:
             raise InputError(f"data set {entry.name!r} has no official test part; leave join out")
-        X: Any = _stacked(table.X, table.X_test)
+        both: list[Any] = [table.X, table.X_test]
+        X = int32_csr(sparse.vstack(both, format="csr")) if is_sparse(table.X) else np.vstack(both)
         table = Table(X, np.concatenate([table.y, table.y_test]), table.classes)
     if dense == "":
         return table
     return with_layout(entry.name, table, dense=bool(dense))
-
-
-def _stacked(X: Matrix, X_test: Matrix) -> Any:
-    if isinstance(X, np.ndarray):
-        return np.vstack([X, np.asarray(X_test)])
-    from scipy.sparse import vstack
-
-    both: list[Any] = [X, X_test]
-    return int32_csr(vstack(both, format="csr"))
 
 
 def _check_part(

@@ -69,10 +69,7 @@ def array_table(
 
 
 def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
-    """Convert labels to an array that `encode_labels` accepts.
-
-    Raises InputError if they are not one column, or if one is missing.
-    """
+    """Convert labels to an array for `encode_labels`; raise InputError if one is missing."""
     import pandas as pd
 
     labels: npt.NDArray[Any] = _array(owner, y)
@@ -196,10 +193,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
-    """Read an idx file of unsigned bytes, plain or compressed, in the shape that its header gives.
-
-    Raises InputError if the header is invalid or the number of bytes differs from it.
-    """
+    """Read an idx file of unsigned bytes, plain or compressed, in the shape that its header gives."""
     with open_text(path) as (stream, _):
         # Bytes 0 and 1 are zero, byte 2 is the type (8: unsigned byte), byte 3 the number of dimensions; one
         # big-endian 32-bit size per dimension follows.

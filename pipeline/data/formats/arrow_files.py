@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,10 +22,7 @@ _READ_BYTES = 1 << 18
 
 
 class ArrowFile(ColumnFile):
-    """Read a Parquet, Arrow IPC or Feather file in bounded memory.
-
-    The kind "arrow" includes the IPC file format, the IPC stream format and Feather.
-    """
+    """Read a Parquet file, or one of kind "arrow" (IPC file, IPC stream or Feather), in bounded memory."""
 
     def __init__(self, path: Path, kind: Literal["parquet", "arrow"]) -> None:
         self.path, self._kind = path, kind
@@ -75,15 +72,11 @@ class ArrowFile(ColumnFile):
         return column if kind else None
 
 
-# Converts the number of rows read to the approximate number of bytes read.
-_Stored: TypeAlias = Callable[[int], int]
-
-
 @contextmanager
 def _opened(
     path: Path, kind: Literal["parquet", "arrow"]
-) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch], _Stored]]:
-    """Open a file; yield its schema, its batches and the bytes read.
+) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch], Callable[[int], int]]]:
+    """Open a file; yield its schema, its batches and a function from rows read to bytes read.
 
     Arrow's errors, also those during iteration, become one-line InputErrors.
     """
@@ -120,12 +113,10 @@ def _opened(
                 with ipc.open_stream(source) as reader:
                     yield reader.schema, iter(reader), lambda _: source.tell()
     except (pa.ArrowException, MemoryError, OSError, UnicodeDecodeError) as error:
-        shown = "Parquet" if kind == "parquet" else "Arrow"
+        shown = "a Parquet" if kind == "parquet" else "an Arrow"
         # Wrong sizes in a damaged file may raise a MemoryError without a message.
         reason = (str(error).splitlines() or ["out of memory"])[0]
-        raise InputError(
-            f"{path}: damaged or not {'a ' if kind == 'parquet' else 'an '}{shown} file ({reason})"
-        ) from None
+        raise InputError(f"{path}: damaged or not {shown} file ({reason})") from None
 
 
 def _type(stored: pa.DataType) -> str:

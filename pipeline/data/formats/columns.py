@@ -83,10 +83,7 @@ class ColumnFile(ABC):
         """Return the file and location of a row, counted from 1, for an error message."""
 
     def refuse_wrong(self, position: int, values: Any, done: int, missing: bool) -> None:
-        """Raise an error for the first value of a numeric column that is infinite, or NaN unless `missing`.
-
-        `done` is the number of rows before the values.
-        """
+        """Raise an error for the first infinite value, or NaN unless `missing`, after `done` earlier rows."""
         wrong = np.isinf(values) if missing else ~np.isfinite(values)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
@@ -102,14 +99,12 @@ class ColumnFile(ABC):
 
 @dataclass(frozen=True)
 class Layout:
-    """Assign columns of a file, by position, to label, sort order and features.
-
-    `roles` contains the role of each feature column: "number", "category" or "text".
-    """
+    """Assign columns of a file, by position, to label, sort order and features."""
 
     label: int
     order: int | None
     features: tuple[int, ...]
+    #: Of each feature: "number", "category" or "text".
     roles: tuple[str, ...]
 
     def kinds(self, n: int) -> list[Kind | None]:
@@ -124,11 +119,7 @@ class Layout:
 
 
 def lay_out(file: ColumnFile, asked: Asked) -> Layout:
-    """Decide the role of each column of a file.
-
-    Raises InputError if a named column does not exist, two columns have one name, no column can be the label,
-    or a non-numeric column has no declared role.
-    """
+    """Decide the role of each column of a file; raise InputError if one is ambiguous or does not exist."""
     names = file.names
     label = find_target(file.path, names, asked.target)
     first = {name: position for position, name in reversed(list(enumerate(names)))}
@@ -183,11 +174,7 @@ def remedy(names: Sequence[str]) -> str:
 
 
 def find_target(path: Path, names: Sequence[str], target: str) -> int:
-    """Return the position of the label column.
-
-    An empty `target` selects the one column called label, target, class or y. Raises InputError, with a list
-    of the columns, if there is no such column or more than one.
-    """
+    """Return the position of the column `target`, or if that is empty of the one with a label's name."""
     if not names:
         raise InputError(f"{path}: the file has no columns")
     wanted = [i for i, name in enumerate(names) if name == target] if target else []

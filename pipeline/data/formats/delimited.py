@@ -157,8 +157,7 @@ def read_delimited(
     """Read a delimited text file of numbers and labels in bounded memory, in file order; labels are text.
 
     `target` is the name of the label column, or its number from 1 if there is no header. `dtype` is "float32"
-    or "float64" (the default). Raises InputError with line and column for rows of unequal length and for
-    missing, non-numeric or non-finite values.
+    or "float64" (the default).
     """
     file = DelimitedFile(path, delimiter=delimiter, header=header)
     return read_columns([file], Asked(target), dtype=dtype)

@@ -55,15 +55,7 @@ class Encoder:
     @property
     def width(self) -> int:
         """The number of features."""
-        return self._n_placed + self._n_marks + self.n_hashed
-
-    @property
-    def _n_placed(self) -> int:
-        return sum(_places(column) for column in self.columns)
-
-    @property
-    def _n_marks(self) -> int:
-        return sum(column.marked for column in self.columns)
+        return sum(_places(column) + column.marked for column in self.columns) + self.n_hashed
 
     def column_of(self, feature: int) -> str:
         """Return the name of the column behind a feature; the feature must precede the marks."""
@@ -181,10 +173,7 @@ class Encoder:
 
 
 def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
-    """Decide how the columns of a file become features, reading all of its rows if the columns require it.
-
-    `files` are the parts of the training file, with the same columns.
-    """
+    """Decide how the columns of the training files become features; read their rows only if necessary."""
     file, layout = files[0]
     names = [file.names[position] for position in layout.features]
     columns = range(len(names))

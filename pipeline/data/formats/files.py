@@ -117,8 +117,6 @@ def format_by_suffix(path: PurePath) -> str:
 def file_format(path: Path, named: object = "") -> str:
     """Return the format of a file: the named one, otherwise the one its suffix indicates.
 
-    Raises InputError if the suffix indicates none or a binary format is compressed.
-
     Examples
     --------
     >>> file_format(Path("train.csv.gz"))
@@ -152,8 +150,7 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
     """Read files as one, in order, and likewise the files of a test part, all in the same format.
 
     Values are as stored, in the requested dtype (unless the features are to be standardised later), with NaN
-    for missing values; other feature options are not applied. Raises InputError with one line that names
-    file, line or row, and column.
+    for missing values; other feature options are not applied.
     """
     # Means and standard deviations are computed from the numbers as stored in the file.
     dtype = "" if options["standardize"] else str(options["dtype"])

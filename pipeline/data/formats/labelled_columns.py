@@ -50,11 +50,7 @@ class ColumnBlock:
 
 
 def read_columns(
-    files: Sequence[ColumnFile],
-    asked: Asked,
-    *,
-    dtype: str = "",
-    training: LabelledColumns | None = None,
+    files: Sequence[ColumnFile], asked: Asked, *, dtype: str = "", training: LabelledColumns | None = None
 ) -> LabelledColumns:
     """Read files with the same columns as one, in order.
 
@@ -79,7 +75,8 @@ def read_columns(
             done += len(block.labels)
     if not collected.codes.size:
         raise InputError(f"{first.path}: the file has no rows")
-    codes, X = collected.codes.finish(), collected.matrix()
+    codes = collected.codes.finish()
+    X = collected.rows.finish((len(codes), encoder.width))
     if collected.keys is not None:
         X, codes = by_keys(first.path, collected.keys.finish(), X, codes)
     values = list(collected.found)
@@ -97,10 +94,7 @@ def read_columns(
 
 
 def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked) -> Iterator[ColumnBlock]:
-    """Yield the rows of a file a few MB at a time, in file order.
-
-    Raises InputError with file, row and column when iteration reaches an invalid row.
-    """
+    """Yield the rows of a file a few MB at a time, in file order; raise InputError at an invalid row."""
     done, sorts = 0, None if layout.order is None else sort_keys(file, layout.order)
     for batch in file.batches(layout.kinds(len(file.names)), missing=asked.missing != "error"):
         features = [batch[position] for position in layout.features]
@@ -119,11 +113,9 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
                 if asked.missing == "error":
                     at = file.place(done + int(np.flatnonzero(where)[0]) + 1)
                     raise InputError(f"{at}, column {file.names[position]!r}: no value; {IF_MISSING}")
-        numbers = [
-            array.dtype for array, role in zip(features, layout.roles, strict=True) if role == "number"
-        ]
-        single = bool(numbers) and all(dtype == np.float32 for dtype in numbers)
-        X = encoder.encode(features, np.float32 if single else np.float64)
+        both = zip(features, layout.roles, strict=True)
+        dtypes = {array.dtype for array, role in both if role == "number"}
+        X = encoder.encode(features, np.float32 if dtypes == {np.dtype(np.float32)} else np.float64)
         keys = None if sorts is None or layout.order is None else sorts(batch[layout.order], done)
         yield ColumnBlock(X, labels, keys, missing)
         done += len(labels)
@@ -134,7 +126,7 @@ class _Collected:
 
     def __init__(self, encoder: Encoder, folder: Path, path: Path) -> None:
         self._encoder, self._folder = encoder, folder
-        self._rows = SpillingMatrix(folder, path)
+        self.rows = SpillingMatrix(folder, path)
         self.codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
         self.keys: SpillingArray[np.float64] | None = None
         self.found: dict[Any, int] = {}
@@ -142,7 +134,7 @@ class _Collected:
 
     def add(self, block: ColumnBlock, X: Any) -> None:
         """Append some rows."""
-        self._rows.append(X)
+        self.rows.append(X)
         coded = block.labels.dictionary_encode()
         places = [self.found.setdefault(value, len(self.found)) for value in coded.dictionary.to_pylist()]
         self.codes.append(np.array(places, dtype=np.int32)[coded.indices.to_numpy()])
@@ -151,10 +143,6 @@ class _Collected:
             self.keys.append(block.keys)
         for name, n in block.missing.items():
             self._missing[name] = self._missing.get(name, 0) + n
-
-    def matrix(self) -> Any:
-        """Return the features of all rows."""
-        return self._rows.finish((self.codes.size, self._encoder.width))
 
     def missing_notes(self, path: Path) -> Iterable[str]:
         """Yield one line per column with missing values that says how they were handled."""
@@ -179,15 +167,10 @@ class _Collected:
 
 
 def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
-    """Return the table of a training part and its test part, if any.
-
-    Raises InputError if labels are invalid (see `encode_labels`).
-    """
-    if test is None:
-        classes, y, _ = encode_labels(train.labels, train.path)
-        return Table(train.X, y, classes, notes=(*train.notes, *case_notes(classes)))
-    classes, y, y_test = encode_labels(train.labels, train.path, test.labels, test.path)
-    X_test: Any = test.X.astype(train.X.dtype, copy=False)
+    """Return the table of a training part and its test part, if any; labels as in `encode_labels`."""
+    tested = (None, None) if test is None else (test.labels, test.path)
+    classes, y, y_test = encode_labels(train.labels, train.path, *tested)
+    X_test: Any = None if test is None else test.X.astype(train.X.dtype, copy=False)
     return Table(train.X, y, classes, X_test, y_test, notes=(*train.notes, *case_notes(classes)))
 
 

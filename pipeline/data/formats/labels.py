@@ -65,7 +65,8 @@ def encode_labels(
         raise InputError(
             f"{train_path}: all {len(train):,} labels are {names[0]!r}; two classes or more are needed"
         )
-    classes = tuple(sorted(names, key=_class_order(names)))
+    numeric = all(is_number(name) for name in names)
+    classes = tuple(sorted(names, key=(lambda name: (float(name), name)) if numeric else None))
     y = _lookup(names, classes)[codes]
     if test is None or test_path is None:
         return classes, y, None
@@ -134,12 +135,6 @@ def class_name(value: Any) -> str:
         return ""
     # From 2**53 on, neighbouring integers share a float64, so identifiers that large keep their spelling.
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text
-
-
-def _class_order(names: list[str]) -> Any:
-    if all(is_number(name) for name in names):
-        return lambda name: (float(name), name)
-    return None
 
 
 def _lookup(names: list[str], classes: tuple[str, ...]) -> Codes:

@@ -46,16 +46,15 @@ def read_svmlight(
 
     `n_features` of 0 takes the largest index of both files. `zero_based` says that indices start at 0;
     LIBSVM's own files start at 1. `dense` returns an array instead of CSR with int32 indices. `dtype` is
-    "float32" or "float64" (the default). `n_features` replaces the limit on features if it is given. Raises
-    InputError with file and line.
+    "float32" or "float64" (the default). `n_features` replaces the limit on features if it is given.
     """
     paths = [path] if test is None else [path, test]
     for each in paths:
         first_line(each, limits)
-    parts = [_Rows(each, n_features, zero_based, dtype or "float64", limits) for each in paths]
-    width = n_features or max(part.width for part in parts)
-    classes, y, y_test = encode_labels(parts[0].labels, path, parts[1].labels if test else None, test)
-    matrices: list[Any] = [part.matrix(width) for part in parts]
+    parts = [_all_rows(each, n_features, zero_based, dtype or "float64", limits) for each in paths]
+    width = n_features or max(width for *_, width in parts)
+    classes, y, y_test = encode_labels(parts[0][0], path, parts[1][0] if test else None, test)
+    matrices: list[Any] = [rows.finish((len(labels), width)) for labels, rows, _ in parts]
     if dense:
         matrices = [np.ascontiguousarray(X.toarray()) for X in matrices]
     return Table(matrices[0], y, classes, matrices[1] if test else None, y_test)
@@ -67,8 +66,6 @@ def svmlight_blocks(
     """Yield (X, labels) for blocks of lines of an svmlight file, in file order and bounded memory.
 
     X is CSR, float64 with int32 indices; its width is the largest index so far unless `n_features` is given.
-    Labels are the numbers of the file. Raises InputError with file and line when iteration reaches a wrong
-    line.
     """
     with open_text(path, limits) as (stream, report_position):
         width, most = 0, n_features or limits.max_features
@@ -82,29 +79,25 @@ def svmlight_blocks(
         report_position()
 
 
-class _Rows:
-    """Read all rows of a file in bounded memory: numeric labels, and rows up to the largest index so far."""
-
-    def __init__(self, path: Path, n_features: int, zero_based: bool, dtype: str, limits: Limits) -> None:
-        folder = cache_folder() / "streams"
-        labels, self._rows, self.width = SpillingArray(np.float64, folder), SpillingMatrix(folder, path), 0
-        for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):
-            if dtype == "float32":
-                over = np.abs(X.data) > np.finfo(np.float32).max
-                if over.any():
-                    row, column, value = first_where(X, over)
-                    raise InputError(
-                        f"{path}, row {labels.size + row + 1}, feature {column + 1}: {value} does not fit "
-                        'float32; set dtype = "float64"'
-                    )
-            self._rows.append(X.astype(dtype, copy=False))
-            labels.append(y)
-            self.width = X.shape[1]
-        self.labels = labels.finish()
-
-    def matrix(self, width: int) -> Any:
-        """Return the rows as CSR."""
-        return self._rows.finish((len(self.labels), width))
+def _all_rows(
+    path: Path, n_features: int, zero_based: bool, dtype: str, limits: Limits
+) -> tuple[Floats, SpillingMatrix, int]:
+    """Read all rows of a file in bounded memory: labels, rows, and the number of features that occur."""
+    folder = cache_folder() / "streams"
+    labels, rows, width = SpillingArray(np.float64, folder), SpillingMatrix(folder, path), 0
+    for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):
+        if dtype == "float32":
+            over = np.abs(X.data) > np.finfo(np.float32).max
+            if over.any():
+                row, column, value = first_where(X, over)
+                raise InputError(
+                    f"{path}, row {labels.size + row + 1}, feature {column + 1}: {value} does not fit "
+                    'float32; set dtype = "float64"'
+                )
+        rows.append(X.astype(dtype, copy=False))
+        labels.append(y)
+        width = X.shape[1]
+    return labels.finish(), rows, width
 
 
 def _read_block(

@@ -121,10 +121,7 @@ def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, 
 
 
 def decode_line(path: Path, number: int, raw: bytes) -> str:
-    """Decode one line as UTF-8 without a byte order mark.
-
-    Raises InputError with the line and byte if it is not UTF-8.
-    """
+    """Decode one line as UTF-8 without a byte order mark; raise InputError if it is not UTF-8."""
     try:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
@@ -169,20 +166,14 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
 
 
 def first_line(path: Path, limits: Limits = USUAL) -> tuple[int, str]:
-    """Return the number and text of the first non-blank line.
-
-    Raises InputError if the file has none.
-    """
+    """Return the number and text of the first non-blank line; raise InputError if there is none."""
     for found in lines(path, limits):
         return found
     raise InputError(f"{path}: the file is empty")
 
 
 def file_sha256(path: Path) -> str:
-    """Return the sha256 of a file, cached until its size, times or inode change.
-
-    Raises InputError if the file is missing, a folder, or not readable.
-    """
+    """Return the sha256 of a file, cached until its size, times or inode change."""
     try:
         status = path.stat()
         state = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -38,10 +38,7 @@ class SpillingArray(Generic[T]):
         self.size = 0
 
     def append(self, values: npt.NDArray[Any]) -> None:
-        """Add values at the end; they are copied.
-
-        Raises InputError if the folder cannot be written or is full.
-        """
+        """Add copies of values at the end; raise InputError if the folder cannot be written or is full."""
         block = np.array(values, dtype=self._dtype).reshape(-1)
         self._blocks.append(block)
         self._held += block.nbytes

@@ -66,10 +66,7 @@ def cache_space() -> int:
 
 
 def scratch_folder(parent: Path) -> Path:
-    """Make an empty folder inside `parent` whose content can be moved into place by renaming.
-
-    Raises InputError if `parent` cannot be written.
-    """
+    """Make an empty folder inside `parent`; raise InputError if `parent` cannot be written."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
@@ -81,12 +78,8 @@ def scratch_folder(parent: Path) -> Path:
 
 
 def converted_fingerprint(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> str:
-    """Return the content fingerprint of a table, from its manifest if the table is cached.
-
-    `recipe` contains everything the table depends on, as JSON values. `parse` makes a table that is not
-    cached.
-    """
-    manifest = _read_manifest(_folder_of(recipe))
+    """Return the content fingerprint of a table, from its manifest if the table is cached."""
+    manifest = kept_manifest(recipe)
     if manifest is None:
         return content_fingerprint(converted_table(recipe, parse))
     return str(manifest["fingerprint"])
@@ -94,21 +87,21 @@ def converted_fingerprint(recipe: Mapping[str, Any], parse: Callable[[], Table])
 
 def converted_classes(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> tuple[str, ...]:
     """Return the class names of a table, from its manifest if the table is cached."""
-    manifest = _read_manifest(_folder_of(recipe))
+    manifest = kept_manifest(recipe)
     return converted_table(recipe, parse).classes if manifest is None else tuple(manifest["classes"])
 
 
 def converted_notes(recipe: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the notes on a cached table, or an empty tuple if it is not cached."""
-    manifest = _read_manifest(_folder_of(recipe))
+    manifest = kept_manifest(recipe)
     return () if manifest is None else tuple(manifest.get("notes", ()))
 
 
 def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Table:
     """Return a table memory-mapped from the cache; parse it and write it there first if needed.
 
-    `parse` also replaces a damaged table. The arrays are read-only, and each was compared with its checksum.
-    Raises InputError if the cache cannot be written.
+    `recipe` contains everything the table depends on, as JSON values. `parse` also replaces a damaged table.
+    The arrays are read-only. Raises InputError if the cache cannot be written.
     """
     folder = _folder_of(recipe)
     kept = _load(folder)
@@ -128,15 +121,11 @@ def kept_manifest(recipe: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def kept_folder(recipe: Mapping[str, Any]) -> Path | None:
     """Return the folder of a cached table, or None if the table is not cached."""
-    folder = _folder_of(recipe)
-    return None if _read_manifest(folder) is None else folder
+    return None if kept_manifest(recipe) is None else _folder_of(recipe)
 
 
 def adopt(recipe: Mapping[str, Any], scratch: Path) -> None:
-    """Move the files of a table that was made on another machine into the cache.
-
-    Raises InputError if the files are damaged or the cache cannot be written.
-    """
+    """Move a table from another machine into the cache; raise InputError if it is damaged."""
     folder = _folder_of(recipe)
     if _load(scratch) is None:
         raise InputError(f"{scratch}: the received table is damaged; run again")

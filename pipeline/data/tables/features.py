@@ -37,10 +37,7 @@ _RAW = "raw"
 
 @dataclass(frozen=True, eq=False)
 class FeatureFit:
-    """Contain the statistics that change features: per feature the fill value, mean and standard deviation.
-
-    Each is an array of shape (d,), or None if the options do not need it.
-    """
+    """Contain the fill value, mean and standard deviation of each feature, None if not needed."""
 
     fill: npt.NDArray[np.float64] | None
     mean: npt.NDArray[np.float64] | None
@@ -79,10 +76,9 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
 
 
 def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) -> FeatureFit:
-    """Compute the statistics by which the features of a data set are changed.
+    """Compute the statistics by which the features of a data set, called `name` in errors, are changed.
 
     `X` has NaN where a value is missing. `rows` are the training rows in ascending order, by default all.
-    `name` is the data set's name in error messages.
     """
     fill = mean = spread = None
     if options.get("missing", "error") != "error":
@@ -148,18 +144,13 @@ _LARGEST_DENSE = 2 << 30
 
 
 def with_layout(name: str, table: Table, *, dense: bool) -> Table:
-    """Return a table as dense arrays or, without stored zeros and with int32 indices, as CSR.
+    """Return a table as CSR or as dense arrays; raise InputError if these take more than 2 GiB."""
 
-    Raises InputError if the dense form would take more than 2 GiB.
-    """
-    parts: list[Any] = [_laid_out(name, X, dense) for X in (table.X, table.X_test)]
-    return replace(table, X=parts[0], X_test=parts[1])
-
-
-def _laid_out(name: str, X: Any, dense: bool) -> Any:
-    if X is None or is_sparse(X) != dense:
-        return X
-    if dense:
+    def laid_out(X: Any) -> Any:
+        if X is None or is_sparse(X) != dense:
+            return X
+        if not dense:
+            return int32_csr(X)
         size = X.shape[0] * X.shape[1] * X.dtype.itemsize
         if size > _LARGEST_DENSE:
             raise InputError(
@@ -167,14 +158,12 @@ def _laid_out(name: str, X: Any, dense: bool) -> Any:
                 "leave out dense = true"
             )
         return np.ascontiguousarray(X.toarray())
-    return int32_csr(X)
+
+    return replace(table, X=laid_out(table.X), X_test=laid_out(table.X_test))
 
 
 def _blocks(X: Any, rows: Rows | None) -> Iterator[Any]:
-    """Yield the rows of a matrix: a small dense matrix at once, any other in blocks.
-
-    The memory-mapped pages of a large matrix are released after each block.
-    """
+    """Yield the rows of a matrix: a small dense matrix at once, any other in blocks, for bounded memory."""
     if rows is None and not is_sparse(X) and X.nbytes <= _WHOLE_BYTES:
         yield X
         return

@@ -103,7 +103,7 @@ def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
 
 def _names(owner: str, key: str, value: Any) -> tuple[str, ...]:
     given = value if isinstance(value, list | tuple) else [value]
-    names = [each if isinstance(each, str) else str(each) for each in given if type(each) in (str, int)]
+    names = [str(each) for each in given if type(each) in (str, int)]
     if len(names) < len(given):
         raise InputError(f"data set {owner!r}: {key} must be a list of columns, not {value!r}")
     twice = [name for name in names if names.count(name) > 1]

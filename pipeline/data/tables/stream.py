@@ -125,10 +125,7 @@ def freeze(table: Table) -> Table:
 
 
 def content_fingerprint(table: Table) -> str:
-    """Return the sha256 (hex) of a table: shapes, dtypes, contents and class names, train and test.
-
-    The same rows read from CSV and from Parquet have the same fingerprint.
-    """
+    """Return the sha256 (hex) of a table: shapes, dtypes, contents and class names, train and test."""
     digest = hashlib.sha256()
     for X, y in ((table.X, table.y), (table.X_test, table.y_test)):
         if X is None or y is None:
@@ -155,10 +152,7 @@ class SpillingMatrix:
         self._parts: list[SpillingArray[Any]] = []
 
     def append(self, X: Any) -> None:
-        """Add rows; they are copied.
-
-        Raises InputError if there are 2^31 non-zeros or more, or if the folder cannot be written.
-        """
+        """Add copies of rows; raise InputError at 2^31 non-zeros, or if the folder cannot be written."""
         if not self._parts:
             self._parts = [SpillingArray(X.dtype.type, self._folder)]
             if is_sparse(X):

@@ -100,8 +100,7 @@ def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -
     """Derive the stream of one task from the table of its source.
 
     The stream shares the table's X and never copies it; `rows` is set only if the task leaves rows out.
-    `fingerprint` comes from `task_fingerprint`. Raises InputError if the task does not fit the table's
-    classes.
+    `fingerprint` comes from `task_fingerprint`.
     """
     codes, names = task_codes(ref, table.classes, groupings)
     y, rows = _relabel(table.y, codes)
@@ -115,18 +114,15 @@ def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -
 
 
 def task_codes(ref: TaskRef, classes: Sequence[str], groupings: Groupings) -> tuple[Codes, tuple[str, ...]]:
-    """Return the task's class code for each class of the source, and the names of the task's classes.
-
-    The codes have shape (K,), with -1 for classes whose rows are left out. Raises InputError if the task does
-    not fit the classes.
-    """
+    """Return the task's class code for each of K classes, -1 if it is left out, and the task's classes."""
     kind, _, argument = ref.task.partition(":")
     if kind == "multiclass":
         return np.arange(len(classes), dtype=np.int32), tuple(classes)
     if kind == "binary":
         _require_two_classes(ref.label, classes)
         positive = argument or classes[1]
-        return _codes([positive], None, classes), (_other(positive, classes), positive)
+        negative = classes[0] if positive == classes[1] else classes[1]
+        return _codes([positive], None, classes), (negative, positive)
     if kind == "one-vs-rest":
         _require_class(ref.label, argument, classes)
         return _codes([argument], None, classes), ("rest", argument)
@@ -160,10 +156,6 @@ def _relabel(y: Codes, codes: Codes) -> tuple[Codes, Rows | None]:
         rows.flags.writeable = False
     relabelled.flags.writeable = False
     return relabelled, rows
-
-
-def _other(positive: str, classes: Sequence[str]) -> str:
-    return classes[0] if positive == classes[1] else classes[1]
 
 
 def _require_two_classes(label: str, classes: Sequence[str]) -> None:
