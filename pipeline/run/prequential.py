@@ -63,19 +63,12 @@ def is_own(learner: Any) -> bool:
 
 
 def has_log_odds(learner: Any) -> bool:
-    """Return whether a learner declares ``scores_are_log_odds = True``, so that scores give probabilities.
-
-    For two classes the score is then the log odds of the second class. For more classes the scores are log
-    probabilities up to a constant.
-    """
+    """Return whether scores are log odds of the second class, or log probabilities of many classes."""
     return bool(getattr(learner, "scores_are_log_odds", False))
 
 
 def check_room(learner: StreamLearner, part: Fold, n_classes: int) -> None:
-    """Raise InputError if a learner's model would not fit into the free memory.
-
-    Only learners with a method `state_bytes`, which returns the size of the model, are checked.
-    """
+    """Raise InputError if the model of a learner with a method `state_bytes` exceeds the free memory."""
     state_bytes = getattr(learner, "state_bytes", None)
     if state_bytes is None:
         return
@@ -141,10 +134,7 @@ def predictions(learner: Any, part: Fold) -> Iterator[tuple[int, int, NDArray[An
 
 
 def batch_counters(learner: Any) -> dict[str, int]:
-    """Return the counts of a fitted batch baseline by column of the store.
-
-    They come from its method `counters` and, if it has some, from its `support_vectors_`.
-    """
+    """Return the counts of a fitted batch baseline by column of the store, with its support vectors."""
     counters: dict[str, int] = learner.counters() if hasattr(learner, "counters") else {}
     support = getattr(learner, "support_vectors_", None)
     if support is None:
@@ -240,13 +230,11 @@ def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: ND
 
 @contextlib.contextmanager
 def _alone_on_machine(code: str) -> Iterator[None]:
-    """Let one process per machine compile new code, which other processes then load from the cache.
-
-    A marker file in the cache names compiled code; a process that finds it does not wait.
-    """
+    """Let one process per machine compile new code, which other processes then load from the cache."""
     text = f"{code} {code_digest()} {numba.__version__} {platform.python_version()} {platform.node()}"
     mark = data.cache_folder() / "compiled" / hashlib.sha256(text.encode()).hexdigest()[:32]
     if mark.exists():
+        # The code has been compiled before.
         yield
         return
     with contextlib.ExitStack() as held:
@@ -282,8 +270,7 @@ def _learn_all(learner: OnlineClassifier, part: Fold, classes: NDArray[np.int32]
 class DelayedLearner:
     """Give a learner each label `delay` (D ≥ 1) examples late: predict x_t, then learn (x_{t-D}, y_{t-D}).
 
-    Rows are taken one by one, because each learned row may change the next prediction. `learner` has been
-    started by `begin`.
+    Rows are taken one by one, because each learned row may change the next prediction.
     """
 
     def __init__(self, learner: StreamLearner, delay: int) -> None:
@@ -337,8 +324,6 @@ def stream_through(
 
     `streamed` is a new learner. `accuracy` returns the test accuracy for the curve; its time is not counted.
     `begins` is called when the learner's code is compiled, and with a time limit before each step of a guest.
-
-    The outcome has status "stopped" if the learner took longer than the cell's time limit.
     """
     spec, part, noisy, counted_from = cell.spec, inputs.train, inputs.noisy, inputs.counted_from
     course, classes = spec.course, np.arange(len(inputs.stream.classes), dtype=np.int32)
@@ -346,16 +331,9 @@ def stream_through(
     tallies = None
     if spec.kept:
         references = References(noisy, part.codes, len(classes), course.delay, inputs.followed)
+        log_odds = has_log_odds(streamed)
         tallies = Tallies(
-            noisy,
-            part.codes,
-            len(classes),
-            spec.kept,
-            has_log_odds(streamed),
-            references,
-            counted_from,
-            course.window,
-            course.fading,
+            noisy, part.codes, len(classes), spec.kept, log_odds, references, counted_from, course
         )
     recorder = Recorder(noisy, part.codes, spec.checkpoints, course, counted_from, tallies)
     compile_loops(streamed, (spec.learner, spec.params), part, classes)

@@ -77,19 +77,12 @@ class Recorder:
             self.stops = self.stops[self.stops > 0]
 
     def add(self, passage: Passage, stops: NDArray[np.int64], seconds: float) -> None:
-        """Record the next rows from the learner's report on them.
-
-        `stops` are the numbers of these rows after which the learner reported its counts, and `seconds` is
-        the learning time before them.
-        """
+        """Record the next rows: `stops` are those with counts, `seconds` the learning time before them."""
         n, seen = len(passage.scores), self.seen
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)
         counts = np.empty((len(MISTAKES), len(stops)), np.int64)
         totals = mistakes_of_both(passage.scores, noisy, clean, stops, counts)
-        points: dict[str, Column] = {
-            "t": stops + seen,
-            "fit_seconds": np.asarray(passage.seconds) + seconds,
-        }
+        points: dict[str, Column] = {"t": stops + seen, "fit_seconds": np.asarray(passage.seconds) + seconds}
         for name, at_stops, total in zip(MISTAKES, counts, totals, strict=True):
             at_stops += self._totals[name]
             points[name] = at_stops
@@ -107,7 +100,7 @@ class Recorder:
         self.shown = np.append(self.shown[self.shown < self.seen], self.seen)
         if self._stretches and self.seen in self._stretches[-1]["t"]:
             return
-        last = {"t": self.seen, "fit_seconds": seconds} | self._totals | declared(counters)
+        last: dict[str, Any] = {"t": self.seen, "fit_seconds": seconds, **self._totals, **declared(counters)}
         if self._fading is not None:
             last |= self._fading.latest()
         if self._tallies is not None:
@@ -120,10 +113,7 @@ class Recorder:
         last["test_accuracy"] = [*[None] * (len(last["t"]) - 1), accuracy]
 
     def counted(self, counters: Mapping[str, int]) -> dict[str, Any]:
-        """Return ``n_examples`` and every count since counting began, by column of the store.
-
-        `counters` holds the learner's counts so far. The result includes what the metrics need.
-        """
+        """Return all counts since counting began, by column of the store; `counters` are the learner's."""
         found: dict[str, Any] = {**self._totals, **declared(counters)}
         before = self._before()
         for name, value in found.items():
@@ -189,8 +179,8 @@ class Tallies:
     `given` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
     `kept` contains "classes", "scores" or both. Only scores that are log odds (`log_odds`) have a log loss.
     `references` must be new and have the same labels. The first `first` rows do not count, but the references
-    see their labels. With `window`, curves get areas of this many latest rows; other windowed values are
-    differences of columns. With `fading`, curves get all measures with this fading factor.
+    see their labels. With a window, curves get areas of the latest rows; other windowed values are
+    differences of columns. With a fading factor, curves also get all measures with it.
     """
 
     def __init__(
@@ -202,13 +192,12 @@ class Tallies:
         log_odds: bool = False,
         references: References | None = None,
         first: int = 0,
-        window: int | None = None,
-        fading: float | None = None,
+        course: Course = USUAL,
     ) -> None:
         self._log_odds, self._kept, self._first = log_odds, kept, first
         self._labels = given, clean
-        self._window, self._fading = window, fading
-        self._faded = FadingCounts(fading) if fading is not None else None
+        self._window, self._fading = course.window, course.fading
+        self._faded = FadingCounts(course.fading) if course.fading is not None else None
         self._references = references if "classes" in kept else None
         self._table = np.zeros((len(BY_CLASS), n_classes), np.int64)
         self._sums = np.zeros(len(LOSSES))
@@ -221,10 +210,7 @@ class Tallies:
         self._seen = 0
 
     def add(self, scores: NDArray[np.float64], stops: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """Add the scores of the next rows, shape (n,) or (n, K); return columns of the curve, except areas.
-
-        `stops` are the numbers of these rows after which the curve has a point.
-        """
+        """Add the scores of the next rows; return columns of the curve after `stops` rows, except areas."""
         before = min(max(self._first - self._seen, 0), len(scores))
         if before:
             self._pass_over(scores[:before])
@@ -267,10 +253,7 @@ class Tallies:
         return {name: means[..., i] for i, name in enumerate(names)}
 
     def areas(self, stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return the areas under the ROC curves of the rows up to each stop, NaN if a class is missing.
-
-        `stops` (int64, ascending) are numbers of rows, counted from the first row that counts.
-        """
+        """Return the areas under the ROC curves of the rows up to each stop, NaN if a class is missing."""
         if not self._ordered:
             return {}
         scores = self._all_scores()
@@ -279,8 +262,7 @@ class Tallies:
         found: dict[str, NDArray[np.float64]] = {}
         for name, labels in zip(AREAS, self._counted_labels(), strict=True):
             if found and self._clean_alone:
-                found[name] = found[AREAS[0]]
-                continue
+                return dict.fromkeys(AREAS, found[AREAS[0]])
             positive = np.concatenate([[0], np.cumsum(labels)])[stops]
             pairs = 2.0 * positive * (stops - positive)
             won = pairs_in_order(scores, labels, stops)
@@ -385,52 +367,74 @@ def are_mistakes(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArr
     return wrong
 
 
-class Fading:
-    """Compute fading errors S_t / N_t, where S_t = 1[mistake] + α S_{t-1} and N_t = 1 + α N_{t-1}.
-
-    `factor` is α in (0, 1). The first `first` rows do not count. Each array of `labels` (int32, shape (n,))
-    gives one error.
+class FadingSums:
+    """Add up terms with a fading factor α in (0, 1), one sum per name: S_t = term_t + α S_{t-1}.
 
     Gama, Sebastião, Rodrigues (2013), "On evaluating stream learning algorithms", Machine Learning 90.
     """
 
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+        # The sums after the last row so far.
+        self.latest: dict[str, NDArray[np.float64]] = {}
+
+    def add(self, terms: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+        """Return the sums after each of the next rows; terms have shape (n,) or (n, K), with n > 0."""
+        # Imported here, because the import takes as long as a small cell.
+        from scipy.signal import lfilter
+
+        sums: dict[str, NDArray[np.float64]] = {}
+        for name, each in terms.items():
+            before = self.latest.get(name, np.zeros(each.shape[1:]))[np.newaxis]
+            sums[name], _ = lfilter([1.0], [1.0, -self._factor], each, axis=0, zi=self._factor * before)
+            self.latest[name] = sums[name][-1]
+        return sums
+
+
+def _after(sums: Sequence[NDArray[np.float64]], stops: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sums of successive rows after each stop; NaN before the first row."""
+    return np.concatenate([np.full_like(sums[0][:1], np.nan), *sums])[stops]
+
+
+class Fading:
+    """Compute fading errors: the fading sum of mistakes, divided by that of the rows.
+
+    The first `first` rows do not count. Each array of `labels` (int32, shape (n,)) gives one error.
+    """
+
     def __init__(self, factor: float, first: int, labels: Sequence[NDArray[np.int32]]) -> None:
-        self._factor, self._first, self._labels = factor, first, labels
+        self._sums, self._first, self._labels = FadingSums(factor), first, labels
         self._seen = 0
-        # S for each kind of labels, then N: N is the sum with the constant term 1.
-        self._sums = np.zeros(len(labels) + 1)
 
     def errors(self, scores: NDArray[np.float64], stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
         """Return the errors after some of the next rows, by column of the curves; NaN if no row counts yet.
 
         `scores` has shape (n,) or (n, K). `stops` are numbers of these rows, ascending, at most n.
         """
-        n, seen = len(scores), self._seen
-        counts = (np.arange(seen, seen + n) >= self._first).astype(np.float64)
-        mistakes = [are_mistakes(scores, labels[seen : seen + n]) * counts for labels in self._labels]
-        sums = _fading_sums(np.array([*mistakes, counts]).T, self._sums, self._factor)
-        if n:
-            self._sums = sums[-1]
-        self._seen += n
-        return self._shares(np.concatenate([np.full((1, sums.shape[1]), np.nan), sums])[stops].T)
+        rows = slice(self._seen, self._seen + len(scores))
+        self._seen = rows.stop
+        counts = (np.arange(rows.start, rows.stop) >= self._first).astype(np.float64)
+        terms = {"rows": counts}
+        for name, labels in zip(LATEST_ERRORS[2:], self._labels, strict=True):
+            terms[name] = are_mistakes(scores, labels[rows]) * counts
+        sums = self._sums.add(terms)
+        return _shares({name: _after([each], stops) for name, each in sums.items()})
 
-    def latest(self) -> dict[str, float]:
+    def latest(self) -> dict[str, NDArray[np.float64]]:
         """Return the errors after the last row so far."""
-        return {name: float(value[0]) for name, value in self._shares(self._sums[:, np.newaxis]).items()}
+        return _shares(self._sums.latest)
 
-    def _shares(self, sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        n = np.where(sums[-1] > 0, sums[-1], np.nan)
-        return {name: each / n for name, each in zip(LATEST_ERRORS[2:], sums[:-1], strict=True)}
+
+def _shares(sums: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+    n = np.where(sums["rows"] > 0, sums["rows"], np.nan)
+    return {name: each / n for name, each in sums.items() if name != "rows"}
 
 
 class FadingCounts:
     """Compute the fading sums that metrics need: each row weighs `factor`, in (0, 1), times the next row."""
 
     def __init__(self, factor: float) -> None:
-        self._factor = factor
-        # One sum per column, in the order of the terms; the last is N, the sum of the weights.
-        self._sums: NDArray[np.float64] | None = None
-        self._latest: dict[str, Any] = {}
+        self._sums = FadingSums(factor)
 
     def add(
         self,
@@ -447,74 +451,43 @@ class FadingCounts:
         references; `losses` are the sums of `sum_losses` and whether scores are log odds. Both describe the
         rows before these and are not changed.
         """
-        found = []
-        own = None if counted is None else counted[0].copy()
+        parts: list[dict[str, NDArray[np.float64]]] = []
+        table = None if counted is None else counted[0].copy()
         references = None if counted is None else counted[1].fork()
-        sums = None if losses is None else losses[0].copy()
+        sums, log_odds = (None, False) if losses is None else (losses[0].copy(), losses[1])
         for start in range(0, len(scores), _PIECE):
             part = slice(start, start + _PIECE)
             here, (given, clean) = scores[part], (each[part] for each in labels)
             every = np.arange(1, len(here) + 1)
-            terms = [np.ones((len(here), 1))]
-            if losses is not None and sums is not None:
-                before = sums.copy()
-                terms.insert(0, _steps(before, sum_losses(here, given, clean, losses[1], every, sums)))
-            if own is not None and references is not None:
-                right, before_table = references.right.copy(), own.copy()
-                besides = references.add(len(here), every)[:, : len(REFERENCES)]
-                terms.insert(0, _steps(right, besides))
-                by_class = _steps(before_table, tally_classes(here, given, clean, every, own))
-                terms.insert(0, by_class.reshape(len(here), -1))
-            each = np.concatenate(terms, axis=1)
-            sums_before = np.zeros(each.shape[1]) if self._sums is None else self._sums
-            found.append(_fading_sums(each, sums_before, self._factor))
-            self._sums = found[-1][-1]
-        if not found:
-            return {}
-        after = np.concatenate([np.full_like(found[0][:1], np.nan), *found])
-        n_classes = counted[0].shape[1] if counted is not None else 0
-        named = (n_classes, losses is not None, losses is not None and losses[1])
-        self._latest = {name: values[0] for name, values in _named(after[-1:], *named).items()}
-        return _named(after[stops], *named)
+            terms = {"rows": np.ones(len(here))}
+            if table is not None and references is not None:
+                before, right = table.copy(), references.right.copy()
+                by_class = _steps(before, tally_classes(here, given, clean, every, table))
+                besides = _steps(right, references.add(len(here), every)[:, : len(REFERENCES)])
+                terms |= {name: by_class[:, i] for i, name in enumerate(BY_CLASS)}
+                terms |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
+            if sums is not None:
+                so_far = sums.copy()
+                lost = _steps(so_far, sum_losses(here, given, clean, log_odds, every, sums))
+                terms |= {name: lost[:, i] for i, name in enumerate(LOSSES if log_odds else LOSSES[:2])}
+            parts.append(self._sums.add(terms))
+        names = parts[0] if parts else ()
+        return _faded({name: _after([part[name] for part in parts], stops) for name in names})
 
-    def latest(self) -> dict[str, Any]:
-        """Return the fading sums after the last row so far."""
-        return self._latest
+    def latest(self) -> dict[str, NDArray[np.float64]]:
+        """Return the fading sums and mean losses after the last row so far."""
+        return _faded(self._sums.latest)
 
 
-def _fading_sums(
-    terms: NDArray[np.float64], before: NDArray[np.float64], factor: float
-) -> NDArray[np.float64]:
-    """Return the fading sums of each column of `terms` after every row; `before` are the sums so far."""
-    # Imported here, because the import takes as long as a small cell.
-    from scipy.signal import lfilter
-
-    sums, _ = lfilter([1.0], [1.0, -factor], terms, axis=0, zi=factor * before[np.newaxis])
-    return np.asarray(sums)
+def _faded(sums: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+    """Return columns of the curves from fading sums: counts unchanged, losses divided by the weights."""
+    own = {column: name for column, name in BY_FADING.items() if name in sums}
+    return {name: sums[of] / sums["rows"] if of in LOSSES else sums[of] for name, of in own.items()}
 
 
 def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> NDArray[np.float64]:
     """Return what each row adds to cumulative sums."""
     return np.diff(so_far, axis=0, prepend=before[np.newaxis]).astype(np.float64)
-
-
-def _named(
-    sums: NDArray[np.float64], n_classes: int, losses: bool, log_odds: bool
-) -> dict[str, NDArray[np.float64]]:
-    """Return columns of the curves from fading sums: counts unchanged, losses divided by the weights."""
-    names = dict(zip(BY_FADING.values(), BY_FADING, strict=True))
-    found: dict[str, NDArray[np.float64]] = {}
-    place = 0
-    for name in BY_CLASS if n_classes else ():
-        found[names[name]] = sums[:, place : place + n_classes]
-        place += n_classes
-    for name in REFERENCES if n_classes else ():
-        found[names[name]] = sums[:, place]
-        place += 1
-    for i, name in enumerate(LOSSES if losses else ()):
-        if log_odds or i < 2:
-            found[names[name]] = sums[:, place + i] / sums[:, -1]
-    return found
 
 
 def area_under_curve(

@@ -14,7 +14,6 @@ from ..noise import noise_of
 from ..study.cell import Cell
 from ..study.learner_factory import is_known
 from ..study.plan import make_plan
-from ..study.specs import DatasetSpec
 from ..study.study import Study
 from .task import TrainedCell, learn_cell
 
@@ -23,11 +22,7 @@ _COUNTS = ("mistakes", "updates", "support_vectors")
 
 
 def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
-    """Train the model of a finished cell again; `row` is the cell's row of the cells table.
-
-    Raises InputError if the data cannot be opened or have changed, the learner is missing or has another
-    version, or the outcome differs from the row.
-    """
+    """Train the model of a row of the cells table again; raise InputError if the outcome differs."""
     cell = planned_cell(study, row)
     # A time limit could stop the learner earlier than before, and a test curve takes time.
     cell = Cell(replace(cell.spec, test_curve=False), replace(cell.execution, time_limit=None))
@@ -44,10 +39,7 @@ def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
 
 
 def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
-    """Return the cell with the key of a row of the cells table.
-
-    Raises InputError if the study, its data and its learners no longer give such a cell.
-    """
+    """Return the cell of a row of the cells table; raise InputError if the study no longer gives it."""
     entry = next((entry for entry in study.algorithms if entry.label == row["algorithm"]), None)
     if entry is None or not is_known(entry.name):
         raise InputError(f"learner {row['learner']!r} is unknown: your own ones need --plugin FILE")
@@ -74,7 +66,10 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
             }
         )
         try:
-            plan = make_plan(part, base=_base(dataset, row["source"]))
+            # The folder to which the data set's path was relative.
+            path = dataset.path
+            base = None if path is None else Path(row["source"].removesuffix(str(Path(path))))
+            plan = make_plan(part, base=base)
         except InputError as error:
             problem = error
             continue
@@ -82,8 +77,3 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
             if cell.key == row["key"]:
                 return cell
     raise problem
-
-
-def _base(dataset: DatasetSpec, source: str) -> Path | None:
-    """Return the folder to which a data set's path was relative, given its full path `source`."""
-    return None if dataset.path is None else Path(source.removesuffix(str(Path(dataset.path))))

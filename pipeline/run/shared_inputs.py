@@ -52,10 +52,7 @@ class CompactCopy:
 
 
 def compact_copy(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> CompactCopy:
-    """Copy the given rows (ascending numbers, None for all) of the training and, if given, the test matrix.
-
-    A matrix of which all or many rows are used is not copied.
-    """
+    """Copy the given rows (None for all) of the matrices, unless they are too large or all are used."""
     parts: list[tuple[NDArray[np.int64] | None, Any, Any]] = []
     n_bytes = 0
     for X, rows in matrices:
@@ -208,11 +205,6 @@ def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
     return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test, course
 
 
-def _fit_of(_: object, task: data.TaskRef, rows: NDArray[np.int64]) -> Hashable:
-    # The rows alone are the key, because all noise levels of a repetition learn from the same rows.
-    return sha256(rows.tobytes()).digest()
-
-
 class _Source:
     """The inputs that a task's cells share at all noise levels: the stream and a compact copy of its rows."""
 
@@ -328,7 +320,12 @@ class _Source:
     ) -> NDArray[np.float64]:
         return reference_margins(take_rows(X, rows), codes)
 
-    @cachedmethod(attrgetter("features"), _fit_of, condition=attrgetter("fitting"))
+    # All noise levels of a repetition learn from the same rows.
+    @cachedmethod(
+        attrgetter("features"),
+        lambda _, task, rows: sha256(rows).digest(),
+        condition=attrgetter("fitting"),
+    )
     def fitted(self, task: data.TaskRef, rows: NDArray[np.int64]) -> Any:
         """Return the features of the compact copy, transformed by a fit to the given rows."""
         return data.fitted(task, self.copy.parts[0][1], rows)
@@ -367,10 +364,7 @@ def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
 
 
 def inputs_of(spec: CellSpec) -> SharedInputs:
-    """Return the inputs of a cell, which threads share: their arrays must not be changed.
-
-    Raises InputError if the data are missing, have changed, or cannot be split as requested; see `split`.
-    """
+    """Return the inputs of a cell, which threads share: their arrays must not be changed."""
     name = _name_of(spec)
     cuts = _cuts_of(None, spec)
     if name + cuts == _last.name and _last.reference is not None:

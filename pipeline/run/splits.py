@@ -116,8 +116,7 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
 def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None:
     """Return the row numbers from which a cell's parts are cut, ascending; None for all rows.
 
-    They are the first rows in the given order, otherwise a random choice that all repetitions share, so that
-    their folds are folds of one set.
+    All repetitions share the same choice, so that their folds are folds of one set.
     """
     n = len(stream.y)
     if spec.max_examples is None or spec.max_examples >= n:

@@ -59,10 +59,7 @@ _SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES,
 
 
 def final_test(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
-    """Test a fitted learner or batch estimator; return columns of the cells table.
-
-    `kept` is what metrics need: "classes", "scores", both or neither.
-    """
+    """Test a fitted learner or batch estimator; return columns of the cells table."""
     n = len(test.codes)
     row = (_test_own if is_own(learner) else _test_other)(learner, test, n_classes, kept)
     row["test_occurred"] = class_counts(test, n_classes)
@@ -275,10 +272,7 @@ def _limit_blas() -> None:
 
 
 def run_cell(cell: Cell, begins: Patience = endless) -> CellResult:
-    """Run one cell; an error becomes a row with status "failed", so that it never stops other cells.
-
-    For `begins` see `learn_cell`.
-    """
+    """Run one cell; an error becomes a row with status "failed", so that it never stops other cells."""
     started = datetime.now(UTC)
     began = time.perf_counter()
     row: dict[str, Any] = describe(cell)
@@ -292,13 +286,8 @@ def run_cell(cell: Cell, begins: Patience = endless) -> CellResult:
         curve = {}
     row["total_seconds"] = time.perf_counter() - began
     row["started"] = started
-    row["worker"] = f"{_host()}:{os.getpid()}"
+    row["worker"] = f"{socket.gethostname()}:{os.getpid()}"
     return CellResult(row, curve)
-
-
-@functools.cache
-def _host() -> str:
-    return socket.gethostname()
 
 
 def failed(cell: Cell, error: BaseException) -> CellResult:
