@@ -25,10 +25,7 @@ def add_checksum(content: bytes) -> bytes:
 
 
 def check_parquet(source: str | pa.Buffer) -> None:
-    """Compare a Parquet file, given as path or content, with its checksum, if it has one.
-
-    Raises pyarrow.ArrowInvalid if the file is damaged, and OSError if it cannot be read.
-    """
+    """Raise pyarrow.ArrowInvalid if a Parquet file, given as path or content, differs from its checksum."""
     if isinstance(source, str):
         with pa.memory_map(source) as file:
             _check(memoryview(file.read_buffer()))

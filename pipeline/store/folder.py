@@ -28,16 +28,8 @@ _AT_ONCE = 16
 class Folder:
     """A folder of any fsspec file system; raises InputError for an unknown kind of URL.
 
-    Attributes
-    ----------
-    url : str
-        The folder, as the user gave it.
-    root : str
-        The folder's path in the file system `fs`.
-    is_local : bool
-        Whether files can be locked, and opened by path.
-    puts_whole : bool
-        Whether it is an object store.
+    `url` is the folder as the user gave it, `root` its path in the file system `fs`. If it `is_local`, files
+    can be locked, and opened by path. Object stores put files whole (`puts_whole`).
     """
 
     def __init__(self, url: str) -> None:

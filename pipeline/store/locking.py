@@ -117,11 +117,7 @@ class StoreLock:
 
 @contextlib.contextmanager
 def locked(folder: Folder, note: Callable[[str], None]) -> Iterator[StoreLock]:
-    """Lock a folder for the duration of the context.
-
-    `note` receives a line about the process that is waited for. Raises InputError if another process has the
-    lock; the message names it.
-    """
+    """Lock a folder for the duration of the context; raise InputError if another process has the lock."""
     lock = StoreLock(folder.url)
     with _locked(folder) if folder.is_local else _leased(folder, lock, note):
         yield lock
@@ -139,10 +135,8 @@ def holder_of(folder: Folder) -> Holder | None:
     lock = filelock.FileLock(folder.path(LOCK), blocking=False)
     try:
         lock.acquire()
-    except filelock.Timeout:
-        return _named(folder)
-    except (NotImplementedError, OSError):
-        # Not permitted for this user, or no locks on this file system. The document may be a stale one.
+    except (filelock.Timeout, NotImplementedError, OSError):
+        # Locked; or not permitted for this user, or no locks on this file system: the document may be stale.
         return _named(folder)
     lock.release()
     return None

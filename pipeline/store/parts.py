@@ -84,8 +84,7 @@ class Parts:
         """Return a table of all parts, with one row per cell, or the curve that belongs to it.
 
         `within` is "cells" or "curves". `columns` None stands for all columns, `keys` None for all cells.
-        Columns without a value are of Arrow's null type. Raises InputError if a part is damaged or of another
-        version.
+        Columns without a value are of Arrow's null type.
         """
         wanted = list(SCHEMAS[within].names if columns is None else columns)
         planned = pa.array(keys or (), pa.string())
@@ -104,11 +103,7 @@ class Parts:
         return self.steadily(read)
 
     def read(self, names: Sequence[str], within: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield the given columns of the parts, one part at a time; call it within `steadily`.
-
-        Columns that a part lacks, or that have no value in it, are of Arrow's null type. Raises InputError if
-        a part is damaged or of another version.
-        """
+        """Yield the given columns of the parts as `read_lean` reads them; call it within `steadily`."""
         for name, source in zip(names, self._sources(names, within), strict=True):
             try:
                 with self._opened(source, within) as file:
@@ -129,10 +124,7 @@ class Parts:
         return counted
 
     def steadily(self, read: Callable[[], _T]) -> _T:
-        """Call a function that lists and reads parts, and again if parts were merged; return its result.
-
-        Raises InputError if a cell has no curve, or if parts are merged at every try.
-        """
+        """Call a function that lists and reads parts, and again if parts were merged; return its result."""
         for tries in range(_TRIES):
             time.sleep(tries * _PAUSE_SECONDS)
             try:

@@ -40,14 +40,19 @@ METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 Status: TypeAlias = Literal["ok", "failed", "stopped", "crashed"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
-_COUNTED = [pa.field(name, pa.int64()) for name in COUNTS]
+
+def _fields(kind: pa.DataType, *names: str, nullable: bool = True) -> list[pa.Field]:
+    return [pa.field(name, kind, nullable) for name in names]
+
+
+_COUNTED = _fields(pa.int64(), *COUNTS)
 # Columns for metrics, null if the study asks for none that needs them. Counts by class are lists in the order
 # of the classes. One column per class would need as many columns as the largest task has classes, and one row
 # per class would multiply the curves' rows by K.
 _KEPT = [
-    *(pa.field(name, pa.list_(pa.int64())) for name in BY_CLASS),
-    *(pa.field(name, pa.int64()) for name in REFERENCES),
-    *(pa.field(name, pa.float64()) for name in (*LOSSES, *AREAS)),
+    *_fields(pa.list_(pa.int64()), *BY_CLASS),
+    *_fields(pa.int64(), *REFERENCES),
+    *_fields(pa.float64(), *LOSSES, *AREAS),
 ]
 _KEPT_TYPES = {field.name: field.type for field in _KEPT} | dict.fromkeys(PRECISIONS, pa.float64())
 
@@ -59,33 +64,25 @@ def _faded(kind: pa.DataType) -> pa.DataType:
 
 CELLS = pa.schema(
     [
-        pa.field("key", pa.string(), nullable=False),
-        pa.field("dataset", pa.string(), nullable=False),
+        *_fields(pa.string(), "key", "dataset", nullable=False),
         # The study's name of the data set that the task was cut from, and its source.
-        pa.field("parent", pa.string(), nullable=False),
-        pa.field("source", pa.string(), nullable=False),
-        pa.field("task", pa.string(), nullable=False),
-        pa.field("algorithm", pa.string(), nullable=False),
-        pa.field("learner", pa.string(), nullable=False),
-        pa.field("params", pa.string(), nullable=False),
+        *_fields(pa.string(), "parent", "source", nullable=False),
+        *_fields(pa.string(), "task", "algorithm", "learner", "params", nullable=False),
         pa.field("grid", pa.string()),
         pa.field("noise", pa.string(), nullable=False),
         # The rate of uniform noise, null for other noise; parts of earlier versions lack it.
         pa.field("noise_rate", pa.float64()),
         pa.field("seed", pa.int64(), nullable=False),
-        pa.field("stage", pa.string(), nullable=False),
-        pa.field("protocol", pa.string(), nullable=False),
+        *_fields(pa.string(), "stage", "protocol", nullable=False),
         # Whether rows are drawn for each seed; with holdout, whether the data set has an official test part.
         # Null in parts of earlier versions.
-        pa.field("drawn", pa.bool_()),
-        pa.field("own_test", pa.bool_()),
+        *_fields(pa.bool_(), "drawn", "own_test"),
         # Rows that determine how features are standardised and gaps filled: "all" of the training part, those
         # "learnt", or those of the stream "so far"; null if features are unchanged.
         pa.field("scaling", pa.string()),
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
-        pa.field("n_features", pa.int64()),
-        pa.field("n_examples", pa.int64()),
+        *_fields(pa.int64(), "n_features", "n_examples"),
         # Number of examples learned before the counted ones; grids were judged on them.
         pa.field("counted_from", pa.int64()),
         # The order of the rows if it is not seeded.
@@ -101,22 +98,18 @@ CELLS = pa.schema(
         *_COUNTED,
         # The counts of occurring classes, in the stream and the test part, exist for every cell.
         *_KEPT,
-        *(pa.field(name, pa.float64()) for name in (*PRECISIONS, *REGRETS)),
+        *_fields(pa.float64(), *PRECISIONS, *REGRETS),
         # Numbers of examples after which an online model selection moved to the next level of complexity.
         pa.field("switches", pa.list_(pa.int64())),
-        pa.field("test_examples", pa.int64()),
-        pa.field("test_mistakes", pa.int64()),
+        *_fields(pa.int64(), "test_examples", "test_mistakes"),
         pa.field("test_accuracy", pa.float64()),
         pa.field("test_ties", pa.int64()),
-        *(pa.field(name, pa.list_(pa.int64())) for name in TEST_BY_CLASS),
-        *(pa.field(name, pa.float64()) for name in TEST_SCORES),
-        pa.field("validation_examples", pa.int64()),
-        pa.field("validation_mistakes", pa.int64()),
-        pa.field("fit_seconds", pa.float64()),
-        pa.field("total_seconds", pa.float64()),
+        *_fields(pa.list_(pa.int64()), *TEST_BY_CLASS),
+        *_fields(pa.float64(), *TEST_SCORES),
+        *_fields(pa.int64(), "validation_examples", "validation_mistakes"),
+        *_fields(pa.float64(), "fit_seconds", "total_seconds"),
         pa.field("started", pa.timestamp("us", tz="UTC")),
-        pa.field("worker", pa.string()),
-        pa.field("traceback", pa.string()),
+        *_fields(pa.string(), "worker", "traceback"),
         # Number of starts, if processes that ran the cell crashed.
         pa.field("attempts", pa.int64()),
     ],
@@ -129,7 +122,7 @@ CURVES = pa.schema(
         *_COUNTED,
         *_KEPT,
         pa.field("test_accuracy", pa.float64()),
-        *(pa.field(name, pa.float64()) for name in LATEST_ERRORS),
+        *_fields(pa.float64(), *LATEST_ERRORS),
         *(pa.field(name, _KEPT_TYPES[count]) for name, count in BY_WINDOW.items()),
         *(pa.field(name, _faded(_KEPT_TYPES[count])) for name, count in BY_FADING.items()),
         pa.field("fit_seconds", pa.float64()),

@@ -59,10 +59,7 @@ class Store:
     # -- writing -----------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create the folders, without changing their content.
-
-        Raises InputError if the output cannot be written to, or has results of another version.
-        """
+        """Create the folders; raise InputError if that fails, or if they have results of another version."""
         self._parts.prepare()
         self.check_version()
 
@@ -75,10 +72,7 @@ class Store:
         self._parts.check_version()
 
     def tidy(self) -> None:
-        """Move damaged files aside and remove incomplete ones; the caller must have the store's lock.
-
-        Raises InputError if the store has results of another version.
-        """
+        """Move damaged files aside and remove incomplete ones; the caller must have the store's lock."""
         self.set_aside += self._parts.set_damaged_aside()
         for name in DOCUMENTS:
             if self._document(name) is None:
@@ -88,21 +82,14 @@ class Store:
         self._parts.drop_leftovers()
 
     def write(self, results: list[CellResult]) -> None:
-        """Write finished cells, failed ones included, as one part; any number of processes may do so at once.
-
-        Of several results of one cell the last is written.
-        """
+        """Write finished cells, the last result of each, as one part; many processes may write at once."""
         self.check_lock()
         if results:
             results = list({each.row["key"]: each for each in results}.values())
             self._parts.write(*part_of([each.row for each in results], [each.curve for each in results]))
 
     def compact(self, *, above: int = MAX_PARTS) -> Compaction | None:
-        """Merge parts into few, each sorted by key, or return None if there are at most `above` parts.
-
-        The caller must have the store's lock. The process may be killed at any point: until the old parts are
-        removed, their rows exist twice, and readers use one row per key.
-        """
+        """Merge parts into few if there are more than `above`; the caller must have the store's lock."""
         return compact(self._parts) if len(self._parts.names()) > above else None
 
     def write_plan(self, parts: Iterable[pa.Table]) -> None:
@@ -148,10 +135,7 @@ class Store:
         return to_frame(in_order(self._parts.table(within, keys=keys), within), SCHEMAS[within])
 
     def plan(self) -> pa.Table:
-        """Return the cells that `write_plan` recorded last.
-
-        Raises InputError if there is no plan, or it is damaged or was written by an earlier version.
-        """
+        """Return the cells that `write_plan` recorded last; raise InputError if it cannot be read."""
         try:
             content = pa.py_buffer(self.folder.read("plan.parquet"))
             check_parquet(content)

@@ -103,11 +103,7 @@ def to_parquet(table: pa.Table) -> bytes:
 
 
 def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:
-    """Return the cells and curves tables of finished cells.
-
-    `rows` are rows of the cells table; missing columns are null. `curves` are the rows of the curves table
-    for each cell, by column without the key; empty for a cell without a curve.
-    """
+    """Return the cells and curves tables of finished cells, given as in `CellResult`."""
     lengths = [len(curve.get("t", ())) for curve in curves]
     # Most columns are counts that few studies need: skip the columns that no row has.
     there = set[str]().union(*rows)
@@ -136,17 +132,14 @@ def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Arr
         if pa.types.is_list(field.type):
             return _lists(stretches)
         return pa.array(np.concatenate(stretches), field.type)
-    arrays = [
-        pa.nulls(length, field.type) if stretch is None else _stretch(stretch, field)
-        for stretch, length in zip(stretches, lengths, strict=True)
-    ]
+    arrays = []
+    for stretch, length in zip(stretches, lengths, strict=True):
+        if stretch is None:
+            arrays.append(pa.nulls(length, field.type))
+        else:
+            matrix = isinstance(stretch, np.ndarray) and stretch.ndim == 2
+            arrays.append(_lists([stretch]) if matrix else pa.array(stretch, field.type))
     return pa.chunked_array(arrays, field.type)
-
-
-def _stretch(stretch: Any, field: pa.Field) -> pa.Array:
-    """Return one cell's values of a column of the curves table."""
-    matrix = isinstance(stretch, np.ndarray) and stretch.ndim == 2
-    return _lists([stretch]) if matrix else pa.array(stretch, field.type)
 
 
 def _lists(stretches: list[NDArray[np.int64]]) -> pa.Array:
