@@ -97,11 +97,8 @@ class ResolvedLearner:
 
     @property
     def version(self) -> int | str:
-        """Return the version that enters the cell's key; for a plug-in it includes a hash of its content.
-
-        Without the hash, results of old code would count as results of the new code, because authors rarely
-        raise a version while they write a learner.
-        """
+        """Return the version that enters the cell's key; for a plug-in it includes a hash of its content."""
+        # Authors rarely raise a version while they write a learner.
         if self.package or not isinstance(self.factory, type):
             return self.package
         declared: int = getattr(self.factory, "algorithm_version", 1)
@@ -128,11 +125,16 @@ class ResolvedLearner:
         state: Callable[[], int] | None = None,
         classes: Sequence[str] | None = None,
     ) -> Any:
-        """Return a new learner, inside its active strategy if `params` name one; see `make_learner`.
+        """Return a new learner, inside an active strategy if `params` contain ``query``.
 
         `state` returns the seed of the strategy's draws, and of a guest's draws if `params` do not set it.
         `classes` are the class names in code order, for class weights. Raises GuestError if the learner
         cannot be loaded or its constructor fails.
+
+        Examples
+        --------
+        >>> resolve_learner("AROW").make({"r": 0.1, "query": "greedy", "h": 3})
+        Greedy(h=3, learner=AROW(r=0.1))
         """
         if self.problem:
             raise GuestError(self.problem)
@@ -158,10 +160,7 @@ class ResolvedLearner:
             raise GuestError(f"its constructor raised {first_line(error)}") from error
 
     def check(self, params: Mapping[str, Any]) -> None:
-        """Raise TypeError or ValueError for parameters that the learner does not accept.
-
-        Other exceptions of a guest's constructor are ignored here; its cells then fail.
-        """
+        """Raise TypeError or ValueError for parameters that the learner does not accept."""
         if self.problem:
             return
         if self.package and "query" in params:
@@ -198,10 +197,7 @@ class ResolvedLearner:
 
 
 def resolve_learner(name: str) -> ResolvedLearner:
-    """Find a learner by its name in `singlepass.learners.available` or by its place, ``module:Class``.
-
-    Raises InputError if no learner has this name.
-    """
+    """Find a learner by its name or place, ``module:Class``; raise InputError if there is none."""
     if names_given(name):
         return _given_learner(name)
     known = registry.available()
@@ -249,19 +245,6 @@ def is_known(name: str) -> bool:
         return not resolve_learner(name).problem
     except InputError:
         return False
-
-
-def make_learner(name: str, params: Mapping[str, Any]) -> Any:
-    """Return a new learner, inside an active strategy if `params` contain ``query``, a name of `STRATEGIES`.
-
-    Examples
-    --------
-    >>> make_learner("AROW", {"r": 0.1})
-    AROW(r=0.1)
-    >>> make_learner("AROW", {"r": 0.1, "query": "greedy", "h": 3})
-    Greedy(h=3, learner=AROW(r=0.1))
-    """
-    return resolve_learner(name).make(params)
 
 
 def known_learners(study: Study) -> dict[str, ResolvedLearner]:

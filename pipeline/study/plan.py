@@ -77,11 +77,7 @@ class Plan:
                 )
 
     def evaluation_groups(self, winners: Winners) -> Iterator[CellGroup]:
-        """Yield the cells of the study's seeds, except those of `matched_groups`.
-
-        `winners` are the parameters that won each grid, by `CellSpec.group`. Groups with a grid but without
-        a winner are left out.
-        """
+        """Yield the cells of the study's seeds, without `matched_groups` and grids that have no winner."""
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
             params: dict[str, Scalar] | None = algorithm.fixed
@@ -96,10 +92,7 @@ class Plan:
             yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
-        """Yield the cells of the study's seeds that use the final support sizes of other cells as parameters.
-
-        `sizes` are these sizes, by `CellSpec.group` and seed. A cell without such a size is left out.
-        """
+        """Yield the cells of the study's seeds that use support sizes of other cells, except missing ones."""
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
             for seed in self.seeds_of(task, noise) if algorithm.support_of else ():
@@ -291,8 +284,7 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
     """Resolve the names of a study, check it and return its plan.
 
     Relative paths of data files start at `base`, by default the current folder. `plugins` are Python files
-    with the user's learners. Raises InputError if a data set, algorithm, parameter or task is unknown, a file
-    is missing or malformed, or two tasks have the same label.
+    with the user's learners. Raises InputError if anything in the study is unknown, missing or wrong.
     """
     for plugin in plugins:
         try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -179,6 +180,11 @@ Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
 # A rate, or the table of another model, in a study file and when serialized.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
+# A value that is not a list stands for a list of one.
+AS_LIST = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
+# A list of names, or a single name.
+NameList = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+
 # Parameters that a data set gives to one algorithm.
 OwnParameters = Annotated[dict[str, Scalar | list[Scalar]], Field(min_length=1)]
 
@@ -209,7 +215,7 @@ class DatasetSpec(BaseModel):
     max_tune: Count | None = None
     parameters: dict[str, Scalar | list[Scalar] | OwnParameters] = {}
     compose: list[dict[str, Any]] = []
-    at: list[StrictFloat] = []
+    at: Annotated[list[StrictFloat], AS_LIST] = []
     width: Annotated[int, Field(strict=True, ge=0)] = 0
 
     @field_validator("parameters", mode="before")
@@ -222,11 +228,6 @@ class DatasetSpec(BaseModel):
             key: given if key == CLASS_WEIGHT else with_weights_as_text(given) for key, given in value.items()
         }
         return with_weights_as_text(own)
-
-    @field_validator("at", mode="before")
-    @classmethod
-    def _one_position(cls, value: Any) -> Any:
-        return value if isinstance(value, list) else [value]
 
     @model_validator(mode="after")
     def _one_origin(self) -> DatasetSpec:
@@ -303,7 +304,7 @@ class AlgorithmSpec(BaseModel):
 
     @property
     def strategy(self) -> dict[str, Scalar]:
-        """Return the active strategy as parameters of `make_learner`; empty without one."""
+        """Return the active strategy as parameters of a cell; empty without one."""
         if self.query is None:
             return {}
         strategy = STRATEGIES[self.query]
@@ -388,12 +389,7 @@ class RankingSpec(BaseModel):
     algorithms: Annotated[list[str], Field(min_length=2)]
     datasets: list[str] = []
     focus: str | None = None
-    focus_noise: list[NoiseSpec] = []
-
-    @field_validator("focus_noise", mode="before")
-    @classmethod
-    def _one_rate(cls, value: Any) -> Any:
-        return value if isinstance(value, list) else [value]
+    focus_noise: Annotated[list[NoiseSpec], AS_LIST] = []
 
     @model_validator(mode="after")
     def _focus_takes_part(self) -> RankingSpec:

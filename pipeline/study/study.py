@@ -17,6 +17,7 @@ from .specs import (
     Count,
     Course,
     DatasetSpec,
+    NameList,
     NoiseSpec,
     Order,
     Positive,
@@ -107,7 +108,7 @@ class Study(BaseModel):
     max_tune: Count | None = None
     test_curve: StrictBool = False
     # From `METRIC_NAMES`; the first one ranks unless `rank_by` names another.
-    metrics: list[str] = []
+    metrics: NameList = []
     rank_by: str | None = None
     # Labels of the algorithms whose learning curves (empty: all) and decision boundaries the report draws.
     curves: list[str] = []
@@ -142,11 +143,6 @@ class Study(BaseModel):
         if len(set(given)) < len(given):
             raise ValueError(f"a rate is given twice: {[noise.spec for noise in given]}")
         return given
-
-    @field_validator("metrics", mode="before")
-    @classmethod
-    def _metric_list(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
 
     @field_validator("seeds", mode="before")
     @classmethod
@@ -348,8 +344,5 @@ class Study(BaseModel):
 
 
 def misplaced(key: str) -> str:
-    """Return advice for a study key found inside a table, or "" for any other key.
-
-    TOML assigns every key below a ``[[table]]`` to that table.
-    """
+    """Return advice for a study key below a ``[[table]]``, to which TOML assigns it; "" for other keys."""
     return f"'{key}' is a key of the study: put it above the first [[…]]" if key in Study.model_fields else ""

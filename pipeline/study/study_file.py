@@ -105,10 +105,7 @@ def parse_study(table: dict[str, Any], source: str = "study") -> Study:
 
 
 def read_study(path: Path) -> Study:
-    """Read and validate a study file.
-
-    Raises InputError if the file is missing, is not UTF-8 TOML, or describes no valid study.
-    """
+    """Read and validate a study file; raise InputError if it describes no valid study."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -13,7 +13,7 @@ from singlepass.learners import Perceptron, SelectiveSampling
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.cell import Cell
-from singlepass.pipeline.study.learner_factory import make_learner
+from singlepass.pipeline.study.learner_factory import resolve_learner
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 
@@ -62,7 +62,7 @@ def test_draws_begin_with_the_repetition_and_are_everybodys() -> None:
 
 
 def test_a_strategy_by_its_name() -> None:
-    made = make_learner("Perceptron", {"query": "selective"})
+    made = resolve_learner("Perceptron").make({"query": "selective"})
     assert repr(made) == repr(SelectiveSampling(Perceptron()))
 
 
