@@ -61,10 +61,7 @@ def this_environment() -> Environment:
 
 
 def differences(here: Environment, there: Environment) -> list[tuple[str, str, str]]:
-    """Return (name, here, there) for each difference that can change outcomes.
-
-    This package is compared by the digest of its code, not by its version.
-    """
+    """Return (name, here, there) for each difference that can change outcomes."""
     names = [
         name for name in COMPARED if name != "singlepass" and here.versions[name] != there.versions[name]
     ]
@@ -74,10 +71,7 @@ def differences(here: Environment, there: Environment) -> list[tuple[str, str, s
 
 
 def table_of(here: Environment, others: Mapping[str, list[tuple[str, str, str]] | str]) -> str:
-    """Return a text table of the differences of workers from this process.
-
-    `others` maps a worker's address to its `differences`, or to a text that says why it could not be asked.
-    """
+    """Return a text table of workers' `differences`, or why they could not be asked, by their addresses."""
     rows = [("worker", "", "here", "there")]
     for address, found in others.items():
         if isinstance(found, str):

@@ -54,15 +54,8 @@ class InFlight:
                 self._map = mmap.mmap(file.fileno(), size)
         return self
 
-    def begin(self, slot: int, key: str) -> None:
-        """Note that the thread of a slot starts a cell."""
-        self._write(slot, key)
-
-    def end(self, slot: int) -> None:
-        """Note that the thread of a slot is idle."""
-        self._write(slot, "")
-
-    def _write(self, slot: int, key: str) -> None:
+    def note(self, slot: int, key: str) -> None:
+        """Note that the thread of a slot starts the cell with this key, or is idle if the key is empty."""
         if self._map is not None:
             self._map[slot * _SLOT : (slot + 1) * _SLOT] = key[:_SLOT].ljust(_SLOT).encode()
 

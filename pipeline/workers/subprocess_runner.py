@@ -37,11 +37,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 def run_in_subprocess(
-    cell: Cell,
-    *,
-    limit: float | None = None,
-    memory: float | None = None,
-    pins: Iterable[data.Pin] = (),
+    cell: Cell, *, limit: float | None = None, memory: float | None = None, pins: Iterable[data.Pin] = ()
 ) -> CellResult:
     """Run a cell in a subprocess, and retry if the subprocess ends without an outcome.
 

@@ -213,11 +213,11 @@ class _Pool:
     def _next(self, place: _Place) -> Cell | None:
         with self._lock:
             for cell in () if self._stopped else self._cells:
-                self._in_flight.begin(place.slot, cell.key)
+                self._in_flight.note(place.slot, cell.key)
                 place.cell, place.until = cell, time.monotonic() + START_SECONDS + self._limit
                 place.step, place.deadline = None, Deadline(self._limit)
                 return cell
-            self._in_flight.end(place.slot)
+            self._in_flight.note(place.slot, "")
             return None
 
     def _ends(self, place: _Place) -> bool:
@@ -227,5 +227,5 @@ class _Pool:
             if self._places[place.slot] is not place:
                 return False
             # The thread may have to wait before its next cell.
-            self._in_flight.end(place.slot)
+            self._in_flight.note(place.slot, "")
             return True

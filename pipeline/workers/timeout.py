@@ -116,11 +116,7 @@ def run_with_timeout(cell: Cell, limit: float) -> CellResult:
 
 
 def overdue(cell: Cell, limit: float, step: float | None = None) -> CellResult:
-    """Return the outcome of a cell that reached its timeout.
-
-    `limit` is the cell's timeout in seconds. `step` is the wait in seconds that the cell last asked for, if
-    that wait has passed.
-    """
+    """Return the outcome of a cell that reached its timeout, or the end of the `step` that it asked for."""
     if step is None:
         return crashed(cell, f"had not ended after {limit:g} s")
     return crashed(

@@ -79,8 +79,7 @@ def check_up(
     """Connect to a cluster and inspect it.
 
     `patience` is the longest wait in seconds, for the scheduler and then for a first worker. `pins` are the
-    tables that the workers need. `note` receives a line when something is waited for. Raises InputError if
-    the scheduler cannot be reached or stops answering.
+    tables that the workers need. `note` receives a line when something is waited for.
     """
     return asyncio.run(_check_up(place, patience, pins, note))
 
@@ -97,8 +96,9 @@ async def _check_up(
             environments = await _ask(client, this_environment)
             lacking = await _ask(client, data.lacking, pins)
             free = await _ask(client, data.cache_space)
-            speed = _speed(client) if there else _no_speed()
-            first, each = await asyncio.wait_for(speed, _ANSWER_SECONDS)
+            first = each = math.nan
+            if there:
+                first, each = await asyncio.wait_for(_speed(client), _ANSWER_SECONDS)
             return Checkup(
                 scheduler=str(scheduler.address),
                 versions=await _versions(client),
@@ -166,10 +166,6 @@ async def _speed(client: Client) -> tuple[float, float]:
     futures = client.map(loads, [message(divmod, 17, 5)] * EMPTY_TASKS, pure=False)
     await client.gather(futures)
     return first, (time.perf_counter() - began) / EMPTY_TASKS
-
-
-async def _no_speed() -> tuple[float, float]:
-    return math.nan, math.nan
 
 
 async def _versions(client: Client) -> dict[str, str | None]:

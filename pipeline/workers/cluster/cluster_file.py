@@ -73,10 +73,7 @@ class ClusterFile(BaseModel):
 
 
 def read_cluster(text: str) -> ClusterFile:
-    """Return the cluster that ``--cluster`` names: ``local:N``, or the path of a file.
-
-    Raises InputError if the text is neither, or the file is invalid.
-    """
+    """Return the cluster that ``--cluster`` names: ``local:N``, or the path of a file."""
     kind, _, number = text.partition(":")
     if kind == "local" and number:
         if not number.isdigit() or int(number) < 1:
@@ -164,11 +161,7 @@ def _with_one_worker(file: ClusterFile) -> ClusterFile:
 
 
 def _check_kwargs(make: Callable[..., Any], file: ClusterFile, text: str) -> None:
-    """Refuse keyword arguments that a cluster class does not accept, if its arguments are known.
-
-    Otherwise the class passes an unknown key to its workers, which report it in tracebacks of other
-    processes.
-    """
+    """Refuse keyword arguments that neither a cluster class nor its workers accept."""
     known = _parameters(make)
     for key in file.kwargs if known else ():
         if key not in known:
@@ -197,10 +190,7 @@ def _parameters(make: Any) -> set[str]:
 
 
 def _hushed(make: Any) -> dict[str, Any]:
-    """Return arguments that keep the logs of Dask's local workers from the terminal.
-
-    A worker that asks for a scheduler that is ending would print a traceback.
-    """
+    """Return arguments that keep tracebacks of Dask's local workers from the terminal."""
     from distributed import LocalCluster
 
     local = isinstance(make, type) and issubclass(make, LocalCluster)
@@ -256,10 +246,7 @@ def _staggered(words: list[Any]) -> list[Any]:
 
 
 def _spread(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options with staggered lifetimes, so that workers that start together end at different times.
-
-    Without a stagger in the file, workers end within the last tenth of their lifetime, and none after it.
-    """
+    """Return options by which workers without a stagger end within the last tenth of their lifetime."""
     from dask.utils import parse_timedelta
 
     if "lifetime" not in options or "lifetime_stagger" in options:

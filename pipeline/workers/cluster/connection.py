@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 def run_to_its_end(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine in a new event loop, in another thread if this thread has a running loop.
-
-    The function raises what the coroutine raises. A KeyboardInterrupt cancels the coroutine first.
-    """
+    """Run a coroutine in a new event loop, in another thread if this thread has a running loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -145,10 +142,7 @@ class SchedulerPlace:
         return f"scheduler {self.address}" if self.address else f"scheduler file {self.file}"
 
     def current(self) -> str:
-        """Return the address; a restarted scheduler may have written another one to its file.
-
-        Raises OSError if the file is missing or not a scheduler's.
-        """
+        """Return the address, which a restarted scheduler may change; raise OSError if the file has none."""
         if self.address is not None:
             return self.address
         text = Path(str(self.file)).read_text()

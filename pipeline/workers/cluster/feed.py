@@ -167,8 +167,7 @@ class Feed:
     def __call__(self, cells: Iterable[Cell], done: Callable[[list[CellResult]], None]) -> None:
         """Run cells, which are read lazily, and pass each batch of outcomes to `done` in no particular order.
 
-        `done` runs in this thread, or in another one if an event loop runs here, as in a notebook. Raises
-        InputError if no scheduler or worker answers within `patience`, or if all workers are unfit.
+        `done` runs in this thread, or in another one if an event loop runs here, as in a notebook.
         """
         run_to_its_end(self._run(iter(cells), done))
 
@@ -227,11 +226,7 @@ class _Window:
         return deque([*self._out.values(), *self._again])
 
     async def work(self, patience: float, note: Callable[[str], None], place: SchedulerPlace) -> None:
-        """Run all cells.
-
-        Raises Lost if the scheduler is gone, and InputError if no worker comes within `patience` or all
-        workers are unfit.
-        """
+        """Run all cells; raise Lost if the scheduler is gone, InputError if there are no fit workers."""
         await self._answer(partial(release_all, self._client))
         waiting, looked = Waiting(place, patience, note), 0.0
         while True:

@@ -74,11 +74,7 @@ class Writer:
 
 
 def why_not(output: str, run: str) -> Exception | None:
-    """Return why this worker cannot write the outcomes of a run, or None if it can.
-
-    The test creates one file and removes it at once, and only if the client's mark is in the output.
-    `output` is the folder or URL of the results, `run` the name of the run.
-    """
+    """Return why this worker cannot write the outcomes of a run to the output, or None if it can."""
     found: list[Exception | None] = []
 
     def look() -> None:

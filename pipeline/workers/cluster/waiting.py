@@ -26,10 +26,9 @@ class Waiting:
         self._last_error: str | None = None
 
     async def look(self, ready: bool, there: bool = False) -> None:
-        """Report changes of the wait.
+        """Report changes of the wait; raise InputError if no worker came in time or none can come.
 
-        `ready` says whether a worker can get cells, `there` whether workers exist that do not answer. Raises
-        InputError if no worker came within the patience or none can come.
+        `ready` says whether a worker can get cells, `there` whether workers exist that do not answer.
         """
         now = time.monotonic()
         if ready:

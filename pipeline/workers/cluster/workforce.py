@@ -29,15 +29,11 @@ class Workforce:
 
     `allow_mismatch` accepts workers with other versions than this process. `note` receives a line about what
     is sent to a worker and why a worker is unfit.
-
-    Attributes
-    ----------
-    environments : dict of str to Environment
-        Environment of every worker that ever connected, by ``host:pid``, the name that cells record.
     """
 
     def __init__(self, preparation: Preparation, allow_mismatch: bool, note: Callable[[str], None]) -> None:
         self.preparation = preparation
+        # Of every worker that ever connected, by ``host:pid``, the name that cells record.
         self.environments: dict[str, Environment] = {}
         self._allow_mismatch, self._note = allow_mismatch, note
         self._here = this_environment()
@@ -108,22 +104,11 @@ class Workforce:
         return self._sending.locked()
 
     async def look(self, client: Client, there: Collection[str], patience: float, n_asked: int = 0) -> None:
-        """See who has come, who is gone and what has become of those that are being prepared.
+        """Prepare workers that have connected, and forget those that are gone.
 
-        Parameters
-        ----------
-        client : distributed.Client
-        there : collection of str
-            Addresses.
-        patience : float
-            Seconds to wait for another fit worker when there has been one.
-        n_asked : int, default=0
-            How many workers a cluster of ours was asked for; some of them may be still to come.
-
-        Raises
-        ------
-        InputError
-            All workers are unfit, and no others have come for a while.
+        `there` are addresses. `patience` is the wait in seconds for another fit worker if there has been one.
+        `n_asked` is the number of workers that this process's cluster was asked for. Raises InputError if all
+        workers are unfit and no others have come for a while.
         """
         for task in [task for task in self._preparing if task.done()]:
             addresses = self._preparing.pop(task)

@@ -213,18 +213,18 @@ def test_a_cell_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_cells_of_a_run_that_died_are_known_to_the_next() -> None:
     with InFlight("out", 2) as first:
         assert first.left == frozenset()
-        first.begin(0, "a" * 32)
-        first.begin(1, "b" * 32)
-        first.end(1)
+        first.note(0, "a" * 32)
+        first.note(1, "b" * 32)
+        first.note(1, "")
         # Simulate another process that looks after this one has died.
         second = InFlight("out", 1)
         assert second.left == {"a" * 32}
-        second.__enter__().begin(0, "c" * 32)
+        second.__enter__().note(0, "c" * 32)
         second.__exit__(KeyboardInterrupt, None, None)
         third = InFlight("out", 3)
         assert third.left == {"a" * 32}
         with third:
-            third.begin(0, "d" * 32)
+            third.note(0, "d" * 32)
         assert InFlight("out", 3).left == frozenset()
         assert InFlight("elsewhere", 3).left == frozenset()
 
@@ -232,7 +232,7 @@ def test_the_cells_of_a_run_that_died_are_known_to_the_next() -> None:
 def test_a_suspect_is_run_in_a_process_apart() -> None:
     cells = cells_of(seeds=3)
     with InFlight("out", 1) as died:
-        died.begin(0, cells[1].key)
+        died.note(0, cells[1].key)
         rows: list[dict[str, Any]] = []
         in_threads(1, cells, lambda batch: rows.extend(outcome.row for outcome in batch))
     assert [row["key"] for row in rows] == [cells[1].key, cells[0].key, cells[2].key]
