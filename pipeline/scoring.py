@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from .counts import COUNTS
@@ -78,6 +79,8 @@ class Scoring:
 
 _STREAM: tuple[Side, ...] = ("clean", "given")
 _POSITIVE = "the positive class, which is the second in order"
+# Shown as a number with three digits instead of a percentage.
+_number = partial(Scoring, percent=False, decimals=3)
 _METRICS = (
     # These use the predicted class: an exact tie counts as a prediction here, but as a mistake in the counts.
     Scoring("error", "prediction error", "The share of wrong predictions.", "lower"),
@@ -119,76 +122,60 @@ _METRICS = (
         "The geometric mean of the recalls of both classes: 0 if one of them is never found.",
         two_classes=True,
     ),
-    Scoring(
+    _number(
         "mcc",
         "Matthews' φ",
         "Matthews' correlation of prediction and label, from -1 to 1; 0 for a constant prediction.",
-        percent=False,
-        decimals=3,
     ),
-    Scoring(
+    _number(
         "kappa",
         "Cohen's κ",
         "Cohen's κ: agreement of prediction and label beyond the agreement that their frequencies give by "
         "chance; 1 is best, 0 no better than chance.",
-        percent=False,
-        decimals=3,
     ),
-    Scoring(
+    _number(
         "kappa_m",
         "κ-M",
         "κ-M: accuracy compared with that of the most frequent class so far; 1 is best, below 0 that "
         "reference, which sees no features, is better.",
-        percent=False,
-        decimals=3,
         sides=_STREAM,
     ),
-    Scoring(
+    _number(
         "kappa_temporal",
         "κ-temporal",
         "κ-temporal: accuracy compared with that of repeating the label before; 1 is best, below 0 that "
         "reference, which sees no features, is better.",
-        percent=False,
-        decimals=3,
         sides=_STREAM,
     ),
-    Scoring(
+    _number(
         "auc",
         "AUC",
         "The area under the ROC curve: among pairs of a positive and a negative row, the share in which the "
         "positive row has the larger score; ties count half. Along the stream, scores are taken before the "
         "update on their row.",
-        percent=False,
-        decimals=3,
         needs="scores",
         two_classes=True,
     ),
-    Scoring(
+    _number(
         "average_precision",
         "average precision",
         "Precision averaged over the recall that each further score adds, largest scores first.",
-        percent=False,
-        decimals=3,
         needs="scores",
         two_classes=True,
     ),
-    Scoring(
+    _number(
         "hinge_loss",
         "hinge loss",
         "The mean of max(0, 1 - margin); it depends on the scale of a learner's scores.",
         "lower",
-        percent=False,
-        decimals=3,
         needs="scores",
     ),
-    Scoring(
+    _number(
         "log_loss",
         "log loss",
         "The mean negative logarithm of the probability given to the label; only for learners with "
         "probabilities.",
         "lower",
-        percent=False,
-        decimals=3,
         needs="scores",
     ),
     Scoring(

@@ -135,10 +135,7 @@ class Averages:
         return shortfalls(self._rows, noise, design)
 
     def long_table(self, metric: Metric, design: Design) -> pd.DataFrame:
-        """Return mean and standard deviation over seeds as one row per (data set, noise, algorithm).
-
-        Columns: dataset, noise, algorithm, seeds, mean, sd. Combinations without a result are left out.
-        """
+        """Return mean and deviation over seeds, one row per (data set, noise, algorithm) with a result."""
         parts = []
         for noise in design.noise:
             table = self.scores(metric, noise, design)

@@ -104,18 +104,7 @@ def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
 #: By `Scoring.measure`.
 CLASS_MEASURES: Mapping[str, Callable[[ClassCounts], Floats]] = {
     function.__name__: function
-    for function in (
-        error,
-        accuracy,
-        balanced_accuracy,
-        macro_f1,
-        precision,
-        recall,
-        f1,
-        g_mean,
-        mcc,
-        kappa,
-    )
+    for function in (error, accuracy, balanced_accuracy, macro_f1, precision, recall, f1, g_mean, mcc, kappa)
 }
 #: The reference of each measure that compares with one, by its prefix in column names.
 REFERENCE_OF: Mapping[str, str] = {"kappa_m": "majority", "kappa_temporal": "before"}

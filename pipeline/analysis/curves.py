@@ -37,8 +37,7 @@ class Curve:
 class CellCurves:
     """Give access to the curves of single cells, by data set, noise and algorithm.
 
-    `cells` and `curves` are tables of the store; `curves` has one row per (key, t). A stopped cell counts up
-    to the point where it stopped.
+    `cells` and `curves` are tables of the store. A stopped cell counts up to the point where it stopped.
     """
 
     def __init__(self, cells: pd.DataFrame, curves: pd.DataFrame) -> None:
@@ -72,10 +71,7 @@ class CellCurves:
     def series(
         self, dataset: str, noise: Noise, algorithm: str, column: str, against: str
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return one column as a function of another, as (x, y) for each seed that has both, by rising seed.
-
-        x rises strictly. Of several points with the same x only the last is kept.
-        """
+        """Return one column as a function of another, (x, y) by seed; of points with one x only the last."""
         found = []
         for place in self._places.get((dataset, noise.slug, algorithm), ()):
             x, y = self.column(against)[place], self.column(column)[place]

@@ -94,9 +94,8 @@ def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.Dat
 def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
     """Mark the first seeds of each data set and noise level, up to the first that an algorithm has not run.
 
-    `rows` are the cells on the study's seeds of the compared algorithms, with any status. Studies run seed by
-    seed, so all algorithms of an unfinished study have these seeds in common. An algorithm without any row on
-    a data set and noise level is ignored there.
+    All algorithms of an unfinished study have these seeds in common. An algorithm without any row on a data
+    set and noise level is ignored there.
     """
     block = ["dataset", "noise"]
     begun = rows.groupby(block)["algorithm"].transform("nunique")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,10 +27,8 @@ class Failure:
 
     def __str__(self) -> str:
         plural = "" if self.cells == 1 else "s"
-        where = self.where
-        return (
-            f"{self.algorithm} {_VERBS[self.status]} in {self.cells:,} cell{plural} ({where}): {self.error}"
-        )
+        cells = f"{self.cells:,} cell{plural} ({self.where})"
+        return f"{self.algorithm} {_VERBS[self.status]} in {cells}: {self.error}"
 
     @property
     def where(self) -> str:
@@ -42,10 +39,7 @@ class Failure:
 
 def failures(cells: pd.DataFrame) -> list[Failure]:
     """Group the cells without a result by algorithm, status and error, largest group first."""
-    return sorted(_grouped(cells), key=lambda each: (-each.cells, each.algorithm, each.error))
-
-
-def _grouped(cells: pd.DataFrame) -> Iterator[Failure]:
+    found = []
     bad = cells[cells["status"] != "ok"]
     # Errors that differ in numbers only, such as row numbers, count as the same error.
     errors = bad["error"].fillna("")
@@ -53,7 +47,8 @@ def _grouped(cells: pd.DataFrame) -> Iterator[Failure]:
     for (algorithm, status, _), rows in bad.groupby(["algorithm", "status", kinds], sort=False):
         said = _first_line(errors[rows.index[0]]).removeprefix(f"algorithm {algorithm!r}: ")
         datasets = tuple(sorted(set(rows["dataset"].astype(str))))
-        yield Failure(str(algorithm), str(status), said, len(rows), datasets)
+        found.append(Failure(str(algorithm), str(status), said, len(rows), datasets))
+    return sorted(found, key=lambda each: (-each.cells, each.algorithm, each.error))
 
 
 def _first_line(error: str) -> str:

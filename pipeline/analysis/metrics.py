@@ -117,10 +117,7 @@ def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.int
 
 
 def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
-    """Return the function `Metric.of` of a metric.
-
-    It also takes rows of curves, except for average precision and regret.
-    """
+    """Return the function `Metric.of` of a metric, which also takes rows of curves if they have columns."""
     measure, side = scoring.measure, scoring.side
     if scoring.needs != "classes":
         return _column(f"test_{measure}" if side == "test" else f"{measure}_{side}")
@@ -147,25 +144,13 @@ def has_windows(metric: Metric) -> bool:
 
 
 def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the values of a metric over the latest examples, one per point of the curves table.
-
-    The metric must satisfy `has_windows`. A value is NaN if the study sets no window or does not store what
-    the metric needs.
-    """
-    return _latest(metric, curves, BY_WINDOW)
+    """Return the values of a metric over the latest examples, one per point of the curves table, or NaN."""
+    return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_WINDOW.items()}))
 
 
 def faded(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the values of a metric with the study's fading factor, one per point of the curves table.
-
-    An example weighs α times as much as the next one. The metric must satisfy `has_windows`. A value is NaN
-    if the study sets no factor or does not store what the metric needs.
-    """
-    return _latest(metric, curves, BY_FADING)
-
-
-def _latest(metric: Metric, curves: pd.DataFrame, columns: Mapping[str, str]) -> pd.Series[float]:
-    return metric.of(curves.assign(**{name: curves[latest] for latest, name in columns.items()}))
+    """Return the values of a metric with the study's fading factor, one per point of the curves table."""
+    return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_FADING.items()}))
 
 
 METRICS: Mapping[str, Metric] = {

@@ -50,10 +50,7 @@ def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
-    """Return the finished rows of data sets and noise levels on which every algorithm finished.
-
-    Means over data sets use these rows. An algorithm without any finished row is ignored.
-    """
+    """Return the finished rows of data sets and noise levels on which every algorithm finished."""
     names = finished["algorithm"].unique()
     expected = {dataset: sum(design.runs(name, dataset) for name in names) for dataset in design.datasets}
     there = finished.groupby(_BLOCK)["algorithm"].transform("nunique")
@@ -61,10 +58,7 @@ def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
 
 
 def shortfalls(rows: pd.DataFrame, noise: Noise, design: Design) -> dict[tuple[str, str], Shortfall]:
-    """Return the progress of every unfinished (data set, algorithm) at one noise rate.
-
-    `rows` are the cells on the study's seeds, with any status.
-    """
+    """Return the progress of every unfinished (data set, algorithm) at one noise rate."""
     finished = rows["status"] == "ok"
     longest = rows.loc[finished].groupby("dataset")["n_examples"].max().to_dict()
     here = rows[rows["noise"] == noise.slug]

@@ -33,10 +33,7 @@ class StudyResults:
 
 
 def read_results(url: str) -> StudyResults:
-    """Read the results in a folder or at an fsspec URL that ``singlepass run`` wrote to.
-
-    Raises InputError if there are no results or a part of them is damaged.
-    """
+    """Read the results in a folder or at a URL; raise InputError if there are none or they are damaged."""
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")

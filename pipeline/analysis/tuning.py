@@ -44,10 +44,6 @@ class Tuned:
         return self.dataset, self.algorithm, self.noise
 
 
-def _grid_position(params: dict[str, Scalar], grid: dict[str, list[Scalar]]) -> tuple[int, ...]:
-    return tuple(values.index(params[name]) for name, values in grid.items())
-
-
 def _at_edge(winner: dict[str, Scalar], grid: dict[str, list[Scalar]]) -> tuple[str, ...]:
     edge = []
     for name, values in grid.items():
@@ -107,7 +103,7 @@ def _point(row: _Row, grid: dict[str, list[Scalar]], validated: bool) -> _Point:
         n=int(row.validation_examples if validated else row.n_examples),
         mistakes=int(row.mistakes),
         support=row.support_vectors,
-        place=_grid_position(params, grid),
+        place=tuple(values.index(params[name]) for name, values in grid.items()),
         params=params,
     )
 

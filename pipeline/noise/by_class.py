@@ -72,7 +72,6 @@ class ClassNoise(Noise):
 
     @property
     def kind(self) -> str:
-        """Return the name of the model in words."""
         return "by class" if self.level == "task" else "class-level, by class"
 
     @property
@@ -89,17 +88,14 @@ class ClassNoise(Noise):
 
     @property
     def label(self) -> str:
-        """Return the name in titles."""
         return f"{'label' if self.level == 'task' else 'class-level'} noise by class ({self.amount})"
 
     @property
     def opening(self) -> str:
-        """Return the beginning of a sentence about this noise."""
         return f"With {self.label}"
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Return the names of the classes that have a rate."""
         return tuple(name for name, _ in self.rates)
 
     @property
@@ -119,7 +115,6 @@ class ClassNoise(Noise):
         rng: np.random.RandomState,
         about: Circumstances = Circumstances(),  # noqa: B008
     ) -> Codes:
-        """Return the labels that a learner gets; see `Noise.corrupt`."""
         if not self.matrix:
             return super().corrupt(codes, n_classes, rng, about)
         u = rng.random_sample(len(codes))

@@ -37,12 +37,10 @@ class FeatureNoise(Noise):
 
     @property
     def further(self) -> dict[str, Any]:
-        """Return the scale if it is not the default."""
         return {} if self.scale == 1.0 else {"scale": self.scale}
 
     @property
     def kind(self) -> str:
-        """Return the name of the model with its scale."""
         return self.model if self.scale == 1.0 else f"{self.model} ×{self.scale:.6g}"
 
     def corrupt(

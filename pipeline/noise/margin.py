@@ -69,7 +69,6 @@ class MarginNoise(Noise):
     place: ClassVar[int] = 3
 
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64]:
-        """Return p_i of each row."""
         if about.margins is None:
             raise ValueError("margin noise needs the margins of a reference classifier")
         return margin_chances(about.margins(), self.rate)

@@ -191,11 +191,7 @@ class Noise:
         return rng.randint(1, n_classes, size=n).astype(np.int32)
 
     def corrupt(
-        self,
-        codes: Codes,
-        n_classes: int,
-        rng: np.random.RandomState,
-        about: Circumstances = Circumstances(),
+        self, codes: Codes, n_classes: int, rng: np.random.RandomState, about: Circumstances = Circumstances()
     ) -> Codes:
         """Return a new array with the labels that a learner gets for the clean codes of a stream.
 
@@ -237,20 +233,17 @@ class WindowNoise(Noise):
 
     @property
     def further(self) -> dict[str, Any]:
-        """Return both positions, and the level if it is not the default."""
         return {"from": self.start, "to": self.stop, **super().further}
 
     @property
     def kind(self) -> str:
-        """Return the name of the model with its positions."""
         return f"{super().kind} {100 * self.start:.6g}–{100 * self.stop:.6g}%"
 
     @property
     def label(self) -> str:
-        """Return the rate and the positions in words."""
         noise = "class-level noise" if self.level == "class" else "label noise"
         between = f"from {100 * self.start:.6g}% to {100 * self.stop:.6g}% of the stream"
-        return f"{100 * self.rate:.6g}% {noise} {between}"
+        return f"{self.amount} {noise} {between}"
 
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64]:
         """Return the rate within the window, 0 elsewhere."""
