@@ -12,13 +12,12 @@ import joblib
 from rich.filesize import decimal
 
 from ..pipeline import data
-from ..pipeline.errors import InputError
 from ..pipeline.store.store import Store
 from ..pipeline.study.learner_factory import with_dataset_parameters
-from ..pipeline.study.plan import Plan, make_plan
+from ..pipeline.study.plan import Plan
 from ..pipeline.study.specs import DatasetSpec
 from ..pipeline.study.study import Study
-from .running.run import refused_splits
+from .running.run import plan_of, refused_splits
 from .running.stages import Matched, Stage, Tuning
 from .running.trials import trials
 from .running.work import COSTS, Costs
@@ -96,15 +95,15 @@ def outline(
     base = Path() if file is None else file.parent
     outlooks = [data.look(**each.entry, base=base) for each in study.datasets]
     ready = [each for each, outlook in zip(study.datasets, outlooks, strict=True) if outlook.ready]
-    try:
-        plan = make_plan(study.model_copy(update={"datasets": ready}), base=base, plugins=plugins)
-    except InputError as error:
-        raise InputError(f"{file}: {error}" if file else str(error)) from None
+    plan = plan_of(study.model_copy(update={"datasets": ready}), file, plugins)
     numbers = {id(each): number for number, each in enumerate(study.datasets)}
     places = {label: numbers[id(each)] for label, each in plan.datasets.items()}
     finished = _finished(plan, places, Store(out))
     if not finished.costs:
-        finished = _with_trials(finished, plan, places, outlooks)
+        rows = {task.label: outlooks[places[task.label]].rows or 0 for task in plan.tasks}
+        tried = trials(plan, rows)
+        finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
+        finished = replace(finished, tried=tuple(row["algorithm"] for row in tried))
     return StudyOutline(
         study,
         out,
@@ -161,16 +160,6 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
             found.costs.learn(row | {"dataset": place} for row in there)
         stage = stage.after(lambda: rows)
     return found
-
-
-def _with_trials(
-    finished: Finished, plan: Plan, places: Mapping[str, int], outlooks: list[data.Outlook]
-) -> Finished:
-    """Run short trial cells, and return `finished` with their costs."""
-    rows = {task.label: outlooks[places[task.label]].rows or 0 for task in plan.tasks}
-    tried = trials(plan, rows)
-    finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
-    return replace(finished, tried=tuple(row["algorithm"] for row in tried))
 
 
 def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:

@@ -21,9 +21,8 @@ def provenance(
 ) -> dict[str, Any]:
     """Return the provenance of a run as plain values, for JSON.
 
-    `environments` are those of the workers by address; "" is this process. Versions, platform and processor
-    are the workers'. If they differ, those of the most frequent kind are given, and all kinds are listed with
-    their workers.
+    `environments` are those of the workers by address; "" is this process. If they differ, versions, platform
+    and processor are those of the most frequent kind, and all kinds are listed with their workers.
     """
     kinds: list[tuple[Environment, list[str]]] = []
     for address, machine in environments.items():
@@ -45,9 +44,8 @@ def provenance(
 def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
     """Return the recorded runs of a store after a run that found all its cells there.
 
-    The list is unchanged if the last run used the same data. Otherwise it gets one more entry, with this plan
-    and command. The entry's other values come from the latest run that used all of the data, or from the last
-    run.
+    If the last run used other data, there is one more entry, with this plan and command. Its other values
+    come from the latest run that used all of the data, or from the last run.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()

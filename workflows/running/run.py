@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
 from ...pipeline.store.schema import CellResult
-from ...pipeline.store.store import CLUSTER, MAX_PARTS, Store, exclusive
+from ...pipeline.store.store import CLUSTER, MARK, MAX_PARTS, Store, exclusive
 from ...pipeline.study.learner_factory import left_out, missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
@@ -29,7 +30,7 @@ from .progress import RunProgress
 from .provenance import provenance, with_reuse
 from .stages import Stage, Tuning
 from .work import COSTS, Costs, Work
-from .workers import WorkerOptions, Workers, is_marked, unmark, workers
+from .workers import WorkerOptions, Workers, workers
 
 # Seconds after which a part is written: a kill loses at most this much.
 FLUSH_SECONDS = 2.0
@@ -47,11 +48,11 @@ class Summary:
 
     # All results of the study in the store.
     results: StudyResults
-    # computed, reused: Cells computed by this run, and cells found in the store.
+    # Cells computed by this run, and cells found in the store.
     computed: int
     reused: int
-    # failed, crashed, stopped: Among both: cells that raised an error, that crashed their process or never
-    # ended, and that were stopped at their time limit.
+    # Among both: cells that raised an error, that crashed their process or never ended, and that were stopped
+    # at their time limit.
     failed: int
     crashed: int
     stopped: int
@@ -70,26 +71,8 @@ def refused_splits(plan: Plan) -> str:
     return ""
 
 
-@dataclass
-class _Workers:
-    """Connect to the workers when the first cell needs them, so that a finished study starts none."""
-
-    stack: ExitStack
-    options: WorkerOptions
-    plan: Plan
-    output: str
-    progress: RunProgress
-    found: Workers | None = None
-
-    def get(self) -> Workers:
-        if self.found is None:
-            self.found = self.stack.enter_context(
-                workers(self.options, self.plan, self.output, self.progress)
-            )
-        return self.found
-
-
-def _plan(study: Study, file: Path | None, plugins: tuple[str, ...]) -> Plan:
+def plan_of(study: Study, file: Path | None, plugins: tuple[str, ...]) -> Plan:
+    """Return the plan of a study; an InputError names its file, if it has one."""
     if file is None:
         return make_plan(study, plugins=plugins)
     try:
@@ -119,7 +102,7 @@ def run_study(
     began = time.perf_counter()
     # An earlier run may have had workers in this process.
     data.unpin()
-    plan = _plan(study, file, plugins)
+    plan = plan_of(study, file, plugins)
     store = Store(out)
     store.prepare()
     with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
@@ -134,12 +117,13 @@ def run_study(
             gc.collect()
             stack.callback(gc.unfreeze)
             gc.freeze()
-        found = _Workers(stack, options, plan, out, progress)
+        # Connect when the first cell needs workers, so that a finished study starts none.
+        connect = cache(lambda: stack.enter_context(workers(options, plan, out, progress)))
         # Workers of a run that was killed are not at work.
         cluster = store.read_json(CLUSTER)
         if cluster.pop("workers", None) is not None:
             store.write_json(CLUSTER, cluster)
-        run = _Run(plan, store, progress, found, command, retry_failed)
+        run = _Run(plan, store, progress, connect, command, retry_failed)
         for line in (*missing_learners(plan.learners), *left_out(plugins)):
             progress.note(line)
         stage: Stage | None = Tuning(plan)
@@ -150,16 +134,9 @@ def run_study(
             stage = stage.after(store.cells)
         run.end()
     results = read_results(out)
-    status = results.cells["status"]
-    return Summary(
-        results=results,
-        computed=run.computed,
-        reused=len(results.cells) - run.computed,
-        failed=int((status == "failed").sum()),
-        crashed=int((status == "crashed").sum()),
-        stopped=int((status == "stopped").sum()),
-        seconds=time.perf_counter() - began,
-    )
+    counts = {name: int((results.cells["status"] == name).sum()) for name in ("failed", "crashed", "stopped")}
+    reused, seconds = len(results.cells) - run.computed, time.perf_counter() - began
+    return Summary(results=results, computed=run.computed, reused=reused, seconds=seconds, **counts)
 
 
 class _Run:
@@ -173,11 +150,11 @@ class _Run:
         plan: Plan,
         store: Store,
         progress: RunProgress,
-        workers: _Workers,
+        connect: Callable[[], Workers],
         command: str | None,
         retry_failed: bool,
     ) -> None:
-        self.plan, self.store, self.progress, self.workers = plan, store, progress, workers
+        self.plan, self.store, self.progress, self.connect = plan, store, progress, connect
         self.command = command
         done = store.done()
         self.costs = Costs()
@@ -211,7 +188,7 @@ class _Run:
     def _compute(self, work: Work) -> None:
         """Run cells and write their results in parts; after an interrupt, still write finished cells."""
         pending: list[CellResult] = []
-        found, last_flush = self.workers.get(), time.monotonic()
+        found, last_flush = self.connect(), time.monotonic()
         later = self.total - sum(map(len, self.planned))
         found.remaining.cells = work.left + later
 
@@ -275,11 +252,12 @@ class _Run:
     def end(self) -> None:
         """Clean up after the last stage; if no cell was computed, record the study all the same."""
         self.store.check_lock()
-        # Rows written by several processes may be duplicated, also by an earlier run.
-        marked = is_marked(self.store)
+        # Workers of this run, or of one that was killed, may have written to a marked store: rows may be
+        # duplicated.
+        marked = bool(self.store.read_json(MARK))
         if marked:
             # Remove the mark first: without it workers stop writing.
-            unmark(self.store)
+            self.store.folder.remove(MARK)
         if self.computed or marked:
             self.store.compact(above=1 if marked else MAX_PARTS)
         # An earlier run may have been killed and left this file.

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,59 +27,29 @@ if TYPE_CHECKING:
 Read = Callable[[], "pd.DataFrame"]
 
 
-class Stage(Protocol):
+class Stage(ABC):
     """Describe cells that can run in any order."""
 
-    @property
-    def counts(self) -> bool:
-        """Return whether the cells are results of the study; tuning cells only judge grids."""
-
-    @property
-    def groups(self) -> list[CellGroup]:
-        """Return the cells, grouped."""
-
-    @property
-    def keys(self) -> list[str]:
-        """Return the keys of the cells, in their order."""
-
-    @property
-    def planned(self) -> pa.Table:
-        """Return the cells' keys with their labels in the study, for `Store.write_plan`."""
-
-    def after(self, read: Read) -> Stage | None:
-        """Return the next stage once the cells are in the store, or None after the last.
-
-        `read` returns the store's cells table; it is called at most once.
-        """
-
-    @property
-    def later(self) -> Counter[Name]:
-        """Return the number of cells in later stages, by data set and algorithm."""
-
-    def lacking(self) -> Iterator[str]:
-        """Yield a line for each kind of cell that cannot run because a result is missing."""
-
-
-class _Grouped(ABC):
-    """Compute the cells of a stage once."""
+    # Whether the cells are results of the study; tuning cells only judge grids.
+    counts: ClassVar[bool] = True
 
     @abstractmethod
     def found(self) -> Iterator[CellGroup]:
-        """Yield the groups of the stage."""
+        """Yield the cells, grouped."""
 
     @cached_property
     def groups(self) -> list[CellGroup]:
-        """See `Stage.groups`."""
+        """Return the cells, grouped."""
         return list(self.found())
 
     @cached_property
     def keys(self) -> list[str]:
-        """See `Stage.keys`."""
+        """Return the keys of the cells, in their order."""
         return [key for group in self.groups for key in group.cell_keys()]
 
     @cached_property
     def planned(self) -> pa.Table:
-        """See `Stage.planned`."""
+        """Return the cells' keys with their labels in the study, for `Store.write_plan`."""
         of_group = np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
         columns = {
             "algorithm": [group.spec.algorithm for group in self.groups],
@@ -89,16 +59,31 @@ class _Grouped(ABC):
         named = [pa.array(values, PLAN.field(name).type).take(of_group) for name, values in columns.items()]
         return pa.table([pa.array(self.keys, pa.string()), *named], schema=PLAN)
 
+    def after(self, read: Read) -> Stage | None:
+        """Return the next stage once the cells are in the store, or None after the last.
+
+        `read` returns the store's cells table; it is called at most once.
+        """
+        return None
+
+    @property
+    def later(self) -> Counter[Name]:
+        """Return the number of cells in later stages, by data set and algorithm."""
+        return Counter()
+
+    def lacking(self) -> Iterator[str]:
+        """Yield a line for each kind of cell that cannot run because a result is missing."""
+        return iter(())
+
 
 @dataclass(frozen=True)
-class Tuning(_Grouped):
+class Tuning(Stage):
     """Run the first stage: one cell for every point of every grid, on the reserved seed."""
 
     plan: Plan
     counts: ClassVar[bool] = False
 
     def found(self) -> Iterator[CellGroup]:
-        """See `_Grouped.found`."""
         return self.plan.tuning_groups()
 
     def after(self, read: Read) -> Stage:
@@ -114,25 +99,18 @@ class Tuning(_Grouped):
 
     @property
     def later(self) -> Counter[Name]:
-        """See `Stage.later`."""
         return self.plan.n_by_name()
-
-    def lacking(self) -> Iterator[str]:
-        """Yield nothing: every point can run."""
-        return iter(())
 
 
 @dataclass(frozen=True)
-class Evaluation(_Grouped):
+class Evaluation(Stage):
     """Run the cells on the study's seeds; `undecided` are the grids without a finished point."""
 
     plan: Plan
     winners: Winners
     undecided: tuple[Group, ...] = ()
-    counts: ClassVar[bool] = True
 
     def found(self) -> Iterator[CellGroup]:
-        """See `_Grouped.found`."""
         return self.plan.evaluation_groups(self.winners)
 
     def after(self, read: Read) -> Stage | None:
@@ -150,7 +128,6 @@ class Evaluation(_Grouped):
 
     @property
     def later(self) -> Counter[Name]:
-        """See `Stage.later`."""
         return self.plan.n_by_name(matched=True)
 
     def lacking(self) -> Iterator[str]:
@@ -162,24 +139,14 @@ class Evaluation(_Grouped):
 
 
 @dataclass(frozen=True)
-class Matched(_Grouped):
+class Matched(Stage):
     """Run the cells with a parameter that is the support size of another cell."""
 
     plan: Plan
     sizes: SupportSizes
-    counts: ClassVar[bool] = True
 
     def found(self) -> Iterator[CellGroup]:
-        """See `_Grouped.found`."""
         return self.plan.matched_groups(self.sizes)
-
-    def after(self, read: Read) -> None:
-        """Return None: this is the last stage."""
-
-    @property
-    def later(self) -> Counter[Name]:
-        """See `Stage.later`."""
-        return Counter()
 
     def lacking(self) -> Iterator[str]:
         """Yield a line for each algorithm whose reference algorithm lacks a support size."""

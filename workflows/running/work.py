@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...pipeline.store.schema import CellResult
@@ -28,13 +28,7 @@ class _Sum:
     seconds: float = 0.0
     examples: float = 0.0
 
-    def add(self, cells: int, seconds: float, examples: float) -> None:
-        self.cells += cells
-        self.seconds += seconds
-        self.examples += examples
 
-
-@dataclass
 class Costs:
     """Estimate the seconds of a cell from the means of finished cells.
 
@@ -42,10 +36,9 @@ class Costs:
     the algorithm on other data sets, per example; the same data set; the same algorithm; all cells.
     """
 
-    _by_name: dict[Name, _Sum] = field(default_factory=dict)
-    _by_algorithm: dict[str, _Sum] = field(default_factory=dict)
-    _by_dataset: dict[Hashable, _Sum] = field(default_factory=dict)
-    _all: _Sum = field(default_factory=_Sum)
+    def __init__(self) -> None:
+        # By data set and algorithm; None stands for all of them.
+        self._sums: dict[tuple[Hashable, str | None], _Sum] = {}
 
     def learn(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add finished cells, given as rows of the cells table."""
@@ -67,20 +60,18 @@ class Costs:
             self._add(row["dataset"], row["algorithm"], row["cells"], row["seconds"], float(row["examples"]))
 
     def _add(self, dataset: Hashable, algorithm: str, cells: int, seconds: float, examples: float) -> None:
-        for found in (
-            self._by_name.setdefault((dataset, algorithm), _Sum()),
-            self._by_algorithm.setdefault(algorithm, _Sum()),
-            self._by_dataset.setdefault(dataset, _Sum()),
-            self._all,
-        ):
-            found.add(cells, seconds, examples)
+        for name in ((dataset, algorithm), (None, algorithm), (dataset, None), (None, None)):
+            found = self._sums.setdefault(name, _Sum())
+            found.cells += cells
+            found.seconds += seconds
+            found.examples += examples
 
     def __contains__(self, name: Name) -> bool:
         """Return whether a cell of this data set and algorithm is finished."""
-        return name in self._by_name
+        return name in self._sums
 
     def __bool__(self) -> bool:
-        return self._all.cells > 0
+        return bool(self._sums)
 
     def seconds(self, name: Name, examples: int | None = None) -> float | None:
         """Return the expected seconds of a cell, or None as long as nothing is finished.
@@ -89,18 +80,16 @@ class Costs:
         finished.
         """
         dataset, algorithm = name
-        own = self._by_name.get(name)
+        own = self._sums.get(name)
         if own is not None:
             return own.seconds / own.cells
-        elsewhere, here = self._by_algorithm.get(algorithm), self._by_dataset.get(dataset)
+        elsewhere, here = self._sums.get((None, algorithm)), self._sums.get((dataset, None))
         if here is not None and here.examples:
             examples = round(here.examples / here.cells)
         if elsewhere is not None and elsewhere.examples and examples:
             return elsewhere.seconds / elsewhere.examples * examples
-        for found in (here, elsewhere, self._all):
-            if found is not None and found.cells:
-                return found.seconds / found.cells
-        return None
+        found = here or elsewhere or self._sums.get((None, None))
+        return found.seconds / found.cells if found else None
 
 
 # Cells that take longer than this come first, longest first, because a long cell started last keeps all other

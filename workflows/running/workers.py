@@ -164,9 +164,8 @@ def _forget_cluster(store: Store) -> None:
 
 def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
     plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
-    must = bool(options.workers_write)
     _check_sendable(plan)
-    pins = data.pins_of(plan.tasks)
+    pins, must = data.pins_of(plan.tasks), bool(options.workers_write)
     return Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
 
 
@@ -193,13 +192,3 @@ def shared(store: Store, preparation: Preparation) -> Preparation:
     run = str(mark["run"]) if mark.get("told") == told else preparation.run
     store.write_json(MARK, {"run": run, "told": told})
     return replace(preparation, run=run, output=output)
-
-
-def is_marked(store: Store) -> bool:
-    """Return whether workers may write to a store: those of this run, or of one that was killed."""
-    return bool(store.read_json(MARK))
-
-
-def unmark(store: Store) -> None:
-    """Remove the mark of a run that has ended: workers of the next run need another one."""
-    store.folder.remove(MARK)
