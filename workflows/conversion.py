@@ -19,9 +19,7 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
 
     `names` are names of `singlepass list datasets`, paths (of files, folders, patterns), URLs,
     ``openml:NUMBER``, and studies, which stand for their data sets with their options. `target` is the column
-    of the labels; `options` are ``key=value``, written as in a study. Each table yields a line with rows,
-    features, classes and fingerprint, and notes on features that differ from the file's columns. Raises
-    InputError at the first problem.
+    of the labels; `options` are ``key=value``, written as in a study.
     """
     given = dict(map(_option, options))
     for name in names:
@@ -30,36 +28,29 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
                 raise InputError(
                     f"{name}: a study has its own options for its data sets; leave --option and --target out"
                 )
-            yield from _of_study(name)
-            continue
-        # Names of data sets have no suffix and no folder; nearly all file names have a suffix.
-        is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name or _is_folder(name)
-        entry: dict[str, Any] = {"path" if is_path else "name": name}
-        with progress_display() as progress, data.watched(progress.read):
-            refs = data.expand(**entry, target=target, options=given)
-            streams = [data.open_stream(ref) for ref in refs]
-        yield from map(_line, streams)
-        yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
+            study, file = find_study(name)
+            for dataset in study.datasets:
+                base = Path() if file is None else file.parent
+                yield from _converted({**dataset.entry, "base": base}, study.protocol_of(dataset))
+        else:
+            # Names of data sets have no suffix and no folder; nearly all file names have a suffix.
+            is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name or _is_folder(name)
+            yield from _converted({"path" if is_path else "name": name, "target": target, "options": given})
 
 
-def _of_study(name: str) -> Iterator[str]:
-    """Convert the data sets of a study as its run would."""
-    study, file = find_study(name)
-    base = Path() if file is None else file.parent
-    for entry in study.datasets:
-        with progress_display() as progress, data.watched(progress.read):
-            refs = data.expand(**entry.entry, base=base)
-            streams = [data.open_stream(ref) for ref in refs]
-            for ref in refs:
-                protocol = study.protocol_of(entry)
-                cut = protocol == "crossval" or (protocol == "holdout" and not data.has_test(ref))
-                fit = data.feature_fit(ref)
-                if fit == "online" or (fit and cut):
-                    # Cells change features by statistics of their own rows, so they need the unchanged
-                    # features.
-                    data.open_stream(ref, raw=True)
-        yield from map(_line, streams)
-        yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
+def _converted(entry: dict[str, Any], protocol: str = "") -> Iterator[str]:
+    """Convert the tables of an entry of a study with this protocol, or of an entry without a study."""
+    with progress_display() as progress, data.watched(progress.read):
+        refs = data.expand(**entry)
+        streams = [data.open_stream(ref) for ref in refs]
+        for ref in refs if protocol else ():
+            cut = protocol == "crossval" or (protocol == "holdout" and not data.has_test(ref))
+            fit = data.feature_fit(ref)
+            if fit == "online" or (fit and cut):
+                # Cells change features by statistics of their own rows, so they need the unchanged features.
+                data.open_stream(ref, raw=True)
+    yield from map(_line, streams)
+    yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))
 
 
 def _is_folder(name: str) -> bool:
