@@ -123,25 +123,21 @@ def _check_output(found: Findings, out: str) -> None:
     folder = Path(out).absolute()
     while not folder.exists():
         folder = folder.parent
+    state, problem = "can be written and locked", ""
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".doctor-") as scratch:
             path = Path(scratch, "lock")
             with filelock.FileLock(path), contextlib.suppress(filelock.Timeout):
                 with filelock.FileLock(path, timeout=0):
                     pass
-                found.fact("output", f"{folder}: its file system has no locks")
-                found.problems.append(
-                    f"output {folder}: its file system locks no files, so two runs would not notice each "
-                    "other; choose another --out"
-                )
-                return
+                state = "its file system has no locks"
+                problem = "its file system locks no files, so two runs would not notice each other"
     except OSError as error:
-        found.fact("output", f"{folder}: cannot be written")
-        found.problems.append(
-            f"output {folder}: cannot be written or locked ({error.strerror}); choose another --out"
-        )
-        return
-    found.fact("output", f"{folder}: can be written and locked")
+        state = "cannot be written"
+        problem = f"cannot be written or locked ({error.strerror})"
+    found.fact("output", f"{folder}: {state}")
+    if problem:
+        found.problems.append(f"output {folder}: {problem}; choose another --out")
 
 
 def examine_cluster(
@@ -153,9 +149,8 @@ def examine_cluster(
 ) -> Findings:
     """Start or reach a cluster, and check it and whether its workers have the data of a study.
 
-    One of `cluster`, `scheduler` and `scheduler_file` is set, as in `WorkerOptions`. `patience` is the number
-    of seconds to wait for the scheduler and a first worker. If it is None, a cluster that is started here has
-    as long as in a run, and a running scheduler has `_PATIENCE` seconds.
+    The parameters are those of `WorkerOptions`, but `patience` is by default `_PATIENCE` seconds for a
+    scheduler that runs already.
     """
     found = Findings()
     pins: tuple[data.Pin, ...] = ()

@@ -110,13 +110,16 @@ class RunStatus:
 
 def run_status(url: str) -> RunStatus:
     """Return the progress of the run that writes to a folder or fsspec URL, without taking its lock."""
+    import pandas as pd
+
     store = _existing(url)
     holder, silence, cluster = store.holder(), store.silence(), store.read_json(CLUSTER)
     rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
     planned = store.read_json("plan.json").get("planned")
     own = _of_the_plan(rows, store, None if holder is None else holder.since)
     now = datetime.now(UTC)
-    ended = _ended(own)
+    # NaT for cells without a start or duration.
+    ended = own["started"] + pd.to_timedelta(own["total_seconds"].astype(float), unit="s")
     per_minute = _per_minute(ended, now)
     left = None if planned is None else planned - len(own)
     return RunStatus(
@@ -183,13 +186,6 @@ def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.Data
         new &= False
     # The merge counts a cell twice if it is planned under two labels.
     return pd.concat([rows.merge(planned, on="key"), rows[new]])
-
-
-def _ended(rows: pd.DataFrame) -> pd.Series[pd.Timestamp]:
-    """Return the times at which cells ended; NaT for cells without a start or duration."""
-    import pandas as pd
-
-    return rows["started"] + pd.to_timedelta(rows["total_seconds"].astype(float), unit="s")
 
 
 def _per_minute(ended: pd.Series[pd.Timestamp], now: datetime) -> float:
