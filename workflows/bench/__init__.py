@@ -79,14 +79,8 @@ BENCHMARKS = {
 }
 
 
-def run_bench(
-    what: str, out: Path | None = None, *, gigabytes: float | None = None, cells: int | None = None
-) -> None:
-    """Run the benchmark `what`, a name in `BENCHMARKS`, and print its tables.
-
-    `out` is a Markdown file to append the tables to. `gigabytes` is the size of generated files and `cells`
-    the number of cells of a study; None means the default of each benchmark.
-    """
+def run_bench(what: str, out: Path | None, *, gigabytes: float | None, cells: int | None) -> None:
+    """Run a benchmark of `BENCHMARKS`, print its tables, and append them to the Markdown file `out`."""
     from .runner import show
 
     given = {"gigabytes": gigabytes, "cells": cells}

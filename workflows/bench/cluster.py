@@ -53,10 +53,8 @@ class _Look(NamedTuple):
 
     cells: int
     seconds: float
-    client_mb: float
-    scheduler_mb: float
-    client_cpu: float
-    scheduler_cpu: float
+    memory: dict[str, float]
+    processor: dict[str, float]
 
 
 class _Watching(RunProgress):
@@ -73,9 +71,10 @@ class _Watching(RunProgress):
             return
         self.cells += cells
         scheduler = self._scheduler = self._scheduler or _scheduler_process()
-        memory, cpu = scheduler.memory_info().rss / 1e6, sum(scheduler.cpu_times()[:2])
-        own = sum(psutil.Process().cpu_times()[:2])
-        self.looks.append(_Look(self.cells, time.perf_counter(), own_megabytes(), memory, own, cpu))
+        memory = {"client": own_megabytes(), "scheduler": scheduler.memory_info().rss / 1e6}
+        processes = {"client": psutil.Process(), "scheduler": scheduler}
+        processor = {name: sum(process.cpu_times()[:2]) for name, process in processes.items()}
+        self.looks.append(_Look(self.cells, time.perf_counter(), memory, processor))
 
 
 def _scheduler_process() -> psutil.Process:
@@ -109,12 +108,10 @@ def _empty_cells(cells: int) -> list[Measurement]:
     later = [look for look in looks if look.cells >= first.cells]
     done = max(last.cells - first.cells, 1)
     per_cell = (last.seconds - first.seconds) / done
-    scheduler = (last.scheduler_cpu - first.scheduler_cpu) / done
-    client = (last.client_cpu - first.client_cpu) / done
-    memory = [
-        ("client", first.client_mb, max(look.client_mb for look in later)),
-        ("scheduler", first.scheduler_mb, max(look.scheduler_mb for look in later)),
-    ]
+    client, scheduler = (
+        (last.processor[name] - first.processor[name]) / done for name in ("client", "scheduler")
+    )
+    most = {name: max(look.memory[name] for look in later) for name in first.memory}
     return [
         Measurement(
             f"an empty cell on a cluster ({cells:,} of them, 2 workers, {os.cpu_count()} cores)",
@@ -131,12 +128,12 @@ def _empty_cells(cells: int) -> list[Measurement]:
         *(
             Measurement(
                 f"memory of the {process} at {cells:,} cells",
-                f"at most {most:.0f} MB",
+                f"at most {most[process]:.0f} MB",
                 f"{start:.0f} MB at {first.cells:,}",
-                most / start,
+                most[process] / start,
                 "≤ 1.1",
             )
-            for process, start, most in memory
+            for process, start in first.memory.items()
         ),
     ]
 

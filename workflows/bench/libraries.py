@@ -101,17 +101,11 @@ def _scikit_learn_pass(parts: list[tuple[Any, Any]], _name: str, make: Callable[
     return pass_in_parts(make, parts, "partial_fit")
 
 
-@contextmanager
-def scikit_learn(stream: NamedStream) -> Iterator[list[Round]]:
+def scikit_learn(stream: NamedStream) -> Iterator[Round]:
     """Yield the rounds with scikit-learn: in chunks, and row by row."""
-    few = first_rows(stream)
-    yield [
-        Round(way, parts, rows, partial(_scikit_learn_pass, parts))
-        for way, parts, rows in (
-            (f"chunks of {CHUNK:,}", pieces(stream, CHUNK), len(stream.y)),
-            ("row by row", pieces(few, 1), len(few.y)),
-        )
-    ]
+    for way, part, size in ((f"chunks of {CHUNK:,}", stream, CHUNK), ("row by row", first_rows(stream), 1)):
+        parts = pieces(part, size)
+        yield Round(way, parts, len(part.y), partial(_scikit_learn_pass, parts))
 
 
 def as_dicts(X: Any) -> list[dict[int, float]]:
@@ -130,8 +124,7 @@ def _predict_then_learn(make: Callable[[], Any], rows: list[dict[int, float]], l
         learner.learn_one(x, y)
 
 
-@contextmanager
-def river(stream: NamedStream) -> Iterator[list[Round]]:
+def river(stream: NamedStream) -> Iterator[Round]:
     """Yield the round with River: row by row."""
     models = importlib.import_module("river.linear_model")
     few = first_rows(stream)
@@ -140,7 +133,7 @@ def river(stream: NamedStream) -> Iterator[list[Round]]:
     def peer(name: str, settings: Any) -> Work:
         return partial(_predict_then_learn, partial(getattr(models, name), **settings), rows, labels)
 
-    yield [Round("row by row", pieces(few, 1), len(few.y), peer)]
+    yield Round("row by row", pieces(few, 1), len(few.y), peer)
 
 
 def run_vw(arguments: list[str]) -> None:
@@ -171,15 +164,15 @@ def written(stream: NamedStream, loss: str) -> Iterator[list[str]]:
         yield arguments
 
 
-@contextmanager
-def vowpal_wabbit(stream: NamedStream) -> Iterator[list[Round]]:
+def vowpal_wabbit(stream: NamedStream) -> Iterator[Round]:
     """Yield the round with Vowpal Wabbit, which reads its own cached file."""
     part = stream.first(WRITTEN)
+    way = "whole stream, theirs from a cached file"
+    # The file exists until the next round is asked for.
     with written(part, "hinge") as arguments:
-        way = "whole stream, theirs from a cached file"
-        yield [
-            Round(way, [(part.X, part.y)], len(part.y), lambda _, more: partial(run_vw, [*arguments, *more]))
-        ]
+        yield Round(
+            way, [(part.X, part.y)], len(part.y), lambda _, more: partial(run_vw, [*arguments, *more])
+        )
 
 
 class Library(NamedTuple):
@@ -191,8 +184,7 @@ class Library(NamedTuple):
     package: str
     program: str | None
     algorithms: Mapping[str, tuple[Any, type[Any]]]
-    # A context manager that yields the rounds on a stream.
-    rounds: Callable[[NamedStream], Any]
+    rounds: Callable[[NamedStream], Iterator[Round]]
 
     @property
     def is_installed(self) -> bool:
@@ -218,23 +210,14 @@ def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
     n, d = stream.X.shape
     kind = f"CSR, {stream.X.nnz / n:.0f} non-zeros a row" if is_sparse(stream.X) else "dense"
     lines = []
-    with library.rounds(stream) as rounds:
-        for way, parts, rows, peer in rounds:
-            what, unit = (
-                f"{stream.name}, {d:,} features {kind}: {rows:,} rows, {way}",
-                microseconds(rows, _A_ROW),
-            )
-            for name, (settings, ours) in library.algorithms.items():
-                contest = Contest(
-                    what,
-                    "ours",
-                    "peer",
-                    unit=unit,
-                    named=ours.__name__,
-                    peer_named=f"{library.name} {name}",
-                )
-                works = {"ours": pass_in_parts(ours, parts), "peer": peer(name, settings)}
-                lines += runner.contend(works, [contest], 3)
+    for way, parts, rows, peer in library.rounds(stream):
+        what = f"{stream.name}, {d:,} features {kind}: {rows:,} rows, {way}"
+        unit = microseconds(rows, _A_ROW)
+        for name, (settings, ours) in library.algorithms.items():
+            theirs = f"{library.name} {name}"
+            contest = Contest(what, "ours", "peer", unit=unit, named=ours.__name__, peer_named=theirs)
+            works = {"ours": pass_in_parts(ours, parts), "peer": peer(name, settings)}
+            lines += runner.contend(works, [contest], 3)
     return lines
 
 

@@ -25,6 +25,9 @@ from .runner import Contest, Measurement, Work, microseconds, milliseconds
 from .streams import NamedStream, gaussian, is_sparse, real_streams, text, thinned, topics, unit_rows
 
 _PEER, _READ = "scikit-learn PA-I", "reading X once"
+# One pass of PA-I, with rows in order.
+_PA_I = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0, "fit_intercept": False}
+_scikit_learn = partial(SGDClassifier, **_PA_I, shuffle=False, max_iter=1, tol=None)
 TWO_CLASSES = {"PA-I": PassiveAggressive, "AROW": AROW}
 MANY_CLASSES: dict[str, Any] = {
     "PA-I": PassiveAggressive,
@@ -60,16 +63,10 @@ def _read(X: Any, norms: Any) -> None:
         norms[t] = squared_norm(row(X, t))
 
 
-def scikit_learn_pass(X: Any, y: Any) -> Work:
-    """Return one pass of scikit-learn's PA-I, with rows in order."""
-    settings = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0, "fit_intercept": False}
-    return lambda: SGDClassifier(**settings, shuffle=False, max_iter=1, tol=None).fit(X, y)
-
-
 def passes(learners: dict[str, Any], X: Any, y: Any) -> dict[str, Work]:
     """Return a pass of every learner and of scikit-learn's."""
     ours = {name: lambda make=make: make().fit(X, y) for name, make in learners.items()}
-    return {**ours, _PEER: scikit_learn_pass(X, y)}
+    return {**ours, _PEER: lambda: _scikit_learn().fit(X, y)}
 
 
 def updated(make: Any, stream: NamedStream) -> str:
