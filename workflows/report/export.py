@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...pipeline.errors import InputError, did_you_mean
 
@@ -67,11 +67,9 @@ def write_figure(
 ) -> None:
     """Write a figure as PDF, SVG or PNG.
 
-    A file name that begins with `cd` selects a critical difference diagram, one that begins with `curves`
-    learning curves; the suffix selects the format. `width` is in inches. None means: as wide as in the
-    report, the lowest noise level, the ranking metric of the diagram, the first data set of the curves.
-    Raises InputError if the name selects no figure or format, if there is no such figure, or if the file
-    cannot be written.
+    Its name selects the kind, a critical difference diagram or learning curves. `width` is in inches. None
+    means: as wide as in the report, the lowest noise level, the ranking metric, the first data set. Raises
+    InputError for an unknown kind or format, if there is no such figure, or if it cannot be written.
     """
     kind = next((kind for kind in _FIGURES if file.stem.startswith(kind)), None)
     if kind is None or file.suffix not in _SUFFIXES:
@@ -104,19 +102,12 @@ def write_figure(
 
 
 def export(
-    out: str,
-    tables: tuple[str, ...],
-    figures: tuple[Path, ...],
-    *,
-    width: str | None = None,
-    noise: float | None = None,
-    metric: str | None = None,
-    dataset: str | None = None,
+    out: str, tables: tuple[str, ...], figures: tuple[Path, ...], *, width: str | None = None, **choice: Any
 ) -> str:
     """Write figures of the results in a folder or fsspec URL, and return tables as LaTeX.
 
-    See `table_of`, `inches` and `write_figure` for the options. Raises InputError if there are no results, or
-    no such table or figure.
+    `choice` is the noise, metric and data set of `write_figure`. Raises InputError if there are no results,
+    or no such table or figure.
     """
     size = None if width is None else inches(width)
     from ...pipeline.analysis.study_results import read_results
@@ -125,5 +116,5 @@ def export(
     view = StudyView(read_results(out))
     text = "\n".join(table_of(view, name).to_latex() for name in tables)
     for file in figures:
-        write_figure(view, file, width=size, noise=noise, metric=metric, dataset=dataset)
+        write_figure(view, file, width=size, **choice)
     return text

@@ -1,14 +1,14 @@
 """Define the sections and blocks of a report, which the templates print one after the other.
 
-Blocks are data: they contain no HTML or Markdown. Each template has a macro for every kind of block, named
-after its `kind`. A `TableBlock` is a block too.
+Blocks are data: they contain no HTML or Markdown. Each template has a macro for every class of blocks. A
+`TableBlock` is a block too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ..plots.svg import size, standalone
 from .table import TableBlock
@@ -18,7 +18,6 @@ from .table import TableBlock
 class Text:
     """Hold a paragraph; its role sets the emphasis."""
 
-    kind: ClassVar[str] = "text"
     text: str
     role: Literal["plain", "lead", "soft", "note"] = "plain"
 
@@ -27,7 +26,6 @@ class Text:
 class Heading:
     """Hold a heading within a section."""
 
-    kind: ClassVar[str] = "heading"
     text: str
 
 
@@ -35,7 +33,6 @@ class Heading:
 class Listing:
     """Hold a list of (opening words in bold or "", sentence); `warning` prints it as a warning box."""
 
-    kind: ClassVar[str] = "listing"
     items: Sequence[tuple[str, str]]
     warning: bool = False
 
@@ -44,7 +41,6 @@ class Listing:
 class Facts:
     """Hold (name, value) pairs, shown as tiles."""
 
-    kind: ClassVar[str] = "facts"
     items: Sequence[tuple[str, str]]
 
 
@@ -52,7 +48,6 @@ class Facts:
 class Picture:
     """Hold one drawing."""
 
-    kind: ClassVar[str] = "picture"
     # Description for readers who cannot see the drawing.
     title: str
     # Text printed above it.
@@ -79,7 +74,6 @@ class Picture:
 class Panels:
     """Hold drawings to show side by side, as many to a row as fit."""
 
-    kind: ClassVar[str] = "panels"
     pictures: Sequence[Picture]
     # All drawings in one file, which Markdown shows instead; with None each drawing has its own file.
     sheet: Picture | None = None
@@ -97,7 +91,6 @@ class Panels:
 class Legend:
     """Hold names, each with its mark (SVG). Only pages print it: files have their own legends."""
 
-    kind: ClassVar[str] = "legend"
     entries: Sequence[tuple[str, str]]
 
 
@@ -113,7 +106,6 @@ class Column:
 class Columns:
     """Hold columns of blocks to show side by side if there is space."""
 
-    kind: ClassVar[str] = "columns"
     columns: Sequence[Column]
 
 
@@ -121,7 +113,6 @@ class Columns:
 class Folded:
     """Hold blocks that the page shows on demand; Markdown omits them if `page_only`."""
 
-    kind: ClassVar[str] = "folded"
     summary: str
     blocks: Sequence[Block]
     page_only: bool = False
@@ -131,7 +122,6 @@ class Folded:
 class Code:
     """Hold text to print verbatim."""
 
-    kind: ClassVar[str] = "code"
     text: str
 
 

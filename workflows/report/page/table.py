@@ -5,11 +5,9 @@ The template prints a table as HTML.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +16,6 @@ from ..words.markup import latex, markdown
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 # The page folds a table with more rows, and Markdown refers to its file instead.
 LONG = 30
@@ -46,7 +43,6 @@ class TableCell:
 class TableBlock:
     """Hold a titled table."""
 
-    kind: ClassVar[str] = "table"
     # Stem of its files, unique in a report; empty for a table without files.
     name: str
     title: str
@@ -108,13 +104,10 @@ class TableBlock:
 
     def to_csv(self) -> str:
         """Return CSV: the unrounded values if the table has them, otherwise the texts."""
-        if self.data is not None:
-            return self.data.to_csv(index=False, lineterminator="\n")
-        sink = io.StringIO()
-        writer = csv.writer(sink, lineterminator="\n")
-        writer.writerow(self.header)
-        writer.writerows([cell.text for cell in row] for row in self.rows)
-        return sink.getvalue()
+        import pandas as pd
+
+        texts = pd.DataFrame([[cell.text for cell in row] for row in self.rows], columns=self.header)
+        return (texts if self.data is None else self.data).to_csv(index=False, lineterminator="\n")
 
 
 def tabulate(
@@ -162,9 +155,8 @@ def _widened(mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
 def best_of(values: Any, texts: Any, *, axis: int = 0, highest: bool = False) -> NDArray[np.bool_]:
     """Return a mask of the best entry of every column (`axis` 0) or row (`axis` 1) of a table.
 
-    `values` and `texts` have the table's shape. The best value is the lowest, or the `highest`; values that
-    are not finite never are. Entries with the text of the best one are best too, because a reader cannot see
-    a difference.
+    The best value is the lowest, or the `highest`, of those that are finite. Entries with the text of the
+    best one are best too, because a reader cannot see a difference.
     """
     values, texts = np.asarray(values, float), np.asarray(texts, object)
     known: NDArray[np.bool_] = np.isfinite(values)

@@ -38,14 +38,14 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
     return [levels[place] for place in places]
 
 
-def latest(metric: Metric) -> str:
-    """Return the column of `StudyView.curves` with a metric's values over the latest examples."""
-    return f"latest {metric.name}"
+# Functions of a metric and a curves table: its values over the latest examples, by the key of a study that
+# requests them.
+_LATEST = {"window": windowed, "fading": faded}
 
 
-def fading(metric: Metric) -> str:
-    """Return the column of `StudyView.curves` with a metric's values under the study's fading factor."""
-    return f"fading {metric.name}"
+def latest(key: str, metric: Metric) -> str:
+    """Return the column of `StudyView.curves` with a metric's values by window or by fading factor."""
+    return f"{key} {metric.name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +74,14 @@ class StudyView:
         curves = self.results.curves
         drawn = {name: 100 * curves[name] for name in LATEST_ERRORS if name in curves}
         drawn["test_error"] = 100 * (1 - curves["test_accuracy"])
-        for metric in self.windowed:
-            drawn[latest(metric)] = (100 if metric.percent else 1) * windowed(metric, curves)
-        for metric in self.faded:
-            drawn[fading(metric)] = (100 if metric.percent else 1) * faded(metric, curves)
+        for key, values in _LATEST.items():
+            for metric in self.asked_over(key):
+                drawn[latest(key, metric)] = (100 if metric.percent else 1) * values(metric, curves)
         return CellCurves(rows, curves.assign(**drawn))
 
-    @property
-    def windowed(self) -> list[Metric]:
-        """Return the requested metrics that the study also measures in windows."""
-        return [each for each in self.asked if has_windows(each) and self.results.study.get("window")]
-
-    @property
-    def faded(self) -> list[Metric]:
-        """Return the requested metrics that the study also measures with its fading factor."""
-        return [each for each in self.asked if has_windows(each) and self.results.study.get("fading")]
+    def asked_over(self, key: str) -> list[Metric]:
+        """Return the requested metrics that the study also measures in a "window" or with "fading"."""
+        return [each for each in self.asked if has_windows(each) and self.results.study.get(key)]
 
     @cached_property
     def design(self) -> Design:

@@ -202,13 +202,18 @@ def stream_panels(
 
 
 def stream_blocks(
-    view: StudyView, title: str, note: str, found: tuple[Panels, list[Curve]], more: str = ""
+    view: StudyView,
+    title: str,
+    note: str,
+    found: tuple[Panels, list[Curve]],
+    more: str = "",
+    names: Sequence[str] = (),
 ) -> list[Block]:
-    """Return a heading, a note that also explains marks, a legend of the drawn algorithms, and the panels."""
+    """Return a heading, a note that also explains marks, a legend of `names` or all drawn, and the panels."""
     panels, curves = found
     if any(curve.changes for curve in curves):
         note += " Dashed vertical lines: the stream changes."
     if any(curve.marks for curve in curves):
         note += " Rings: where a seed's model became more complex."
-    legend = view.legend([curve.algorithm for curve in curves])
+    legend = view.legend(names or [curve.algorithm for curve in curves])
     return [Heading(title), Text(note + more, "soft"), legend, panels]

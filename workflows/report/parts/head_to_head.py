@@ -26,16 +26,15 @@ def head_to_head(
     focus: str | None,
     styles: Styles,
     *,
-    noise: Sequence[Noise] = (),
-    prefix: str = "",
-    scope: str = "",
+    noise: Sequence[Noise],
+    prefix: str,
+    scope: str,
 ) -> list[Block]:
     """Draw one algorithm against each of the others; return no block without `focus` or without results.
 
     The comparisons are of one metric, one per noise level; drawing needs shares as values, and results of
-    `focus` and of another algorithm on at least two data sets. `noise` gives the levels to show task by task;
-    if empty, three evenly spaced ones are shown. File names start with `prefix`. `scope` names the part of
-    the study for readers who cannot see the pictures.
+    `focus` and of another algorithm on at least two data sets. `noise` gives the levels to show task by task,
+    by default three evenly spaced ones. `prefix` and `scope` are those of `diagrams`.
 
     The plots follow K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors", Machine
     Learning 91 (2013): figure 8 (scatter), 9 (by noise) and 10 (by difficulty).

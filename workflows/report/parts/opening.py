@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,19 +40,17 @@ def notes(view: StudyView) -> list[str]:
     ]
 
 
-def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> list[str]:
+def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
     """Name the streams that end before the first label comes."""
     delay = view.results.study.get("delay", 0)
     # Delay counts from the first row of the stream, including rows that only judge a grid.
     length = rows["n_examples"].astype(int) + rows["counted_from"].fillna(0).astype(int)
     ended = rows.loc[length <= delay, "dataset"].unique().tolist()
-    if not ended:
-        return []
-    names = few(ended)
-    return [f"No label comes before the end of {names} (delay = {delay}), so nothing is learned there."]
+    if ended:
+        yield f"No label comes before the end of {few(ended)} (delay = {delay}), so nothing is learned there."
 
 
-def _rare_classes(view: StudyView, rows: pd.DataFrame) -> list[str]:
+def _rare_classes(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
     """Warn that the error hardly reflects rare classes, if it ranks the algorithms."""
     name = view.metric.name
     by_error = name in _ERRORS or (name in SCORINGS and SCORINGS[name].measure in ("error", "accuracy"))
@@ -65,18 +63,17 @@ def _rare_classes(view: StudyView, rows: pd.DataFrame) -> list[str]:
             # With many classes of equal size none is rare.
             if share < min(_RARE, 0.5 / len(counts)):
                 found.append((share, dataset))
-    if not found:
-        return []
-    named = [f"{dataset} ({100 * share:.2g}%)" for share, dataset in sorted(found)[:_NAMED]]
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return [
-        f"The rarest class has less than {100 * _RARE:.0f}% of the rows in "
-        f"{count(len(found), 'data set')}: {', '.join(named)}{more}. The error, which ranks the "
-        "algorithms, hardly depends on this class: rank by balanced accuracy, F1 or AUC (metrics)."
-    ]
+    if found:
+        named = [f"{dataset} ({100 * share:.2g}%)" for share, dataset in sorted(found)[:_NAMED]]
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        yield (
+            f"The rarest class has less than {100 * _RARE:.0f}% of the rows in "
+            f"{count(len(found), 'data set')}: {', '.join(named)}{more}. The error, which ranks the "
+            "algorithms, hardly depends on this class: rank by balanced accuracy, F1 or AUC (metrics)."
+        )
 
 
-def _below_the_majority(rows: pd.DataFrame) -> list[str]:
+def _below_the_majority(rows: pd.DataFrame) -> Iterator[str]:
     """Name the algorithms that are right less often than a constant prediction of the most frequent class."""
     accuracies, majorities = [], []
     columns = ("occurred_clean", "test_occurred", "test_accuracy", "mistakes_clean", "n_examples")
@@ -93,16 +90,16 @@ def _below_the_majority(rows: pd.DataFrame) -> list[str]:
     means = frame.groupby(["algorithm", "dataset", "noise"], sort=False).mean()
     below = means[means["own"] < means["constant"]]
     if not len(below):
-        return []
+        return
     below = below.assign(gap=below["constant"] - below["own"]).sort_values("gap", ascending=False)
     (algorithm, dataset, noise), worst = below.index[0], below.iloc[0]
     names = list(dict.fromkeys(name for name, _, _ in below.index))
-    return [
+    yield (
         f"Below the most frequent class: {few(names)} {'is' if len(names) == 1 else 'are'} less often right "
         f"than a constant prediction of it in {len(below)} of {len(means)} cases (a case is an algorithm on "
         f"a data set at a noise level), most of all {algorithm} on {dataset}, {noise_of(noise).label}: "
         f"{100 * worst['own']:.1f}% against {100 * worst['constant']:.1f}%."
-    ]
+    )
 
 
 def few(names: Sequence[str]) -> str:
@@ -112,26 +109,24 @@ def few(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} others"
 
 
-def _ties(rows: pd.DataFrame) -> list[str]:
+def _ties(rows: pd.DataFrame) -> Iterator[str]:
     """Report where exact ties of scores are frequent."""
     found = []
-    for ties, of, where in (
-        ("ties", "n_examples", "the stream"),
-        ("test_ties", "test_examples", "the test part"),
-    ):
+    columns = (("ties", "n_examples", "the stream"), ("test_ties", "test_examples", "the test part"))
+    for ties, of, where in columns:
         shares = rows[ties].astype("float64") / rows[of].astype("float64")
         means = shares.groupby([rows["algorithm"], rows["dataset"]], sort=False).mean().dropna()
         if len(means) and means.max() >= _MANY_TIES:
             algorithm, dataset = means.index[int(means.to_numpy().argmax())]
             found.append(f"{100 * means.max():.1f}% of {where} for {algorithm} on {dataset}")
-    if not found:
-        return []
-    return [
-        f"Exact ties (a score of 0; with many classes, the right one and another share the largest score): "
-        f"up to {enumerate_names(found)}. Along the stream a tie counts as a mistake, as in the papers. A "
-        "predicted class, also on test data, is the first of those that tie. Rows without features tie (with "
-        "bias = true in the data set every row has one), and so do rows before the first label."
-    ]
+    if found:
+        yield (
+            "Exact ties (a score of 0; with many classes, the right one and another share the largest "
+            f"score): up to {enumerate_names(found)}. Along the stream a tie counts as a mistake, as in the "
+            "papers. A predicted class, also on test data, is the first of those that tie. Rows without "
+            "features tie (with bias = true in the data set every row has one), and so do rows before the "
+            "first label."
+        )
 
 
 # Maximum number of groups of missing cells to name.
@@ -187,33 +182,32 @@ def _waiting(view: StudyView) -> str:
     return "; ".join(parts)
 
 
-def _courses(view: StudyView) -> list[str]:
+def _courses(view: StudyView) -> Iterator[str]:
     """Describe the order of rows, the rows counted, batches and label delay, if not the defaults."""
-    study, cells, texts = view.results.study, view.cells, []
+    study, cells = view.results.study, view.cells
     given = cells[cells["order"] == "given"]
     if len(given):
         names = list(dict.fromkeys(given["parent"]))
         whose = "" if given["dataset"].nunique() == cells["dataset"].nunique() else f" of {', '.join(names)}"
-        texts.append(f"Rows{whose} are read in the order of their source, not shuffled.")
+        yield f"Rows{whose} are read in the order of their source, not shuffled."
         if given["counted_from"].notna().any():
             share = 100 * float(study.get("tune_fraction", 0.1))
-            texts.append(
+            yield (
                 f"Grids are judged on the first {share:g}% of such a stream, which all algorithms learn; "
                 "results are counted after it."
             )
         if len(view.design.seeds) > 1 and given["repetitions"].notna().any():
-            texts.append(
+            yield (
                 "In a given order and without noise, seeds change nothing: for such a stream there is one "
                 "repetition, whatever the number of seeds."
             )
     for entry in study.get("algorithms", []):
         if size := entry.get("batch"):
             sizes = ", ".join(map(str, size)) if isinstance(size, list) else str(size)
-            texts.append(f"{entry.get('label')} predicts {sizes} examples at a time, then learns them.")
+            yield f"{entry.get('label')} predicts {sizes} examples at a time, then learns them."
     if delay := study.get("delay"):
         due = ", just before the prediction of that one" if study.get("label_due") == "before" else ""
-        texts.append(f"The label of an example comes {count(delay, 'example')} later{due}.")
-    return texts
+        yield f"The label of an example comes {count(delay, 'example')} later{due}."
 
 
 def _looks_ahead(view: StudyView) -> list[str]:

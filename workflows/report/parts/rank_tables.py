@@ -25,11 +25,6 @@ def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFram
     return pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
 
 
-def noise_column(column: Noise | str) -> str:
-    """Return a CSV column name for a noise level; other names stay unchanged."""
-    return column if isinstance(column, str) else f"noise {column.slug}"
-
-
 def rank_texts(ranks: pd.DataFrame, places: Sequence[int]) -> pd.DataFrame:
     """Write ranks with the given digits after the point, one number per column; NaN becomes a dash."""
     columns = [
@@ -47,14 +42,14 @@ def by_algorithm(
     `values` has `Noise` or other names as columns, `texts` the same shape.
     """
     header = ["algorithm", *(str(getattr(column, "short", column)) for column in values)]
-    frame = texts.reset_index()
+    csv_names = {column: f"noise {column.slug}" for column in values if isinstance(column, Noise)}
     return tabulate(
-        frame.set_axis(header, axis="columns"),
+        texts.reset_index().set_axis(header, axis="columns"),
         name,
         title,
         bold=best_of(values, texts, highest=highest),
         note=note,
-        data=values.rename(columns=noise_column).rename_axis("algorithm").reset_index(),
+        data=values.rename(columns=csv_names).rename_axis("algorithm").reset_index(),
     )
 
 

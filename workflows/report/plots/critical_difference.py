@@ -26,9 +26,9 @@ _LETTERS, _LEAST_SCALE = (20, 16, 12, 8), 6 / 11
 def critical_difference(comparison: Comparison, styles: Styles, peers: Sequence[Comparison] = ()) -> str:
     """Draw Demšar's diagram as SVG: mean ranks on a line, with bars over groups that do not differ.
 
-    The comparison needs at least one complete data set and two algorithms. The bars are its cliques
-    (Wilcoxon–Holm); the ruler at the top is Nemenyi's critical difference. The diagram has the same scale as
-    those of the comparisons `peers`. See J. Demšar (2006), figure 1.
+    The comparison needs at least one complete data set and two algorithms. The bars are its cliques; the
+    ruler is Nemenyi's critical difference; `peers` have diagrams of the same scale. See J. Demšar (2006),
+    figure 1.
     """
     with theme():
         figure = new_figure(*diagram_size(comparison, peers))
@@ -48,7 +48,9 @@ def draw_diagram(
     axes: Axes, comparison: Comparison, styles: Styles, peers: Sequence[Comparison] = ()
 ) -> None:
     """Draw a diagram that fills the width of its axes; see `critical_difference`."""
-    layout = _layout(comparison, peers, _points(axes))
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    layout = _layout(comparison, peers, 72 * axes.bbox.width / figure.dpi)
     labels, values = _tags(comparison, layout.letters)
     names = [str(name) for name in comparison.mean_ranks.index]
     k = len(names)
@@ -99,13 +101,6 @@ def draw_diagram(
         axes.plot(
             [x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4 * scale, solid_capstyle="butt"
         )
-
-
-def _points(axes: Axes) -> float:
-    """Return the width of axes in points."""
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    return 72 * axes.bbox.width / figure.dpi
 
 
 def _ruler(comparison: Comparison) -> str:

@@ -18,7 +18,6 @@ from .svg import (
     new_figure,
     number_logarithmically,
     number_plainly,
-    resize,
     shorten,
     text_width,
     theme,
@@ -145,7 +144,7 @@ def _sheet(figure: Figure, panels: Sequence[tuple[str, Sequence[Curve]]], styles
     legend_rows = -(-len(names) // (2 * columns))
     legend = 22.0 * legend_rows + 8
     width, height = 330.0 * columns, 250.0 * rows + legend
-    resize(figure, width, height)
+    figure.set_size_inches(width / 72, height / 72)
     for i, (axes, (title, _)) in enumerate(zip(figure.axes, panels, strict=True)):
         left = 330.0 * (i % columns) + 56
         bottom = height - 250.0 * (i // columns) - 206
@@ -207,8 +206,7 @@ def ranks_by_noise(
     """Draw mean rank against noise as SVG, one line per algorithm, with rank 1 at the top.
 
     Lines join the levels of one noise model; each model has its own stretch of the axis. `table` has shape
-    (algorithms, noise levels), NaN at a level without ranks. `legend` adds the names next to the panel, for a
-    file; a page has one legend for all panels.
+    (algorithms, noise levels), NaN at a level without ranks. `legend` adds the names, for a file.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -276,7 +274,7 @@ def error_by_size(
     """Draw error against model size as SVG, one point per row; lines join points of the same learner.
 
     `points` has the columns size and error, and algorithms as its index; `learners` names the learner of each
-    row. Sizes below 1 are drawn at 1. `legend` adds the names next to the panel, for a file.
+    row. `legend` adds the names, for a file.
     """
     names = [str(name) for name in points.index]
     entries = list(dict.fromkeys(names))

@@ -73,10 +73,9 @@ def error_reductions(
 def box_plot(values: Sequence[tuple[str, Sequence[float]]], styles: Styles, xlabel: str) -> str:
     """Draw one box per algorithm over its seeds: quartiles, whiskers to 1.5 box lengths, outliers.
 
-    `values` is (algorithm, one value per seed), from top to bottom. Returns SVG.
-
-    The plot follows K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors", Machine
-    Learning 91 (2013), figure 6, rotated so that long names stay readable.
+    `values` is (algorithm, one value per seed), from top to bottom. The plot follows K. Crammer, A. Kulesza,
+    M. Dredze, "Adaptive Regularization of Weight Vectors", Machine Learning 91 (2013), figure 6, rotated so
+    that long names stay readable.
     """
     with theme():
         names = [shorten(name, 20) for name, _ in values]

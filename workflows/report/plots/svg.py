@@ -234,11 +234,6 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width / 72, height / 72), dpi=72)
 
 
-def resize(figure: Figure, width: float, height: float) -> None:
-    """Change a figure's size, given in CSS pixels."""
-    figure.set_size_inches(width / 72, height / 72)
-
-
 @cache
 def text_width(text: str, size: float = 11) -> float:
     """Return the width of a text in CSS pixels, measured in Matplotlib's own (wide) font."""

@@ -13,7 +13,7 @@ from ....pipeline.counts import COUNTS
 from ....pipeline.noise import Noise
 from ..page.blocks import Block, Column, Columns, Heading, Panels, Section, Text
 from ..page.table import TableBlock, tabulate
-from ..page.view import StudyView, fading, latest, spaced
+from ..page.view import StudyView, latest, spaced
 from ..parts.figures import Quantity, stream_blocks, stream_panels
 from ..plots.curve_plots import Axis
 from ..plots.svg import shorten
@@ -161,38 +161,27 @@ def latest_errors(view: StudyView) -> Section | None:
         if found:
             note = f"{text}: {wording.shaded(view.design)}."
             rest = more if len(shown) < len(datasets) else ""
-            heading, text_block, _, panels = stream_blocks(view, quantity.title, note, found, rest)
-            blocks += [heading, text_block, view.legend(view.drawn), panels]
+            blocks += stream_blocks(view, quantity.title, note, found, rest, view.drawn)
     return Section("latest-errors", "Error of the latest examples", blocks) if blocks else None
 
 
 def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
     """Yield the requested quantities over the latest examples, each with the stem of its file and a text."""
-    study = view.results.study
-    kinds = (
-        (study.get("window"), "window", view.windowed, latest, "among the latest {}"),
-        (
-            study.get("fading"),
-            "fading",
-            view.faded,
-            fading,
-            "each example counting {} times as much as the next",
-        ),
-    )
-    for size, column, metrics, column_of, among in kinds:
+    for key, kind, comma in (("window", "Windowed", " "), ("fading", "Fading", ", ")):
+        size = view.results.study.get(key)
         if not size:
             continue
-        kind = "Windowed" if column == "window" else "Fading"
-        how = among.format(count(size, "example") if column == "window" else f"{size:g}")
-        comma = " " if column == "window" else ", "
-        error = Quantity(f"{kind} error", f"{column}_error_clean", Axis(y="error, %"))
+        how = f"each example counting {size:g} times as much as the next"
+        if key == "window":
+            how = f"among the latest {count(size, 'example')}"
+        error = Quantity(f"{kind} error", f"{key}_error_clean", Axis(y="error, %"))
         yield error, f"{kind.lower()}-error", f"Share of mistakes (clean labels){comma}{how}"
-        for metric in metrics:
+        for metric in view.asked_over(key):
             label = metric.label.removeprefix("online ")
             axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)
             # Keep a lower-case kappa: a capital one is another symbol.
             opening = label[0].upper() + label[1:] if label.isascii() else label
-            quantity = Quantity(f"{kind} {label}", column_of(metric), axis)
+            quantity = Quantity(f"{kind} {label}", latest(key, metric), axis)
             yield quantity, slug(f"{kind.lower()}-{metric.name}"), f"{opening}{comma}{how}"
 
 

@@ -101,8 +101,7 @@ def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[
         return []
     says = wording.shaded(view.design)
     note = f"{says[0].upper()}{says[1:]}; of several tasks of a base set the first."
-    heading, text, _, panels = stream_blocks(view, title, note, found)
-    return [heading, text, view.legend(shown), panels]
+    return stream_blocks(view, title, note, found, names=shown)
 
 
 def _points(

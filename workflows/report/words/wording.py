@@ -21,7 +21,7 @@ def percent(rate: float) -> str:
     return f"{100 * rate:.6g}%"
 
 
-def enumerate_names(names: Sequence[str], join: str = "and") -> str:
+def enumerate_names(names: Sequence[str]) -> str:
     """Join names with commas and a final "and".
 
     Examples
@@ -31,7 +31,7 @@ def enumerate_names(names: Sequence[str], join: str = "and") -> str:
     """
     if len(names) < 2:
         return "".join(names)
-    return f"{', '.join(names[:-1])} {join} {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -351,8 +351,6 @@ def boxes_note(design: Design, shown: int) -> str:
         "whiskers reach to the last point within 1.5 box lengths."
     )
     levels = shown // max(1, len(design.datasets))
-    return (
-        text
-        if levels >= len(design.noise)
-        else f"{text} Shown for {levels} of {len(design.noise)} noise levels."
-    )
+    if levels < len(design.noise):
+        text += f" Shown for {levels} of {len(design.noise)} noise levels."
+    return text
