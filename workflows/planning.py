@@ -58,20 +58,8 @@ class StudyOutline:
     finished: Finished
     # Bytes of each full covariance, by a text that names its algorithm and data set.
     covariances: dict[str, int]
-    # Prefix of error messages: the study's file, if it has one.
-    file: str = ""
-    # Why available data sets cannot be split as the study asks, or "".
-    unsplit: str = ""
-
-    @property
-    def missing(self) -> list[data.Outlook]:
-        """Return the data sets that the user must provide or fix."""
-        return [outlook for outlook in self.outlooks if outlook.missing]
-
-    @property
-    def refusal(self) -> str:
-        """Return the error with which a run would stop before its first cell; empty if it can start."""
-        return next((f"{self.file}{outlook.problem}" for outlook in self.missing), self.unsplit)
+    # The error with which a run would stop before its first cell; empty if it can start.
+    refusal: str
 
     def left(self) -> Counter[tuple[str, Pair]]:
         """Return the cells that a run would compute."""
@@ -104,6 +92,8 @@ def outline(
         tried = trials(plan, rows)
         finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
         finished = replace(finished, tried=tuple(row["algorithm"] for row in tried))
+    problems = [outlook.problem for outlook in outlooks if outlook.missing]
+    refusal = (f"{file}: " if file else "") + problems[0] if problems else refused_splits(plan)
     return StudyOutline(
         study,
         out,
@@ -112,8 +102,7 @@ def outline(
         max(n for dataset in study.datasets for n in _repetitions(plan, dataset)),
         finished,
         _covariances(study, plan, outlooks),
-        f"{file}: " if file else "",
-        refused_splits(plan),
+        refusal,
     )
 
 
