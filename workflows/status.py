@@ -209,13 +209,7 @@ def _workers(rows: pd.DataFrame, ended: pd.Series[pd.Timestamp], now: datetime) 
 
 
 def span(seconds: float) -> str:
-    """Format a time span in seconds, minutes, hours or days.
-
-    Examples
-    --------
-    >>> span(4.4), span(300), span(7200), span(300000)
-    ('4 s', '5 min', '2.0 h', '3.5 days')
-    """
+    """Format a time span: "4 s", "5 min", "2.0 h", "3.5 days"."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 7200:

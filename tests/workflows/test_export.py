@@ -16,6 +16,7 @@ from singlepass.pipeline.analysis.comparison import compare
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.noise import Noise
+from singlepass.workflows.report.export import inches
 from singlepass.workflows.report.parts.figures import rank_diagram
 from singlepass.workflows.report.plots.svg import styles_of
 
@@ -82,9 +83,13 @@ def test_bad_input_is_one_line(
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("inches", [2.5, 3.3, 5.0, 9.0])
+def test_lengths_have_units() -> None:
+    assert (inches("3.3in"), inches("25.4mm")) == (3.3, 1.0)
+
+
+@pytest.mark.parametrize("wide", [2.5, 3.3, 5.0, 9.0])
 @pytest.mark.parametrize("own", [False, True])
-def test_a_diagram_fits_the_width_of_its_axes(inches: float, own: bool) -> None:
+def test_a_diagram_fits_the_width_of_its_axes(wide: float, own: bool) -> None:
     """Check that no label is cut off, even a long one in a narrow column, or smaller than 5.5 points."""
     results = make_results(algorithms=LONG_NAMES, tuned=())
     comparison = compare(
@@ -95,11 +100,11 @@ def test_a_diagram_fits_the_width_of_its_axes(inches: float, own: bool) -> None:
     )
     with mpl.rc_context():
         mpl.use("agg")
-        ax = None if own else pyplot.figure(figsize=(inches, 3)).add_axes((0, 0, 1, 1))
-        ax = rank_diagram(comparison, styles_of(LONG_NAMES), ax, inches)
+        ax = None if own else pyplot.figure(figsize=(wide, 3)).add_axes((0, 0, 1, 1))
+        ax = rank_diagram(comparison, styles_of(LONG_NAMES), ax, wide)
         figure = ax.get_figure(root=True)
         assert figure is not None
-        assert figure.get_figwidth() == pytest.approx(inches)
+        assert figure.get_figwidth() == pytest.approx(wide)
         # Use a printer's resolution: on a screen, letter widths are rounded to whole pixels.
         figure.set_dpi(300)
         renderer = FigureCanvasAgg(figure).get_renderer()

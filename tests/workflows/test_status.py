@@ -16,7 +16,7 @@ import pytest
 
 from singlepass.pipeline.store.schema import PLAN, CellResult
 from singlepass.pipeline.store.store import CLUSTER, Store, exclusive
-from singlepass.workflows.status import RATE_OVER, run_status
+from singlepass.workflows.status import RATE_OVER, run_status, span
 
 Call = Callable[..., Any]
 
@@ -204,3 +204,7 @@ def test_merging_names_what_is_damaged(store: Store, singlepass: Call) -> None:
     assert result.returncode == 0
     assert f"{part.name}: damaged, moved to {store.url}/damaged" in result.stderr
     assert result.stdout == f"{store.url}: contains no cells yet\n"
+
+
+def test_spans_of_time() -> None:
+    assert [span(seconds) for seconds in (4.4, 300, 7200, 300_000)] == ["4 s", "5 min", "2.0 h", "3.5 days"]

@@ -35,13 +35,7 @@ class Measurement:
 
     @property
     def verdict(self) -> str:
-        """Return the aim, followed by ": missed" if it is a bound that the ratio misses.
-
-        Examples
-        --------
-        >>> Measurement("work", "1 s", "2 s", 2.0, "≥ 3").verdict
-        '≥ 3: missed'
-        """
+        """Return the aim, followed by ": missed" if it is a bound that the ratio misses."""
         bound = re.match(r"([≥>≤]) ([\d.]+)", self.aim)
         if bound is None:
             return self.aim

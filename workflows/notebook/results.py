@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 
 
 def plain(value: Any) -> Any:
-    """Return a value with arrays, tuples and ranges as lists, paths as text, and NumPy numbers as Python's.
-
-    Examples
-    --------
-    >>> plain({"r": np.array([0.5, 1.0]), "seeds": range(2)})
-    {'r': [0.5, 1.0], 'seeds': [0, 1]}
-    """
+    """Return a value with arrays, tuples and ranges as lists, paths as text, NumPy numbers as Python's."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

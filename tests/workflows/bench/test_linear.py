@@ -24,3 +24,7 @@ def test_a_thinned_stream_has_as_many_non_zeros_as_mnist() -> None:
     thin = streams.thinned(np.random.RandomState(0), np.ones((500, 40), np.float32))
     assert thin.nnz / 20_000 == pytest.approx(streams.STORED, abs=0.01)
     assert thin.has_canonical_format
+
+
+def test_a_missed_aim_is_named() -> None:
+    assert runner.Measurement("work", "1 s", "2 s", 2.0, "≥ 3").verdict == "≥ 3: missed"

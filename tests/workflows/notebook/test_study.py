@@ -25,6 +25,7 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.workflows import Study
 from singlepass.workflows.notebook.algorithms import algorithm_tables, estimator_table
+from singlepass.workflows.notebook.results import plain
 
 TOML = """
 name = "study"
@@ -173,3 +174,7 @@ def test_the_representation_of_a_study() -> None:
         "2 repetitions"
     )
     assert keys_of(Study(study.table)) == keys_of(study)
+
+
+def test_values_of_numpy_become_plain() -> None:
+    assert plain({"r": np.array([0.5, 1.0]), "seeds": range(2)}) == {"r": [0.5, 1.0], "seeds": [0, 1]}

@@ -36,13 +36,7 @@ _MOST_TICKS = 8
 
 
 def written(value: float, large: bool) -> str:
-    """Write a tick in plain characters; Matplotlib's powers need its math markup, which is turned off.
-
-    Examples
-    --------
-    >>> written(20_000, large=False), written(2e6, large=True)
-    ('20,000', '2·10⁶')
-    """
+    """Write a tick as "20,000" or "2·10⁶": Matplotlib's powers need its math markup, which is turned off."""
     if not large:
         return f"{value:,g}"
     exponent = int(np.floor(np.log10(value * 1.000001)))
@@ -52,13 +46,7 @@ def written(value: float, large: bool) -> str:
 
 
 def logarithmic_ticks(first: float, last: float) -> list[float]:
-    """Return round numbers between two positive ones, on the finest scale with at most eight.
-
-    Examples
-    --------
-    >>> logarithmic_ticks(10, 60_000), logarithmic_ticks(24, 43)
-    ([10.0, 100.0, 1000.0, 10000.0], [25.0, 30.0, 35.0, 40.0])
-    """
+    """Return round numbers between two positive ones, on the finest scale with at most eight."""
     exponents = range(int(np.floor(np.log10(first))), int(np.ceil(np.log10(last))) + 1)
     ticks: list[float] = []
     for multiples in _MULTIPLES:
@@ -313,13 +301,7 @@ def _recolour(root: ET.Element, colours: Mapping[str, str]) -> None:
 
 
 def shortened(numbers: str, form: str = ".5g") -> str:
-    r"""Round the numbers of a path or transformation to fewer digits.
-
-    Examples
-    --------
-    >>> shortened("M 1.234567 20.0 \nL 3 4.5")
-    'M 1.2346 20 L 3 4.5'
-    """
+    """Round the numbers of a path or transformation to fewer digits."""
     found = re.sub(r"\d+\.\d+", lambda number: format(float(number[0]), form), numbers)
     return " ".join(found.split())
 
@@ -403,19 +385,15 @@ def standalone(svg: str, title: str) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{write(root)}\n'
 
 
-def label_of(name: str, length: int = 26) -> str:
-    """Return an algorithm's name as a legend shows it."""
-    # Matplotlib omits labels that start with an underscore from legends.
-    return ("\u200b" if name.startswith("_") else "") + shorten(name, length)
-
-
 def handles(styles: Styles, names: Sequence[str], length: int = 26) -> list[Line2D]:
     """Return a legend line with its mark for each of the named algorithms."""
     from matplotlib.lines import Line2D
 
+    # Matplotlib omits labels that start with an underscore from legends.
+    labels = {name: ("\u200b" if name.startswith("_") else "") + shorten(name, length) for name in names}
     drawn = [(name, *styles[name]) for name in names]
     return [
-        Line2D([], [], color=colour, marker=marker, ls=dash, label=label_of(name, length))
+        Line2D([], [], color=colour, marker=marker, ls=dash, label=labels[name])
         for name, colour, marker, dash in drawn
     ]
 

@@ -129,13 +129,7 @@ def _points(view: StudyView, group: TaskGroup) -> pd.DataFrame:
 
 
 def _limits(seconds: pd.Series[float]) -> list[float]:
-    """Return 1 and 3 times powers of ten, from the first that any time meets to the first that all meet.
-
-    Examples
-    --------
-    >>> _limits(pd.Series([0.02, 0.4]))
-    [0.03, 0.1, 0.3, 1.0]
-    """
+    """Return 1 and 3 times powers of ten, from the first that any time meets to the first that all meet."""
     low, high = np.log10(seconds.min()), np.log10(seconds.max())
     ladder = [
         step * 10.0**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in (1, 3)

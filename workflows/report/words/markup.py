@@ -38,62 +38,31 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&])")
 
 
 def latex(text: str) -> str:
-    r"""Escape text for LaTeX; line breaks become spaces.
-
-    Examples
-    --------
-    >>> print(latex("50% of R&D_x"))
-    50\% of R\&D\_x
-    """
+    """Escape text for LaTeX; line breaks become spaces."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 
 def markdown(text: str) -> str:
-    r"""Escape text for Markdown, including table cells; line breaks become spaces.
-
-    Examples
-    --------
-    >>> print(markdown("a|b <i>"))
-    a\|b \<i\>
-    """
+    """Escape text for Markdown, including table cells; line breaks become spaces."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
 def slug(text: str) -> str:
-    """Turn a name into a part of a file name.
-
-    Examples
-    --------
-    >>> slug("digits[3-vs-rest] & co/../x")
-    'digits-3-vs-rest-co-x'
-    """
+    """Turn a name into a part of a file name: "a[3] & b" into "a-3-b"."""
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") or "x"
 
 
 def fence(text: str) -> str:
-    """Put text into a Markdown code block that its own backticks cannot end.
-
-    Examples
-    --------
-    >>> print(fence("ls"))
-    ```sh
-    ls
-    ```
-    """
+    """Put text into a Markdown code block that its own backticks cannot end."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     marks = "`" * max(3, longest + 1)
     return f"{marks}sh\n{text}\n{marks}"
 
 
 def with_block(text: str, name: str, content: str) -> str:
-    r"""Replace the part of a Markdown text between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``.
+    """Replace the part of a Markdown text between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``.
 
     Raises ValueError if the text lacks these lines.
-
-    Examples
-    --------
-    >>> with_block("<!-- a -->\nold\n<!-- end of a -->\n", "a", "new\n")
-    '<!-- a -->\nnew\n<!-- end of a -->\n'
     """
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
     before, found, rest = text.partition(begin)

@@ -11,71 +11,35 @@ from ....pipeline.noise import Noise
 
 
 def percent(rate: float) -> str:
-    """Write a rate as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.1), percent(0.025)
-    ('10%', '2.5%')
-    """
+    """Write a rate as a percentage, such as "2.5%"."""
     return f"{100 * rate:.6g}%"
 
 
 def enumerate_names(names: Sequence[str]) -> str:
-    """Join names with commas and a final "and".
-
-    Examples
-    --------
-    >>> enumerate_names(["A", "B", "C"])
-    'A, B and C'
-    """
+    """Join names with commas and a final "and": "A, B and C"."""
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """Write a number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "data set"), count(1200, "cell")
-    ('1 data set', '1,200 cells')
-    """
+    """Write a number with its noun: "1 data set", "1,200 cells"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def p_value(p: float) -> str:
-    """Write a p-value to three digits.
-
-    Examples
-    --------
-    >>> p_value(0.0421), p_value(0.00004)
-    ('0.042', '<0.001')
-    """
+    """Write a p-value to three digits: "0.042", "<0.001"."""
     return "<0.001" if p < 0.0005 else f"{p:.3f}"
 
 
 def equation(p: float) -> str:
-    """Write a p-value as an equation or inequality.
-
-    Examples
-    --------
-    >>> equation(0.0421), equation(0.00004)
-    ('p = 0.042', 'p < 0.001')
-    """
+    """Write a p-value as an equation or inequality: "p = 0.042", "p < 0.001"."""
     text = p_value(p)
     return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def noise_levels(noise: Sequence[Noise]) -> str:
-    """Name at least two different noise levels; words that all of them end with appear once.
-
-    Examples
-    --------
-    >>> noise_levels([Noise(0.1), Noise(0.2), Noise(0.3)])
-    '10%, 20% and 30% label noise'
-    """
+    """Name several noise levels; words that all end with appear once: "10%, 20% and 30% label noise"."""
     endings = {each.label.removeprefix(each.short) for each in noise}
     if len(endings) > 1:
         return enumerate_names([each.label for each in noise])

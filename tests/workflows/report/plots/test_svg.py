@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from singlepass.workflows.report.plots.svg import inline, shorten, size, standalone
+from singlepass.workflows.report.plots.svg import inline, shorten, shortened, size, standalone
 
 SVG = (
     '<svg viewBox="0 0 100 50" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns="http://www.w3.org/2000/svg">'
@@ -60,3 +60,7 @@ def test_marks_of_one_kind_share_their_style() -> None:
 
 def test_size_is_read_off_the_root() -> None:
     assert size(SVG) == (100.0, 50.0)
+
+
+def test_numbers_of_a_path_are_rounded() -> None:
+    assert shortened("M 1.234567 20.0 \nL 3 4.5") == "M 1.2346 20 L 3 4.5"

@@ -20,3 +20,9 @@ def test_numbers_of_a_logarithmic_axis(first: float, last: float, expected: list
     shown = [written(tick, last > 1e6) for tick in logarithmic_ticks(first, last)]
     assert set(expected) <= set(shown)
     assert len(shown) <= 8
+
+
+def test_the_finest_scale_that_fits_is_taken() -> None:
+    assert logarithmic_ticks(10, 60_000) == [10.0, 100.0, 1000.0, 10000.0]
+    assert logarithmic_ticks(24, 43) == [25.0, 30.0, 35.0, 40.0]
+    assert (written(20_000, large=False), written(2e6, large=True)) == ("20,000", "2·10⁶")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.page.blocks import Panels, walk
 from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.sections.cost import within_seconds
+from singlepass.workflows.report.sections.cost import _limits, within_seconds
 
 from ...synthetic_results import make_results
 
@@ -63,3 +64,7 @@ def test_who_has_no_such_section(results: StudyResults) -> None:
         results.cells["dataset"].map({"small": "one-vs-rest:1", "large": "one-vs-rest:2"}).fillna("binary")
     )
     assert within_seconds(StudyView(replace(results, cells=results.cells.assign(task=tasks)))) is None
+
+
+def test_limits_are_round_and_met_by_some_and_by_all() -> None:
+    assert _limits(pd.Series([0.02, 0.4])) == [0.03, 0.1, 0.3, 1.0]

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from singlepass.workflows.report.words.markup import latex, markdown, slug
+from singlepass.workflows.report.words.markup import fence, latex, markdown, slug, with_block
 
 NAMES = st.text(st.sampled_from("ab <>&%$#_{}~^\\|\"'`*[]()!\n±é"), max_size=12)
 
@@ -28,3 +28,19 @@ def test_markdown_leaves_no_special_character_bare(name: str) -> None:
 @given(NAMES)
 def test_slugs_are_file_names(name: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*", slug(name))
+
+
+def test_escapes_keep_the_text() -> None:
+    assert latex("50% of R&D_x") == r"50\% of R\&D\_x"
+    assert markdown("a|b <i>") == r"a\|b \<i\>"
+    assert slug("digits[3-vs-rest] & co/../x") == "digits-3-vs-rest-co-x"
+
+
+def test_a_fence_is_longer_than_any_run_of_backticks() -> None:
+    assert fence("ls") == "```sh\nls\n```"
+    assert fence("a ```` b") == "`````sh\na ```` b\n`````"
+
+
+def test_a_block_is_replaced() -> None:
+    found = with_block("<!-- a -->\nold\n<!-- end of a -->\n", "a", "new\n")
+    assert found == "<!-- a -->\nnew\n<!-- end of a -->\n"
