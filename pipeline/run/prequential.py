@@ -38,7 +38,7 @@ from ..store.schema import CellResult
 from ..study.cell import Cell, Params
 from .recorder import Recorder, Tallies, declared
 from .shared_inputs import SharedInputs, matrix_bytes
-from .splits import BLOCK_ROWS, Fold
+from .splits import BLOCK_ROWS, Codes, Floats, Fold, Rows
 
 # Attributes in which other packages' learners may count, by column of the store.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
@@ -85,7 +85,7 @@ def check_room(learner: StreamLearner, part: Fold, n_classes: int) -> None:
         )
 
 
-def begin(learner: StreamLearner, classes: NDArray[np.int32], part: Fold) -> None:
+def begin(learner: StreamLearner, classes: Codes, part: Fold) -> None:
     """Prepare a learner for the rows of a fold; raise InputError if its model would not fit into memory."""
     check_room(learner, part, len(classes))
     n_occurring = part.n_occurring if learner.indifferent_to_absent_features else None
@@ -113,7 +113,7 @@ def _rows_of_block(X: Any, start: int, first: int, last: int) -> Any:
     return X[first - start : last - start]
 
 
-def mistakes_on(learner: Any, part: Fold, codes: NDArray[np.int32]) -> int:
+def mistakes_on(learner: Any, part: Fold, codes: Codes) -> int:
     """Count a fitted learner's, or batch estimator's, wrong predictions on a fold, judged by `codes`."""
     wrong = 0
     if is_own(learner):
@@ -149,16 +149,7 @@ GRACE_SECONDS = 10.0
 
 
 class Stopwatch:
-    """Count the seconds spent in ``with watch:`` blocks; `over` is true after more than `limit` seconds.
-
-    Examples
-    --------
-    >>> watch = Stopwatch()
-    >>> with watch:
-    ...     before = watch.seconds
-    >>> before <= watch.seconds, watch.over
-    (True, False)
-    """
+    """Count the seconds spent in ``with watch:`` blocks; `over` is true after more than `limit` seconds."""
 
     def __init__(self, limit: float | None = None) -> None:
         self.limit = limit
@@ -205,7 +196,7 @@ _compiled: set[Hashable] = set()
 _compiling = threading.Lock()
 
 
-def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: NDArray[np.int32]) -> None:
+def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: Codes) -> None:
     """Compile a learner's loops by training a copy on synthetic rows, once per process and kind of rows.
 
     Learners of other packages are skipped, because their classes may count the rows that they get. `key` is
@@ -258,7 +249,7 @@ def _synthetic_rows(X: Any, sparse: bool) -> Fold:
     return Fold(type(X)((values.ravel(), features, starts), shape=values.shape), order, codes)
 
 
-def _learn_all(learner: OnlineClassifier, part: Fold, classes: NDArray[np.int32]) -> None:
+def _learn_all(learner: OnlineClassifier, part: Fold, classes: Codes) -> None:
     # Errors are ignored here: the cell itself reports errors of its learner.
     with contextlib.suppress(ValueError):
         begin(learner, classes, part)
@@ -278,12 +269,12 @@ class DelayedLearner:
         # A guest's rows were predicted on arrival and need not be predicted again.
         self._teach = learner.teach_rows if isinstance(learner, Guest) else learner.learn_rows
         # Rows whose labels have not arrived, oldest first.
-        self._waiting: deque[tuple[Any, NDArray[np.int32]]] = deque()
+        self._waiting: deque[tuple[Any, Codes]] = deque()
 
-    def learn_along(self, X: Any, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> Passage:
+    def learn_along(self, X: Any, codes: Codes, stops: Rows) -> Passage:
         """Predict each row of X, then learn the row whose label arrives; see `StreamLearner.learn_along`."""
         began = time.perf_counter()
-        scores: list[NDArray[np.float64]] = []
+        scores: list[Floats] = []
         seconds: list[float] = []
         counted: list[Mapping[str, int]] = []
         noted_at = set(stops.tolist())
@@ -359,7 +350,7 @@ def _first_pass(
     learner: StreamLearner,
     late: DelayedLearner | None,
     part: Fold,
-    noisy: NDArray[np.int32],
+    noisy: Codes,
     watch: Stopwatch,
     recorder: Recorder,
     accuracy: Callable[[], float] | None,
@@ -405,7 +396,7 @@ def _last_labels(learner: StreamLearner, late: DelayedLearner | None, watch: Sto
     return {name: after[name] - before.get(name, 0) for name in after if not COUNTS[name].state}
 
 
-def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], watch: Stopwatch) -> str:
+def _later_passes(learner: StreamLearner, part: Fold, noisy: Codes, watch: Stopwatch) -> str:
     """End the first pass and make the others, if requested; return why they ended early, or "".
 
     Later passes change only what is measured after them: online mistakes are those of the first pass.
@@ -426,7 +417,7 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: NDArray[np.int32], 
     return ""
 
 
-def _pieces(start: int, stop: int, stops: NDArray[np.int64], limited: bool) -> Iterator[tuple[int, int]]:
+def _pieces(start: int, stop: int, stops: Rows, limited: bool) -> Iterator[tuple[int, int]]:
     """Cut a block at the stops, and with `limited` into short pieces between readings of the clock."""
     if not (limited or len(stops)):
         return iter([(start, stop)])

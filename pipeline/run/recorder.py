@@ -13,7 +13,7 @@ from ..counts import COUNTS, LATEST_ERRORS
 from ..scoring import AREAS, BY_CLASS, BY_FADING, BY_WINDOW, LOSSES, PRECISIONS, REFERENCES
 from ..store.schema import Curve
 from ..study.specs import USUAL, Course
-from .splits import checkpoints
+from .splits import Codes, Floats, Rows, checkpoints
 
 Column = Sequence[Any] | NDArray[Any]
 
@@ -49,8 +49,8 @@ class Recorder:
 
     def __init__(
         self,
-        noisy: NDArray[np.int32],
-        clean: NDArray[np.int32],
+        noisy: Codes,
+        clean: Codes,
         points: str | int | tuple[int, ...] = "log",
         course: Course = USUAL,
         counted_from: int = 0,
@@ -76,7 +76,7 @@ class Recorder:
             self.stops = np.unique(np.concatenate([self.shown, back, [counted_from]]))
             self.stops = self.stops[self.stops > 0]
 
-    def add(self, passage: Passage, stops: NDArray[np.int64], seconds: float) -> None:
+    def add(self, passage: Passage, stops: Rows, seconds: float) -> None:
         """Record the next rows: `stops` are those with counts, `seconds` the learning time before them."""
         n, seen = len(passage.scores), self.seen
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)
@@ -185,8 +185,8 @@ class Tallies:
 
     def __init__(
         self,
-        given: NDArray[np.int32],
-        clean: NDArray[np.int32],
+        given: Codes,
+        clean: Codes,
         n_classes: int,
         kept: Collection[str],
         log_odds: bool = False,
@@ -205,11 +205,11 @@ class Tallies:
         self._ordered = "scores" in kept and n_classes == 2
         # Without noise the two kinds of labels are equal, and scores are sorted only once.
         self._clean_alone = self._ordered and np.array_equal(given, clean)
-        self._scores: list[NDArray[np.float64]] = []
+        self._scores: list[Floats] = []
         # Number of rows added so far.
         self._seen = 0
 
-    def add(self, scores: NDArray[np.float64], stops: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    def add(self, scores: Floats, stops: Rows) -> dict[str, NDArray[Any]]:
         """Add the scores of the next rows; return columns of the curve after `stops` rows, except areas."""
         before = min(max(self._first - self._seen, 0), len(scores))
         if before:
@@ -241,25 +241,25 @@ class Tallies:
     def _counted(self) -> int:
         return max(self._seen - self._first, 0)
 
-    def _pass_over(self, scores: NDArray[np.float64]) -> None:
+    def _pass_over(self, scores: Floats) -> None:
         """Give the references the labels of rows that do not count."""
         self._seen += len(scores)
         if self._references is not None:
             self._references.add(len(scores), _NOWHERE)
             self._references.right[:] = 0
 
-    def _losses(self, means: NDArray[np.float64]) -> dict[str, Any]:
+    def _losses(self, means: Floats) -> dict[str, Any]:
         names = LOSSES if self._log_odds else LOSSES[:2]
         return {name: means[..., i] for i, name in enumerate(names)}
 
-    def areas(self, stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    def areas(self, stops: Rows) -> dict[str, Floats]:
         """Return the areas under the ROC curves of the rows up to each stop, NaN if a class is missing."""
         if not self._ordered:
             return {}
         scores = self._all_scores()
         if np.isnan(scores).any():
             return {name: np.full(len(stops), np.nan) for name in AREAS}
-        found: dict[str, NDArray[np.float64]] = {}
+        found: dict[str, Floats] = {}
         for name, labels in zip(AREAS, self._counted_labels(), strict=True):
             if found and self._clean_alone:
                 return dict.fromkeys(AREAS, found[AREAS[0]])
@@ -269,15 +269,15 @@ class Tallies:
             found[name] = won / np.where(pairs, pairs, np.nan)
         return found
 
-    def latest_areas(self, stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    def latest_areas(self, stops: Rows) -> dict[str, Floats]:
         """Return areas and average precisions of the latest rows up to each stop, by column of the curves."""
-        latest: dict[str, NDArray[np.float64]] = {}
+        latest: dict[str, Floats] = {}
         if self._window is not None:
             latest["window"] = np.ones(self._window)
         if self._fading is not None:
             rows = 1 + int(np.log(_LEAST_WEIGHT) / np.log(self._fading))
             latest["fading"] = self._fading ** np.arange(rows - 1, -1, -1.0)
-        found: dict[str, NDArray[np.float64]] = {}
+        found: dict[str, Floats] = {}
         for prefix, weights in latest.items() if self._ordered else ():
             for area, precision, codes in zip(AREAS, PRECISIONS, self._counted_labels(), strict=True):
                 parts = [self._latest_rows(codes, t, weights) for t in stops.tolist()]
@@ -285,17 +285,15 @@ class Tallies:
                 found[f"{prefix}_{precision}"] = np.array([average_precision(*part) for part in parts])
         return found
 
-    def _latest_rows(
-        self, codes: NDArray[np.int32], stop: int, weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+    def _latest_rows(self, codes: Codes, stop: int, weights: Floats) -> tuple[Floats, Codes, Floats]:
         """Return scores, labels and weights of the latest rows before `stop`, one row per weight at most."""
         part = slice(max(0, stop - len(weights)), stop)
         return self._all_scores()[part], codes[part], weights[len(weights) - (part.stop - part.start) :]
 
-    def _counted_labels(self) -> list[NDArray[np.int32]]:
+    def _counted_labels(self) -> list[Codes]:
         return [labels[self._first : max(self._first, self._seen)] for labels in self._labels]
 
-    def _all_scores(self) -> NDArray[np.float64]:
+    def _all_scores(self) -> Floats:
         if len(self._scores) != 1:
             self._scores = [np.concatenate([*self._scores, np.empty(0)])]
         return self._scores[0]
@@ -328,7 +326,7 @@ class Tallies:
 
 
 def window_measures(
-    columns: Mapping[str, Column], noted: NDArray[np.int64], window: int, first: int
+    columns: Mapping[str, Column], noted: Rows, window: int, first: int
 ) -> dict[str, list[Any]]:
     """Return errors, counts by class and mean losses of the latest `window` examples, by column of curves.
 
@@ -356,7 +354,7 @@ def window_measures(
     return found
 
 
-def are_mistakes(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def are_mistakes(scores: Floats, codes: Codes) -> NDArray[np.bool_]:
     """Return which rows are mistakes: those whose signed margin is not above 0, as in `count_mistakes`."""
     if scores.ndim == 1:
         return ~(np.where(codes == 1, scores, -scores) > 0.0)
@@ -376,14 +374,14 @@ class FadingSums:
     def __init__(self, factor: float) -> None:
         self._factor = factor
         # The sums after the last row so far.
-        self.latest: dict[str, NDArray[np.float64]] = {}
+        self.latest: dict[str, Floats] = {}
 
-    def add(self, terms: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+    def add(self, terms: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the sums after each of the next rows; terms have shape (n,) or (n, K), with n > 0."""
         # Imported here, because the import takes as long as a small cell.
         from scipy.signal import lfilter
 
-        sums: dict[str, NDArray[np.float64]] = {}
+        sums: dict[str, Floats] = {}
         for name, each in terms.items():
             before = self.latest.get(name, np.zeros(each.shape[1:]))[np.newaxis]
             sums[name], _ = lfilter([1.0], [1.0, -self._factor], each, axis=0, zi=self._factor * before)
@@ -391,7 +389,7 @@ class FadingSums:
         return sums
 
 
-def _after(sums: Sequence[NDArray[np.float64]], stops: NDArray[np.int64]) -> NDArray[np.float64]:
+def _after(sums: Sequence[Floats], stops: Rows) -> Floats:
     """Return the sums of successive rows after each stop; NaN before the first row."""
     return np.concatenate([np.full_like(sums[0][:1], np.nan), *sums])[stops]
 
@@ -402,11 +400,11 @@ class Fading:
     The first `first` rows do not count. Each array of `labels` (int32, shape (n,)) gives one error.
     """
 
-    def __init__(self, factor: float, first: int, labels: Sequence[NDArray[np.int32]]) -> None:
+    def __init__(self, factor: float, first: int, labels: Sequence[Codes]) -> None:
         self._sums, self._first, self._labels = FadingSums(factor), first, labels
         self._seen = 0
 
-    def errors(self, scores: NDArray[np.float64], stops: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    def errors(self, scores: Floats, stops: Rows) -> dict[str, Floats]:
         """Return the errors after some of the next rows, by column of the curves; NaN if no row counts yet.
 
         `scores` has shape (n,) or (n, K). `stops` are numbers of these rows, ascending, at most n.
@@ -420,12 +418,12 @@ class Fading:
         sums = self._sums.add(terms)
         return _shares({name: _after([each], stops) for name, each in sums.items()})
 
-    def latest(self) -> dict[str, NDArray[np.float64]]:
+    def latest(self) -> dict[str, Floats]:
         """Return the errors after the last row so far."""
         return _shares(self._sums.latest)
 
 
-def _shares(sums: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+def _shares(sums: Mapping[str, Floats]) -> dict[str, Floats]:
     n = np.where(sums["rows"] > 0, sums["rows"], np.nan)
     return {name: each / n for name, each in sums.items() if name != "rows"}
 
@@ -438,12 +436,12 @@ class FadingCounts:
 
     def add(
         self,
-        scores: NDArray[np.float64],
-        labels: tuple[NDArray[np.int32], NDArray[np.int32]],
-        stops: NDArray[np.int64],
-        counted: tuple[NDArray[np.int64], References] | None,
-        losses: tuple[NDArray[np.float64], bool] | None,
-    ) -> dict[str, NDArray[np.float64]]:
+        scores: Floats,
+        labels: tuple[Codes, Codes],
+        stops: Rows,
+        counted: tuple[Rows, References] | None,
+        losses: tuple[Floats, bool] | None,
+    ) -> dict[str, Floats]:
         """Return the fading sums and mean losses after some of the next rows, by column of the curves.
 
         `scores` has shape (n,) or (n, K); `labels` are the given and the clean ones, shape (n,); `stops` are
@@ -451,7 +449,7 @@ class FadingCounts:
         references; `losses` are the sums of `sum_losses` and whether scores are log odds. Both describe the
         rows before these and are not changed.
         """
-        parts: list[dict[str, NDArray[np.float64]]] = []
+        parts: list[dict[str, Floats]] = []
         table = None if counted is None else counted[0].copy()
         references = None if counted is None else counted[1].fork()
         sums, log_odds = (None, False) if losses is None else (losses[0].copy(), losses[1])
@@ -474,25 +472,23 @@ class FadingCounts:
         names = parts[0] if parts else ()
         return _faded({name: _after([part[name] for part in parts], stops) for name in names})
 
-    def latest(self) -> dict[str, NDArray[np.float64]]:
+    def latest(self) -> dict[str, Floats]:
         """Return the fading sums and mean losses after the last row so far."""
         return _faded(self._sums.latest)
 
 
-def _faded(sums: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+def _faded(sums: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return columns of the curves from fading sums: counts unchanged, losses divided by the weights."""
     own = {column: name for column, name in BY_FADING.items() if name in sums}
     return {name: sums[of] / sums["rows"] if of in LOSSES else sums[of] for name, of in own.items()}
 
 
-def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> NDArray[np.float64]:
+def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> Floats:
     """Return what each row adds to cumulative sums."""
     return np.diff(so_far, axis=0, prepend=before[np.newaxis]).astype(np.float64)
 
 
-def area_under_curve(
-    scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
-) -> float:
+def area_under_curve(scores: Floats, codes: Codes, weights: Floats | None = None) -> float:
     """Return the area under the ROC curve, NaN if a class does not occur or a score is NaN.
 
     `codes` are 0 or 1, `weights` weight the rows. Ties count half, as in scikit-learn.
@@ -512,9 +508,7 @@ def area_under_curve(
     return float(won / (positive.sum() * negative.sum()))
 
 
-def average_precision(
-    scores: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None
-) -> float:
+def average_precision(scores: Floats, codes: Codes, weights: Floats | None = None) -> float:
     """Return the average precision as scikit-learn defines it, NaN if class 1 is missing or a score is NaN.
 
     `codes` are 0 or 1, `weights` weight the rows.

@@ -24,7 +24,7 @@ from ..errors import InputError
 from ..noise import Circumstances, Noise, reference_margins
 from ..randomness import random_state
 from ..study.cell import CellSpec
-from .splits import Fold, chosen_rows, split
+from .splits import Codes, Floats, Fold, Rows, chosen_rows, split
 
 # Larger parts are not copied: the copy would take longer than it saves, and a stream larger than memory
 # leaves no memory for it.
@@ -39,7 +39,7 @@ class CompactCopy:
 
     # For the training and the test matrix: row numbers, ascending (None: all), the rows, and for CSR matrices
     # the rows with renumbered features.
-    parts: tuple[tuple[NDArray[np.int64] | None, Any, Any], ...]
+    parts: tuple[tuple[Rows | None, Any, Any], ...]
     # Bytes that the copy takes or keeps from being freed.
     n_bytes: int
 
@@ -51,9 +51,9 @@ class CompactCopy:
         return Fold(X, places, fold.codes, renumbered, fold.block_rows())
 
 
-def compact_copy(matrices: list[tuple[Any, NDArray[np.int64] | None]]) -> CompactCopy:
+def compact_copy(matrices: list[tuple[Any, Rows | None]]) -> CompactCopy:
     """Copy the given rows (None for all) of the matrices, unless they are too large or all are used."""
-    parts: list[tuple[NDArray[np.int64] | None, Any, Any]] = []
+    parts: list[tuple[Rows | None, Any, Any]] = []
     n_bytes = 0
     for X, rows in matrices:
         if rows is None or matrix_bytes(X) * (len(rows) / X.shape[0]) > _MOST_BYTES:
@@ -109,9 +109,7 @@ def with_feature_noise(
     return Fold(X, np.arange(len(part.rows)), part.codes, renumbered, part.block_rows()), changed
 
 
-def shares_by_class(
-    touched: NDArray[np.bool_], codes: NDArray[np.int32], n_classes: int
-) -> list[float | None]:
+def shares_by_class(touched: NDArray[np.bool_], codes: Codes, n_classes: int) -> list[float | None]:
     """Return the share of touched examples in each class, or None for a class without examples."""
     n, hits = (np.bincount(of, minlength=n_classes).tolist() for of in (codes, codes[touched]))
     return [hit / each if each else None for hit, each in zip(hits, n, strict=True)]
@@ -164,13 +162,13 @@ class SharedInputs:
     # The training rows in their order, with their clean codes.
     train: Fold
     # The labels of these rows that a learner gets: int32, shape (n,).
-    noisy: NDArray[np.int32]
+    noisy: Codes
     # Share of examples with a changed label or changed features, in all and for each class: None for a class
     # without examples, and None for all classes without noise.
     noise_realised: float
     noise_by_class: list[float | None] | None
     # The rows that judge a grid, with their noisy labels.
-    held_out: tuple[Fold, NDArray[np.int32]] | None
+    held_out: tuple[Fold, Codes] | None
     # The clean test part; None for cells that judge a grid, which are never tested.
     test: Fold | None
     # Bytes of rows that no other inputs share: their features are fitted to training rows or have noise.
@@ -234,9 +232,7 @@ class _Source:
         self.n_bytes = own + self.copy.n_bytes + room + size
         self.inputs: LRUCache[Hashable, SharedInputs] = LRUCache(room, lambda made: made.n_bytes)
         # The margins of one long stream always fit, because computing them takes longer than a cell.
-        self.margins: LRUCache[Hashable, NDArray[np.float64]] = LRUCache(
-            max(_MARGINS_BYTES, 8 * n), attrgetter("nbytes")
-        )
+        self.margins: LRUCache[Hashable, Floats] = LRUCache(max(_MARGINS_BYTES, 8 * n), attrgetter("nbytes"))
         self.making = Condition()
 
     @cachedmethod(attrgetter("inputs"), _cuts_of, condition=attrgetter("making"))
@@ -280,9 +276,7 @@ class _Source:
         realised = float(np.mean(touched))
         return SharedInputs(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
 
-    def _given_labels(
-        self, spec: CellSpec, part: Fold, rows: NDArray[np.int64], rng: np.random.RandomState
-    ) -> NDArray[np.int32]:
+    def _given_labels(self, spec: CellSpec, part: Fold, rows: Rows, rng: np.random.RandomState) -> Codes:
         """Return the labels that a learner gets for training rows; `rows` numbers them in the stream."""
         noise, stream = spec.noise, self.stream
         codes, classes, origin = part.codes, stream.classes, None
@@ -301,7 +295,7 @@ class _Source:
         noisy = noise.corrupt(codes, len(classes), rng, about)
         return noisy if origin is None else origin.codes[noisy]
 
-    def _margins(self, part: Fold, codes: NDArray[np.int32], level: str) -> NDArray[np.float64]:
+    def _margins(self, part: Fold, codes: Codes, level: str) -> Floats:
         """Return the margins of rows, in their order, under a reference model fitted to them."""
         order = np.argsort(part.rows)
         margins = np.empty(len(order))
@@ -315,9 +309,7 @@ class _Source:
         lambda _, X, rows, codes, level: (sha256(rows).digest(), level),
         condition=attrgetter("making"),
     )
-    def _sorted_margins(
-        self, X: Any, rows: NDArray[np.int64], codes: NDArray[np.int32], level: str
-    ) -> NDArray[np.float64]:
+    def _sorted_margins(self, X: Any, rows: Rows, codes: Codes, level: str) -> Floats:
         return reference_margins(take_rows(X, rows), codes)
 
     # All noise levels of a repetition learn from the same rows.
@@ -326,7 +318,7 @@ class _Source:
         lambda _, task, rows: sha256(rows).digest(),
         condition=attrgetter("fitting"),
     )
-    def fitted(self, task: data.TaskRef, rows: NDArray[np.int64]) -> Any:
+    def fitted(self, task: data.TaskRef, rows: Rows) -> Any:
         """Return the features of the compact copy, transformed by a fit to the given rows."""
         return data.fitted(task, self.copy.parts[0][1], rows)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,11 @@ from .. import data
 from ..errors import InputError
 from ..randomness import random_state
 from ..study.cell import Cell, CellSpec
+
+# Class codes, numbers of rows, and scores or other numbers of rows.
+Codes: TypeAlias = NDArray[np.int32]
+Rows: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
 # Rows that must be copied for a learner are gathered into blocks of about this many bytes, so that a block
 # stays in the core's own cache until it is learned.
@@ -30,8 +35,8 @@ class Fold:
 
     # Dense or CSR.
     X: Any
-    rows: NDArray[np.int64]
-    codes: NDArray[np.int32]
+    rows: Rows
+    codes: Codes
     # X as CSR with only the features that occur in the task's parts, renumbered in ascending order; or None.
     renumbered: Any = None
     # Number of rows per block, if it does not follow from X.
@@ -86,7 +91,7 @@ class Fold:
 
 
 @functools.lru_cache(maxsize=256)
-def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
+def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> Rows:
     """Return the numbers of examples after which a learning curve has a point, for a stream of length n.
 
     `spec` is "log" (about 12 points per factor of ten, from 10 on), a number of equal steps, or a tuple of
@@ -113,7 +118,7 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> NDArray[np.int64]:
     return found
 
 
-def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None:
+def chosen_rows(spec: CellSpec, stream: data.Stream) -> Rows | None:
     """Return the row numbers from which a cell's parts are cut, ascending; None for all rows.
 
     All repetitions share the same choice, so that their folds are folds of one set.
@@ -128,7 +133,7 @@ def chosen_rows(spec: CellSpec, stream: data.Stream) -> NDArray[np.int64] | None
 
 # Cached, because every noise level of a task needs it and tasks run one after the other.
 @functools.lru_cache(maxsize=4)
-def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> NDArray[np.int64]:
+def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> Rows:
     chosen = np.sort(random_state(root_seed, label, seed=0, purpose="split").permutation(n)[:n_chosen])
     chosen.flags.writeable = False
     return chosen
@@ -183,10 +188,10 @@ def check_splits(cells: Iterable[Cell]) -> None:
         split(spec, stream)
 
 
-Halves = tuple[NDArray[np.int64], NDArray[np.int64]]
+Halves = tuple[Rows, Rows]
 
 
-def _seeded_split(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
+def _seeded_split(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
     """Return training and test rows of a holdout without an official test part."""
     n_test = max(1, round(len(rows) * spec.test_fraction))
     if spec.course.order == "given":
@@ -207,7 +212,7 @@ def _seeded_split(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) 
     return train, test
 
 
-def _fold(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halves:
+def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
     """Return training and test rows of the fold with the repetition's number; all share one partition."""
     counts = np.bincount(stream.y[rows], minlength=len(stream.classes))
     if counts.min() < spec.folds:
@@ -227,5 +232,5 @@ def _fold(spec: CellSpec, rows: NDArray[np.int64], stream: data.Stream) -> Halve
     return shuffled[~held_out], shuffled[held_out]
 
 
-def _permutation(spec: CellSpec, seed: int, n: int) -> NDArray[np.int64]:
+def _permutation(spec: CellSpec, seed: int, n: int) -> Rows:
     return random_state(spec.root_seed, spec.dataset.label, seed=seed, purpose="split").permutation(n)

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ...learners import registry, take_rows, tied_predictions, wrong_predictions
@@ -50,7 +49,7 @@ from .prequential import (
 )
 from .recorder import Tallies
 from .shared_inputs import SharedInputs, inputs_of
-from .splits import Fold
+from .splits import Codes, Fold
 
 _NOWHERE = np.empty(0, np.int64)
 # A test has one kind of labels, so `Tallies` counts it as clean labels.
@@ -208,7 +207,7 @@ def _scaling(spec: CellSpec) -> str | None:
 
 
 def _regrets(
-    learner: Any, part: Fold, noisy: NDArray[np.int32], losses: dict[str, Any], cell: Cell
+    learner: Any, part: Fold, noisy: Codes, losses: dict[str, Any], cell: Cell
 ) -> dict[str, float | None]:
     """Return the regret of a linear learner on the rows that count, for the given and the clean labels."""
     found: dict[str, float | None] = dict.fromkeys(REGRETS)
