@@ -13,13 +13,7 @@ from ..noise import Noise, noise_of, parse_noise
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Return a sort key under which "digits[2]" comes before "digits[10]".
-
-    Examples
-    --------
-    >>> sorted(["d10", "d2", "c"], key=natural_key)
-    ['c', 'd2', 'd10']
-    """
+    """Return a sort key under which "digits[2]" comes before "digits[10]"."""
     parts = re.split(r"(\d+)", text)
     return [(1, int(part), "") if i % 2 else (0, 0, part) for i, part in enumerate(parts)]
 

@@ -30,13 +30,7 @@ def plain(number: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.025)
-    '2.5%'
-    """
+    """Return a share as a percentage."""
     return f"{100 * share:.6g}%"
 
 

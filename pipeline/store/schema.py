@@ -146,13 +146,7 @@ PROVENANCE = ("fit_seconds", "total_seconds", "started", "worker", "traceback", 
 
 
 def version_of(schema: pa.Schema) -> int | None:
-    """Return the version that a part was written with, or None if it does not record one.
-
-    Examples
-    --------
-    >>> version_of(CELLS) == SCHEMA_VERSION, version_of(pa.schema([]))
-    (True, None)
-    """
+    """Return the version that a part was written with, or None if it does not record one."""
     text = (schema.metadata or {}).get(b"singlepass_schema", b"").decode()
     return int(text) if text.isdigit() else None
 

@@ -271,33 +271,30 @@ def _agrawal_group_a(
 ) -> NDArray[Any]:
     """Return a mask of group A by one of the paper's ten functions."""
 
-    def among(values: NDArray[Any], low: float, high: float) -> NDArray[Any]:
-        return (values >= low) & (values <= high)
+    k = 1_000.0
+
+    def among(values: NDArray[Any], *bounds: tuple[int, int]) -> list[NDArray[Any]]:
+        return [(values >= low * k) & (values <= high * k) for low, high in bounds]
 
     def by_age(young: NDArray[Any], middle: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
         return np.where(age < 40, young, np.where(age < 60, middle, old))
 
-    k = 1_000.0
     if concept == 1:
         return (age < 40) | (age >= 60)
+    income = salary + (commission if concept == 6 else 0.0)
+    earns = by_age(*among(income, (50, 100), (75, 125), (25, 75)))
     if concept in (2, 6):
-        income = salary + (commission if concept == 6 else 0.0)
-        return by_age(
-            among(income, 50 * k, 100 * k), among(income, 75 * k, 125 * k), among(income, 25 * k, 75 * k)
-        )
-    schooled = by_age(education <= 1, among(education, 1, 3), education >= 2)
+        return earns
+    schooled = by_age(education <= 1, (education >= 1) & (education <= 3), education >= 2)
     if concept == 3:
         return schooled
     if concept == 4:
-        low, middle, high = (among(salary, a * k, b * k) for a, b in ((25, 75), (50, 100), (75, 125)))
+        low, middle, high = among(salary, (25, 75), (50, 100), (75, 125))
         return by_age(
             np.where(schooled, low, middle), np.where(schooled, middle, high), np.where(schooled, middle, low)
         )
     if concept == 5:
-        earns = by_age(
-            among(salary, 50 * k, 100 * k), among(salary, 75 * k, 125 * k), among(salary, 25 * k, 75 * k)
-        )
-        small, middle, large = (among(loan, a * k, b * k) for a, b in ((100, 300), (200, 400), (300, 500)))
+        small, middle, large = among(loan, (100, 300), (200, 400), (300, 500))
         return by_age(
             np.where(earns, small, middle), np.where(earns, middle, large), np.where(earns, large, small)
         )

@@ -50,15 +50,14 @@ def array_table(
     if (X_test is None) != (y_test is None):
         given, lacks = ("X_test", "y_test") if y_test is None else ("y_test", "X_test")
         raise InputError(f"{owner}: {given} is given without {lacks}; give both or neither")
-    features = _features(f"{owner}: X", X, missing)
-    labels = label_array(f"{owner}: y", y)
-    _same_length(owner, "X", features, "y", labels)
+    features, labels = _features(f"{owner}: X", X, missing), label_array(f"{owner}: y", y)
+    _same_length(owner, "", features.shape[0], labels)
     if X_test is None:
         classes, codes, _ = encode_labels(labels, Path(f"{owner}: y"))
         return Table(features, codes, classes)
     test = _features(f"{owner}: X_test", X_test, missing)
     test_labels = label_array(f"{owner}: y_test", y_test)
-    _same_length(owner, "X_test", test, "y_test", test_labels)
+    _same_length(owner, "_test", test.shape[0], test_labels)
     if test.shape[1] != features.shape[1]:
         raise InputError(f"{owner}: X has {features.shape[1]} columns and X_test has {test.shape[1]}")
     if is_sparse(test) != is_sparse(features):
@@ -126,8 +125,7 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
     if y is None:
         return table, ""
     labels = label_array(f"{owner}: y", y)
-    if len(labels) != table.num_rows:
-        raise InputError(f"{owner}: X has {table.num_rows:,} rows and y {len(labels):,} labels")
+    _same_length(owner, "", table.num_rows, labels)
     target = _LABEL
     while target in table.column_names:
         target += "_"
@@ -184,9 +182,9 @@ def _refuse_wrong_values(owner: str, X: Any, missing: bool) -> None:
     raise InputError(f"{owner}, row {row + 1}, column {column + 1}: {value}; every feature must {hint}")
 
 
-def _same_length(owner: str, first: str, X: Any, second: str, labels: npt.NDArray[Any]) -> None:
-    if X.shape[0] != len(labels):
-        raise InputError(f"{owner}: {first} has {X.shape[0]:,} rows and {second} {len(labels):,} labels")
+def _same_length(owner: str, part: str, n_rows: int, labels: npt.NDArray[Any]) -> None:
+    if n_rows != len(labels):
+        raise InputError(f"{owner}: X{part} has {n_rows:,} rows and y{part} {len(labels):,} labels")
 
 
 _BLOCK_BYTES = 1 << 20

@@ -115,13 +115,7 @@ def format_by_suffix(path: PurePath) -> str:
 
 
 def file_format(path: Path, named: object = "") -> str:
-    """Return the format of a file: the named one, otherwise the one its suffix indicates.
-
-    Examples
-    --------
-    >>> file_format(Path("train.csv.gz"))
-    'csv'
-    """
+    """Return the format of a file: the named one, otherwise the one its suffix indicates."""
     if named and named not in FORMATS:
         raise InputError(f"{path}: format = {named!r}; {did_you_mean(str(named), FORMATS)}")
     found = str(named) if named else format_by_suffix(path)

@@ -46,11 +46,6 @@ def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) 
 
     `owner` is the data set's name in error messages. Raises InputError on an unknown option, a wrong type or
     a value out of range.
-
-    Examples
-    --------
-    >>> resolve_options("gauss", {"n_test": 5}, {"n_test": Option("count", 10)})
-    {'n_test': 5}
     """
     for key in given:
         if key not in declared:

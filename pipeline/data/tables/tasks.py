@@ -188,12 +188,6 @@ def _split_pair(label: str, argument: str, classes: Sequence[str]) -> tuple[str,
 
 
 def listed(names: Sequence[str], limit: int = 10) -> str:
-    """Join names into one short text; name only the first `limit`, so that an error stays on one line.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"], limit=2)
-    'a, b, … (3 in all)'
-    """
+    """Join names into one short text; name only the first `limit`, so that an error stays on one line."""
     shown = ", ".join(name if name.isprintable() else repr(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown}, … ({len(names)} in all)"
