@@ -117,7 +117,7 @@ def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.int
 
 
 def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
-    """Return the function `Metric.of` of a metric, which also takes rows of curves if they have columns."""
+    """Return the function `Metric.of` of a metric; it takes rows of curves too, if they have its columns."""
     measure, side = scoring.measure, scoring.side
     if scoring.needs != "classes":
         return _column(f"test_{measure}" if side == "test" else f"{measure}_{side}")
@@ -144,12 +144,12 @@ def has_windows(metric: Metric) -> bool:
 
 
 def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the values of a metric over the latest examples, one per point of the curves table, or NaN."""
+    """Return the values over the latest examples, one per point of curves, of a metric with `has_windows`."""
     return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_WINDOW.items()}))
 
 
 def faded(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the values of a metric with the study's fading factor, one per point of the curves table."""
+    """Return the values with the study's fading factor, one per point, of a metric with `has_windows`."""
     return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_FADING.items()}))
 
 

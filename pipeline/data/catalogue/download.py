@@ -33,7 +33,7 @@ def data_folder() -> Path | None:
 
 
 def present(entry: PublicSet, file: PublicFile) -> Path | None:
-    """Return a file of a public set in ``SINGLEPASS_DATA`` or else in the cache, under any of its names."""
+    """Return a file of a public set from ``SINGLEPASS_DATA`` or else from the cache, or None."""
     folder = data_folder()
     for parent in (*([] if folder is None else [folder]), _kept(entry)):
         for name in (file.name, *file.also):

@@ -174,7 +174,7 @@ def remedy(names: Sequence[str]) -> str:
 
 
 def find_target(path: Path, names: Sequence[str], target: str) -> int:
-    """Return the position of the column `target`, or if that is empty of the one with a label's name."""
+    """Return the position of the column `target`, or, if that is empty, of the one with a label's name."""
     if not names:
         raise InputError(f"{path}: the file has no columns")
     wanted = [i for i, name in enumerate(names) if name == target] if target else []
