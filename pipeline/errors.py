@@ -30,13 +30,7 @@ class InputError(Exception):
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:
-    """Return a hint that names the nearest option and lists up to ten options; never empty.
-
-    Examples
-    --------
-    >>> did_you_mean("AORW", ["AROW", "Perceptron"])
-    "did you mean 'AROW'? (known: AROW, Perceptron)"
-    """
+    """Return a hint that names the nearest option and lists up to ten options; never empty."""
     known = sorted(set(options))
     # Names are compared without case, so that "arow" finds "AROW".
     by_lower = {option.lower(): option for option in known}

@@ -34,11 +34,6 @@ def random_state(
     Purposes "draw" and "split" ignore `noise`. `root` and `seed` are at least 0; `dataset` is the label of
     the task, such as ``"digits[3-vs-rest]"``. The generator is a RandomState, because NumPy never changes its
     streams (NEP 19), while those of Generator may change with a release.
-
-    Examples
-    --------
-    >>> random_state(0, "digits", seed=1, purpose="order").permutation(5).tolist()
-    [1, 3, 4, 2, 0]
     """
     noise_code = 0 if purpose in _WITHOUT_NOISE else noise.code
     key = (_code(dataset), _code(purpose), noise_code, seed)

@@ -208,13 +208,7 @@ METRIC_NAMES: Final = (*ALWAYS, *SCORINGS)
 
 
 def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
-    """Return what cells must store for these metrics, in alphabetical order.
-
-    Examples
-    --------
-    >>> kept_for(["auc", "f1", "recall"]), kept_for(["test_accuracy"])
-    (('classes', 'scores'), ())
-    """
+    """Return what cells must store for these metrics, in alphabetical order."""
     kept: set[Kept] = {SCORINGS[name].needs for name in names if name in SCORINGS}
     # Regret is a difference of losses, so it needs the scores too.
     return tuple(sorted(kept | {"scores"} if "regret" in kept else kept))

@@ -91,11 +91,6 @@ def nemenyi_difference(k: int, n: int, *, alpha: float = 0.05) -> float:
 
     P. Nemenyi (1963); Demšar (2006), section 3.2.2: CD = q sqrt(k(k + 1)/(6n)), where q is the quantile of
     the studentized range for k groups and infinite degrees of freedom, divided by sqrt 2.
-
-    Examples
-    --------
-    >>> round(nemenyi_difference(4, 14), 2)
-    1.25
     """
     if k < 2 or n < 1:
         raise ValueError("the critical difference needs at least two algorithms and one data set")

@@ -39,13 +39,6 @@ class Metric:
 
         Shares whose best value is within 0.01 of 0 or 1 get one digit more than `decimals`, because tenths of
         a percent matter there. Whole numbers, such as counts of single runs, get no digits.
-
-        Examples
-        --------
-        >>> METRICS["test_accuracy"].digits([0.95, 0.98]), METRICS["test_accuracy"].digits([0.95, 0.997])
-        (1, 2)
-        >>> METRICS["mistakes"].digits([20.0, 10540.0]), METRICS["mistakes"].digits([20.0, 10540.5])
-        (0, 1)
         """
         known = [value for value in values if np.isfinite(value)]
         if self.whole and all(float(value).is_integer() for value in known):
@@ -56,13 +49,7 @@ class Metric:
         return self.decimals + (min(best, 1 - best) < 0.01)
 
     def show(self, value: float, *, unit: bool = False, digits: int | None = None) -> str:
-        """Format one value as the reports print it, with `decimals` digits after the point by default.
-
-        Examples
-        --------
-        >>> METRICS["test_accuracy"].show(0.9543), METRICS["mistakes_clean"].show(1234.5)
-        ('95.4', '1,234.5')
-        """
+        """Format one value as the reports print it, with `decimals` digits after the point by default."""
         if not np.isfinite(value):
             return "–"
         digits = self.decimals if digits is None else digits

@@ -60,11 +60,6 @@ def signed_rank(differences: ArrayLike) -> SignedRank:
 
     F. Wilcoxon (1945). Zero differences are ranked and then left out (J. W. Pratt, 1959): a tie shows that
     small differences are common, which dropping it beforehand would hide.
-
-    Examples
-    --------
-    >>> signed_rank([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-    SignedRank(n=6, statistic=21.0, p=0.03125)
     """
     values = snap(np.asarray(differences, dtype=np.float64))
     nonzero = values != 0
@@ -88,11 +83,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     exactly if its adjusted value is at most a.
 
     S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
-
-    Examples
-    --------
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
     """
     adjusted = [0.0] * len(p_values)
     running = 0.0

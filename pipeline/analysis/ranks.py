@@ -46,11 +46,6 @@ def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
     ValueError if a score is NaN, because a block with a gap has no ranks.
 
     J. Demšar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7 (2006), section 3.2.2.
-
-    Examples
-    --------
-    >>> block_ranks(pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.8]}), "higher").to_numpy().tolist()
-    [[1.0, 2.0], [1.5, 1.5]]
     """
     values = scores.to_numpy(dtype=np.float64)
     if np.isnan(values).any():
@@ -63,13 +58,7 @@ def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
 
 
 def mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
-    """Average the ranks over data sets, best algorithm first; equal means keep the order of the columns.
-
-    Examples
-    --------
-    >>> mean_ranks(pd.DataFrame({"A": [2.0, 1.5], "B": [1.0, 1.5]})).to_dict()
-    {'B': 1.25, 'A': 1.75}
-    """
+    """Average the ranks over data sets, best algorithm first; equal means keep the order of the columns."""
     means = ranks.mean(axis=0)
     means = pd.Series(snap(means.to_numpy(dtype=np.float64)), index=means.index)
     return means.sort_values(kind="stable")

@@ -78,13 +78,6 @@ def margin_chances(margins: NDArray[np.float64], rate: float) -> NDArray[np.floa
     """Return min(1, c exp(-abs(m)/q)), q the median of abs(m), with c such that the mean is `rate`.
 
     All values equal `rate` if at least half of the margins are 0, because q is then 0.
-
-    Examples
-    --------
-    >>> margin_chances(np.array([0.0, -1.0, 9.0]), 0.3).round(3).tolist()
-    [0.658, 0.242, 0.0]
-    >>> margin_chances(np.array([0.0, 1.0, 9.0]), 0.5).round(3).tolist()
-    [1.0, 0.5, 0.0]
     """
     distance = np.abs(margins)
     q = float(np.median(distance)) if len(distance) else 0.0

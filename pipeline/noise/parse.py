@@ -18,13 +18,6 @@ def parse_noise(value: object) -> Noise:
     """Return the noise of a study file: a rate of uniform noise, or a table with a ``model`` and its keys.
 
     Raises ValueError, with a message of one line, for anything else.
-
-    Examples
-    --------
-    >>> parse_noise(0.1) == parse_noise({"model": "uniform", "rate": 0.1}) == Noise(0.1)
-    True
-    >>> parse_noise({"model": "window", "rate": 0.3, "from": 0.25, "to": 0.5})
-    WindowNoise(rate=0.3, level='task', start=0.25, stop=0.5)
     """
     if isinstance(value, Noise):
         return value
@@ -36,15 +29,7 @@ def parse_noise(value: object) -> Noise:
 
 
 def noise_of(slug: str) -> Noise:
-    """Return the noise that has this `Noise.slug`.
-
-    Examples
-    --------
-    >>> noise_of(Noise(1 / 3).slug) == Noise(1 / 3)
-    True
-    >>> noise_of("pair_0.1_level=class")
-    PairNoise(rate=0.1, level='class')
-    """
+    """Return the noise that has this `Noise.slug`."""
     model, *fields = slug.split("_")
     if not fields:
         return Noise(float(slug))

@@ -18,13 +18,7 @@ _LONGEST_STEM = 60
 
 
 def plain(number: float) -> str:
-    """Return a number as text that reads back equal, with few digits if they suffice.
-
-    Examples
-    --------
-    >>> plain(0.1), plain(1 / 3), plain(2.0)
-    ('0.1', '0.3333333333333333', '2')
-    """
+    """Return a number as text that reads back equal, with few digits if they suffice."""
     short = f"{number:.12g}"
     return short if float(short) == number else repr(number)
 
@@ -187,13 +181,7 @@ class Noise:
     def corrupt(
         self, codes: Codes, n_classes: int, rng: np.random.RandomState, about: Circumstances = Circumstances()
     ) -> Codes:
-        """Return a new array with the labels that a learner gets for the clean codes of a stream.
-
-        Examples
-        --------
-        >>> Noise(0.5).corrupt(np.zeros(6, dtype=np.int32), 2, np.random.RandomState(0)).tolist()
-        [0, 0, 0, 0, 1, 0]
-        """
+        """Return a new array with the labels that a learner gets for the clean codes of a stream."""
         replaced = rng.random_sample(len(codes)) < self.chances(codes, about)
         shift = self.shifts(len(codes), n_classes, rng)
         return np.where(replaced, (codes + shift) % n_classes, codes).astype(np.int32)

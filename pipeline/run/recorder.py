@@ -492,11 +492,6 @@ def area_under_curve(scores: Floats, codes: Codes, weights: Floats | None = None
     """Return the area under the ROC curve, NaN if a class does not occur or a score is NaN.
 
     `codes` are 0 or 1, `weights` weight the rows. Ties count half, as in scikit-learn.
-
-    Examples
-    --------
-    >>> area_under_curve(np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32))
-    0.75
     """
     if not codes.any() or codes.all() or np.isnan(scores).any():
         return float("nan")
@@ -512,11 +507,6 @@ def average_precision(scores: Floats, codes: Codes, weights: Floats | None = Non
     """Return the average precision as scikit-learn defines it, NaN if class 1 is missing or a score is NaN.
 
     `codes` are 0 or 1, `weights` weight the rows.
-
-    Examples
-    --------
-    >>> average_precision(np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32))
-    0.8333333333333333
     """
     if not codes.any() or np.isnan(scores).any():
         return float("nan")

@@ -296,14 +296,7 @@ def refuse_changed(study: Study) -> None:
 
 
 def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
-    """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest.
-
-    Examples
-    --------
-    >>> spec = AlgorithmSpec.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
-    >>> list(grid_points(spec))
-    [{'loss': 'hinge', 'r': 0.1}, {'loss': 'hinge', 'r': 1.0}]
-    """
+    """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest."""
     fixed, grid = spec.fixed, spec.grid
     for values in itertools.product(*grid.values()):
         yield {**fixed, **dict(zip(grid, values, strict=True))}
@@ -334,13 +327,6 @@ def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -
     """Return an algorithm with floats instead of whole numbers where the learner's parameters are floats.
 
     ``C = 1`` and ``C = 1.0`` are then the same cell, and a grid that contains both is refused.
-
-    Examples
-    --------
-    >>> spec = AlgorithmSpec.model_validate({"name": "AROW", "r": [1, 2.5], "epochs": 2})
-    >>> spec = with_canonical_numbers(spec, resolve_learner("AROW"))
-    >>> spec.grid, spec.fixed
-    ({'r': [1.0, 2.5]}, {'epochs': 2})
     """
     given = algorithm.grid | algorithm.fixed
     found = {key: _canonical(value, key, learner) for key, value in given.items()}

@@ -157,13 +157,7 @@ class Course:
         return {name: value for name, value in vars(self).items() if value != getattr(USUAL, name)}
 
     def prefix(self, n: int) -> int:
-        """Return how many of the first `n` examples judge grids.
-
-        Examples
-        --------
-        >>> Course("given", tune_fraction=0.1).prefix(45), Course().prefix(45)
-        (4, 0)
-        """
+        """Return how many of the first `n` examples judge grids."""
         return min(n - 1, max(1, round(n * self.tune_fraction))) if self.tune_fraction else 0
 
 

@@ -73,12 +73,6 @@ def draw_arow_synthetic(random_state: np.random.RandomState, n: int) -> tuple[Fl
     the long axis and 0.1 along the short one; the other 18 are noise of variance 2. (The paper does not give
     the lengths of the axes; these reproduce its figure.) y is 1 where the short coordinate is positive: the
     separator is the long axis.
-
-    Examples
-    --------
-    >>> X, y = draw_arow_synthetic(np.random.RandomState(0), 4)
-    >>> X.shape, bool(((X[:, 1] > X[:, 0]) == (y == 1)).all())
-    ((4, 20), True)
     """
     X = random_state.standard_normal((n, 20))
     long, short = X[:, 0].copy(), 0.1 * X[:, 1]

@@ -43,11 +43,6 @@ def bag(
     Texts are lower-cased. `binary` stores 1 for each word that occurs, otherwise its count. `bigrams` adds
     pairs of neighbouring words. `words` is a regular expression that matches a word. `without_stop_words`
     removes scikit-learn's list of English stop words. Column indices are int32 and ascend within a row.
-
-    Examples
-    --------
-    >>> bag(["to be or not to be", "be"], binary=False).toarray().tolist()
-    [[2.0, 1.0, 1.0, 2.0], [1.0, 0.0, 0.0, 0.0]]
     """
     from sklearn.feature_extraction.text import CountVectorizer
 

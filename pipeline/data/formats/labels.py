@@ -51,11 +51,6 @@ def encode_labels(
     Classes are in numerical order if all are numbers (so that +1 gets code 1 against -1), otherwise
     alphabetical. The paths are for error messages. Raises InputError on a missing label, a single class,
     fractions that are not classes, or a test label that does not occur in the training part.
-
-    Examples
-    --------
-    >>> encode_labels(np.array(["+1", "-1"]), Path("toy.csv"))[0]
-    ('-1', '1')
     """
     if len(train) == 0:
         raise InputError(f"{train_path}: the file has no rows")

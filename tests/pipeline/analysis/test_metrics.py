@@ -73,6 +73,7 @@ def test_values_as_printed() -> None:
         ("clean_error", [0.5, 0.003], 2),
         ("clean_error", [0.5, 0.2], 1),
         ("mistakes", [0.003], 1),
+        ("mistakes", [20.0, 10540.0], 0),
         ("support_vectors", [float("nan")], 0),
     ],
 )

@@ -244,6 +244,11 @@ def test_what_is_wrong_is_one_line(table: dict[str, Any], line: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_chances_by_hand() -> None:
+    assert margin_chances(np.array([0.0, -1.0, 9.0]), 0.3).round(3).tolist() == [0.658, 0.242, 0.0]
+    assert margin_chances(np.array([0.0, 1.0, 9.0]), 0.5).round(3).tolist() == [1.0, 0.5, 0.0]
+
+
 def test_margins_are_asked_for() -> None:
     with pytest.raises(ValueError, match="needs the margins"):
         MarginNoise(0.1).corrupt(clean_codes(), 3, np.random.RandomState(0))

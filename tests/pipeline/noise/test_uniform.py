@@ -41,6 +41,16 @@ def test_rate_and_spread(rate: float, n_classes: int) -> None:
     assert counts[1:].sum() == pytest.approx(n * rate, abs=5 * np.sqrt(n * rate * (1 - rate)))
 
 
+def test_integers_are_pinned() -> None:
+    noisy = Noise(0.5).corrupt(np.zeros(6, dtype=np.int32), 2, np.random.RandomState(0))
+    assert noisy.tolist() == [0, 0, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(("rate", "slug"), [(0.1, "0.1"), (1 / 3, "0.3333333333333333")])
+def test_a_slug_has_few_digits_if_they_suffice(rate: float, slug: str) -> None:
+    assert Noise(rate).slug == slug
+
+
 @given(rate=st.floats(0, 1, exclude_max=True))
 def test_what_the_store_writes_is_read_back(rate: float) -> None:
     assert noise_of(Noise(rate).slug) == Noise(rate)

@@ -12,7 +12,7 @@ from sklearn import metrics as oracle
 from singlepass.learners import AROW, Passage, References
 from singlepass.pipeline import data
 from singlepass.pipeline.analysis.metrics import METRICS, faded, has_windows, windowed
-from singlepass.pipeline.run.recorder import Recorder, Tallies
+from singlepass.pipeline.run.recorder import Recorder, Tallies, area_under_curve, average_precision
 from singlepass.pipeline.run.shared_inputs import inputs_of
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.scoring import BY_CLASS, METRIC_NAMES, REFERENCES, SCORINGS
@@ -256,3 +256,9 @@ def test_a_stream_that_is_stopped_keeps_its_windows() -> None:
     noted = set(recorder.stops.tolist())
     for t, latest in zip(curve["t"] + 1, windowed(METRICS["error"], curve), strict=True):
         assert np.isnan(latest) == (max(1, t - 2) not in noted)
+
+
+def test_areas_by_hand() -> None:
+    scores, codes = np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32)
+    assert area_under_curve(scores, codes) == 0.75
+    assert average_precision(scores, codes) == pytest.approx(5 / 6)

@@ -9,7 +9,8 @@ import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
-from singlepass.pipeline.study.specs import AlgorithmSpec, DatasetSpec
+from singlepass.pipeline.study.learner_factory import grid_points, resolve_learner, with_canonical_numbers
+from singlepass.pipeline.study.specs import AlgorithmSpec, Course, DatasetSpec
 from singlepass.pipeline.study.study import TUNING_SEED, Study
 from singlepass.pipeline.study.study_file import parse_study, read_study
 
@@ -55,6 +56,22 @@ def test_a_list_is_a_grid_and_a_value_is_not() -> None:
     entry = parse_study({**MINIMAL, "algorithms": [{"name": "AROW", "r": [0.1, 1.0], "loss": "hinge"}]})
     assert entry.algorithms[0].grid == {"r": [0.1, 1.0]}
     assert entry.algorithms[0].fixed == {"loss": "hinge"}
+
+
+def test_the_points_of_a_grid_have_the_values_that_are_not_in_it() -> None:
+    spec = AlgorithmSpec.model_validate({"name": "AROW", "loss": "hinge", "r": [0.1, 1.0]})
+    assert list(grid_points(spec)) == [{"loss": "hinge", "r": 0.1}, {"loss": "hinge", "r": 1.0}]
+
+
+def test_whole_numbers_become_floats_where_the_parameter_is_one() -> None:
+    given = AlgorithmSpec.model_validate({"name": "AROW", "r": [1, 2.5], "epochs": 2})
+    spec = with_canonical_numbers(given, resolve_learner("AROW"))
+    assert repr((spec.grid, spec.fixed)) == "({'r': [1.0, 2.5]}, {'epochs': 2})"
+
+
+def test_the_prefix_that_judges_grids_is_a_share_of_the_stream() -> None:
+    assert Course("given", tune_fraction=0.1).prefix(45) == 4
+    assert Course().prefix(45) == 0
 
 
 def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
