@@ -131,13 +131,7 @@ class ClassNoise(Noise):
 
 
 def table_of(fields: list[str]) -> dict[str, Any]:
-    """Return the table in a study file for the parts of a `ClassNoise.slug` after the model.
-
-    Examples
-    --------
-    >>> table_of(["rates", "no~20~spam=0.3", "level=class"])
-    {'rates': {'no spam': 0.3}, 'level': 'class'}
-    """
+    """Return the table in a study file for the parts of a `ClassNoise.slug` after the model."""
     form, *given = fields
     table: dict[str, Any] = {}
     if given[-1] == "level=class":
@@ -162,14 +156,6 @@ class PairNoise(Noise):
     """Replace class k by class k + 1, and the last class by the first, with probability `rate`.
 
     With two classes this is uniform noise.
-
-    Examples
-    --------
-    >>> noise = PairNoise(0.3)
-    >>> noise.slug, noise.short, noise.opening
-    ('pair_0.3', '30% pair', 'At 30% pair noise')
-    >>> noise.corrupt(np.array([0, 1, 2, 0, 1, 2], np.int32), 3, np.random.RandomState(4)).tolist()
-    [0, 1, 2, 0, 1, 0]
     """
 
     model: ClassVar[str] = "pair"

@@ -22,11 +22,6 @@ class FeatureNoise(Noise):
     """Add normal noise to all features of a training row, with probability `rate` in (0, 1].
 
     `scale` > 0 is the standard deviation of the noise, in standard deviations of the feature.
-
-    Examples
-    --------
-    >>> FeatureNoise(0.3, scale=2.0).slug, FeatureNoise(0.3).label
-    ('features_0.3_scale=2', '30% features noise')
     """
 
     scale: float = 1.0

@@ -58,11 +58,6 @@ class MarginNoise(Noise):
 
     p_i = min(1, c exp(-abs(m_i)/q)), where m_i is the margin under a fixed reference classifier, q is the
     median of abs(m_i), and c makes the mean of p_i equal to `rate`.
-
-    Examples
-    --------
-    >>> MarginNoise(0.1).slug, MarginNoise(0.1).label
-    ('margin_0.1', '10% margin noise')
     """
 
     model: ClassVar[str] = "margin"

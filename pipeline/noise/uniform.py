@@ -199,12 +199,6 @@ class WindowNoise(Noise):
     """Uniform label noise between two relative positions of the stream, none before and after.
 
     Example i of n, counted from 0, is in the window if ``start * n <= i < stop * n``. `rate` applies there.
-
-    Examples
-    --------
-    >>> noise = WindowNoise(0.3, start=0.25, stop=0.5)
-    >>> noise.slug, noise.short, noise.label
-    ('window_0.3_from=0.25_to=0.5', '30% window 25–50%', '30% label noise from 25% to 50% of the stream')
     """
 
     start: float = 0.0

@@ -97,13 +97,6 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> Rows:
     `spec` is "log" (about 12 points per factor of ten, from 10 on), a number of equal steps, or a tuple of
     numbers of examples, to which n is added. The array rises strictly, ends with n and is read-only, because
     cells share it.
-
-    Examples
-    --------
-    >>> checkpoints(1000, 4).tolist()
-    [250, 500, 750, 1000]
-    >>> checkpoints(1000, (100, 400, 4000)).tolist()
-    [100, 400, 1000]
     """
     if spec == "log":
         first = min(10, n)

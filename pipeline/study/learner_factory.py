@@ -130,11 +130,6 @@ class ResolvedLearner:
         `state` returns the seed of the strategy's draws, and of a guest's draws if `params` do not set it.
         `classes` are the class names in code order, for class weights. Raises GuestError if the learner
         cannot be loaded or its constructor fails.
-
-        Examples
-        --------
-        >>> resolve_learner("AROW").make({"r": 0.1, "query": "greedy", "h": 3})
-        Greedy(h=3, learner=AROW(r=0.1))
         """
         if self.problem:
             raise GuestError(self.problem)

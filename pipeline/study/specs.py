@@ -114,11 +114,6 @@ def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dic
 
     `classes` are the class names in code order; with None the weights stay keyed by name. Raises ValueError
     for a weight of an unknown class.
-
-    Examples
-    --------
-    >>> by_code({"r": 1.0, "class_weight": '{"yes": 5}'}, ["no", "yes"])
-    {'r': 1.0, 'class_weight': {1: 5}}
     """
     found = dict(parameters)
     if CLASS_WEIGHT not in found:

@@ -113,13 +113,7 @@ def _refuse_targets(names: list[str], n_rows: int, path: Path) -> None:
 
 
 def class_name(value: Any) -> str:
-    """Return the name of a label's class, or ``""`` if the label is missing.
-
-    Examples
-    --------
-    >>> [class_name(label) for label in (1.0, "+1", True, "spam", float("nan"))]
-    ['1', '1', 'true', 'spam', '']
-    """
+    """Return the name of a label's class, or ``""`` if the label is missing."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value)).lower()
     text = str(value).strip()

@@ -55,11 +55,6 @@ def name_tasks(
     of a task list, or that of a grouping (a set of classes that together are the positive class) with or
     without ``"group:"``. `positive` is the positive class of a binary task; empty takes the last class. Each
     task list maps the label's suffix to a task. Raises InputError if the task is unknown or does not fit.
-
-    Examples
-    --------
-    >>> name_tasks("toy", ["a", "b", "c"], "pairs")[:2]
-    [('toy[a-vs-b]', 'pair:a,b'), ('toy[a-vs-c]', 'pair:a,c')]
     """
     groupings, task_lists = groupings or {}, task_lists or {}
     if task in task_lists and not positive:

@@ -193,6 +193,37 @@ def test_other_noise_has_another_name_and_another_place(one: Noise, other: Noise
     assert (one < other) != (other < one) or one == other
 
 
+@pytest.mark.parametrize(
+    ("noise", "slug", "short", "label"),
+    [
+        (PairNoise(0.3), "pair_0.3", "30% pair", "30% pair noise"),
+        (MarginNoise(0.1), "margin_0.1", "10% margin", "10% margin noise"),
+        (FeatureNoise(0.3), "features_0.3", "30% features", "30% features noise"),
+        (FeatureNoise(0.3, scale=2.0), "features_0.3_scale=2", "30% features ×2", "30% features ×2 noise"),
+        (
+            WindowNoise(0.3, start=0.25, stop=0.5),
+            "window_0.3_from=0.25_to=0.5",
+            "30% window 25–50%",
+            "30% label noise from 25% to 50% of the stream",
+        ),
+        (
+            ClassNoise(rates=(("no spam", 0.3),), level="class"),
+            "class_rates_no~20~spam=0.3_level=class",
+            "no spam 30% class-level, by class",
+            "class-level noise by class (no spam 30%)",
+        ),
+    ],
+)
+def test_names(noise: Noise, slug: str, short: str, label: str) -> None:
+    assert (noise.slug, noise.short, noise.label, noise.opening[-len(label) :]) == (slug, short, label, label)
+    assert noise_of(slug) == noise
+
+
+def test_pairs_are_neighbors() -> None:
+    noisy = PairNoise(0.3).corrupt(np.array([0, 1, 2, 0, 1, 2], np.int32), 3, np.random.RandomState(4))
+    assert noisy.tolist() == [0, 1, 2, 0, 1, 0]
+
+
 def test_models_stand_together_by_rising_rate() -> None:
     made = [PairNoise(0.1), Noise(0.3), MarginNoise(0.1), Noise(), PairNoise(0.05), Noise(0.1, "class")]
     slugs = [noise.slug for noise in sorted(made)]

@@ -29,6 +29,11 @@ def opened(cell: Cell) -> data.Stream:
     return data.open_stream(cell.spec.dataset, root=cell.spec.root_seed, seed=cell.spec.seed)
 
 
+def test_checkpoints_by_hand() -> None:
+    assert checkpoints(1000, 4).tolist() == [250, 500, 750, 1000]
+    assert checkpoints(1000, (100, 400, 4000)).tolist() == [100, 400, 1000]
+
+
 @given(n=st.integers(1, 5000), spec=st.one_of(st.just("log"), st.integers(1, 200)))
 def test_checkpoints_rise_to_the_end(n: int, spec: str | int) -> None:
     found = checkpoints(n, spec)
