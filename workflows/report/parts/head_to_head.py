@@ -26,9 +26,9 @@ def head_to_head(
     focus: str | None,
     styles: Styles,
     *,
-    noise: Sequence[Noise],
-    prefix: str,
-    scope: str,
+    noise: Sequence[Noise] = (),
+    prefix: str = "",
+    scope: str = "",
 ) -> list[Block]:
     """Draw one algorithm against each of the others; return no block without `focus` or without results.
 
