@@ -139,8 +139,7 @@ class Results:
         if kind == "pairs":
             table = pairs_table(comparisons, self._view.design)
         elif kind == "friedman":
-            tested = [each for each in comparisons if each.friedman is not None]
-            table = friedman_table(tested) if tested else None
+            table = friedman_table(comparisons)
         else:
             raise InputError(f"tests: unknown kind {kind!r}: {did_you_mean(kind, ['pairs', 'friedman'])}")
         return pd.DataFrame() if table is None or table.data is None else table.data

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
 
 def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
-    """Write the report of a results folder, and return the paths written, `report.html` first.
+    """Write the report of a results folder or URL, and return the paths written, `report.html` first.
 
-    `results` is a folder or fsspec URL that `singlepass run` wrote to. Without `out` the report goes into the
-    results folder, which must then be local. Raises InputError if there are no results or the report cannot
-    be written.
+    Without `out` the report goes into the results folder, which must then be local. Raises InputError if
+    there are no results, or as `render_report`.
     """
     with rare_collections():
         from ...pipeline.analysis.study_results import read_results
@@ -28,8 +27,7 @@ def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
 def render_report(results: StudyResults, out: Path) -> list[Path]:
     """Write the report of loaded results into folder `out`; return the paths written, `report.html` first.
 
-    The folder is created if needed. Raises InputError if no cell on the study's seeds has run, or if the
-    folder cannot be written to.
+    Raises InputError if no cell on the study's seeds has run, or if the folder cannot be written to.
     """
     if not len(results.cells) or not (results.cells["stage"] == "run").any():
         raise InputError(f"{out}: no cell of the study has run yet, so there is nothing to report")

@@ -99,28 +99,30 @@ def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> Table
     )
 
 
-def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock:
-    """Return Friedman and Iman–Davenport tests and Nemenyi's critical differences.
+def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
+    """Return Friedman and Iman–Davenport tests and Nemenyi's critical differences; None without any test.
 
-    The table has one row per comparison. Here the comparisons may be of several metrics.
+    The table has one row per tested comparison. Here the comparisons may be of several metrics.
     """
     rows, data = [], []
     for c in comparisons:
-        f, least = c.friedman, c.smallest_p if c.pairs else None
-        finite = f is not None and np.isfinite(f.f)
+        f = c.friedman
+        if f is None:
+            continue
         values = {
-            "chi2": f.chi2 if f else None,
-            "chi2_p": f.chi2_p if f else None,
-            "F": f.f if f else None,
-            "F_p": f.f_p if f else None,
+            "chi2": f.chi2,
+            "chi2_p": f.chi2_p,
+            "F": f.f,
+            "F_p": f.f_p,
             "nemenyi_cd": c.critical_difference,
-            "smallest_p_holm": least,
+            "smallest_p_holm": c.smallest_p if c.pairs else None,
         }
-        shown = [*values.values()]
-        shown[3] = shown[3] if finite else None
-        rows.append([c.noise.short, c.metric.label, c.n, c.k, *shown])
+        shown = values if np.isfinite(f.f) else {**values, "F_p": None}
+        rows.append([c.noise.short, c.metric.label, c.n, c.k, *shown.values()])
         sizes = {"datasets": c.n, "algorithms": c.k}
         data.append({"noise": c.noise.slug, "metric": c.metric.name, **sizes, **values})
+    if not rows:
+        return None
     header = ["noise", "metric", "N", "k", "χ²", "p", "F", "p of F", "CD", "smallest p (Holm)"]
     return tabulate(
         pd.DataFrame(rows, columns=header),

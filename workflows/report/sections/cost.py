@@ -37,9 +37,7 @@ def section(view: StudyView) -> Section:
         each.groupby(["noise", "algorithm", "dataset"])["rate"].mean().groupby(["noise", "algorithm"]).mean()
     )
     columns = {
-        f"updates, {noise.short} noise": [
-            float(means.get((noise.slug, name), np.nan)) for name in design.algorithms
-        ]
+        f"updates, {noise.short} noise": [means.get((noise.slug, name)) for name in design.algorithms]
         for noise in design.noise
     }
     metrics, writers = [updates], [partial(updates.show, unit=True)] * len(columns)

@@ -56,8 +56,8 @@ def _ranking(view: StudyView, entry: Mapping[str, Any], place: int) -> list[Bloc
     )
     if not view.single:
         tests: list[Block] = [Listing([(c.noise.opening, wording.friedman_sentence(c)) for c in comparisons])]
-        if tested := [c for c in comparisons if c.friedman is not None]:
-            tests.append(own(friedman_table(tested)))
+        if friedman := friedman_table(comparisons):
+            tests.append(own(friedman))
         blocks.append(Folded(f"Friedman and Iman–Davenport tests: {title}", tests))
     return blocks
 

@@ -117,8 +117,8 @@ def significance(view: StudyView) -> Section | None:
         blocks += [Text(_DIAGRAMS_NOTE, "soft"), Panels(drawn, roomy=True)]
     blocks.append(Listing([(c.noise.opening, wording.friedman_sentence(c)) for c in comparisons]))
     every = [c for series in (comparisons, *view.other_comparisons) for c in series]
-    if tested := [c for c in every if c.friedman is not None]:
-        blocks.append(replace(friedman_table(tested), show="folded"))
+    if tests := friedman_table(every):
+        blocks.append(replace(tests, show="folded"))
     if pairs := pairs_table(comparisons, view.design):
         blocks.append(replace(pairs, show="long"))
     return Section("significance", "Significance", blocks)
