@@ -34,15 +34,9 @@ def algorithm_tables(given: Any) -> list[dict[str, Any]]:
 
 
 def _table(given: Any) -> dict[str, Any]:
-    if isinstance(given, str):
-        return {"name": given}
-    if isinstance(given, Mapping):
-        table: dict[str, Any] = plain(given)
-        if isinstance(table["name"], str):
-            return table
-        own = estimator_table(table["name"])
-        return own | {**table, "name": own["name"]}
-    return estimator_table(given)
+    name = given["name"] if isinstance(given, Mapping) else given
+    own = {"name": name} if isinstance(name, str) else estimator_table(name)
+    return {**own, **plain(given), "name": own["name"]} if isinstance(given, Mapping) else own
 
 
 def estimator_table(estimator: Any) -> dict[str, Any]:
@@ -60,7 +54,6 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     {'name': 'sklearn.linear_model:SGDClassifier', 'alpha': 0, 'learning_rate': 'pa1'}
     """
     if isinstance(estimator, type):
-        # A class has no parameter values.
         return _class_table(estimator)
     if isinstance(estimator, QueryAll):
         return estimator_table(estimator.learner) | _strategy_keys(estimator)

@@ -126,7 +126,10 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         else:
             place = SchedulerPlace(options.scheduler, options.scheduler_file, options.security)
         patience = wait if options.patience is None else options.patience
-        preparation = _preparation(options, plan)
+        plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
+        _check_sendable(plan)
+        pins, must = data.pins_of(plan.tasks), bool(options.workers_write)
+        preparation = Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)
@@ -160,13 +163,6 @@ def _forget_cluster(store: Store) -> None:
     with contextlib.suppress(InputError):
         store.check_lock()
         store.folder.remove(CLUSTER)
-
-
-def _preparation(options: WorkerOptions, plan: Plan) -> Preparation:
-    plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
-    _check_sendable(plan)
-    pins, must = data.pins_of(plan.tasks), bool(options.workers_write)
-    return Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
 
 
 def _check_sendable(plan: Plan) -> None:
