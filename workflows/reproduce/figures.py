@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ...pipeline.analysis.curves import Curve
-from ..report.page.blocks import Block, Legend, Text
+from ..report.page.blocks import Block, Legend
 from ..report.page.table import TableBlock, TableCell
 from ..report.parts.figures import CurvePanel, curve_panels
 from ..report.plots.curve_plots import Axis
@@ -68,11 +68,6 @@ def table_of(
     """Return a table whose entries are texts or cells; `options` are those of `TableBlock`."""
     body = [[TableCell(each) if isinstance(each, str) else each for each in row] for row in rows]
     return TableBlock(name, title, list(header), body, **options)
-
-
-def soft(text: str) -> Text:
-    """Return a paragraph in a soft color, for remarks above an exhibit."""
-    return Text(text, "soft")
 
 
 def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:

@@ -15,7 +15,7 @@ from ..report.page.blocks import Block, Facts, Listing, Section, Text
 from ..report.page.table import TableCell
 from ..report.words.markup import markdown, with_block
 from .evidence import Evidence, NotThere, StudyEvidence
-from .figures import soft, table_of
+from .figures import table_of
 from .paper import Exhibit, Paper
 from .printed import claims
 from .verdicts import Judged, Outcome, judge
@@ -48,7 +48,10 @@ def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
 def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
     counted = Counter(each.verdict.outcome for each in judged)
     blocks: list[Block] = [
-        soft("The paper's experiments repeated: printed numbers, our numbers, and a verdict on each claim."),
+        Text(
+            "The paper's experiments repeated: printed numbers, our numbers, and a verdict on each claim.",
+            "soft",
+        ),
         Facts([("claims", str(len(judged))), *((str(each), str(counted[each])) for each in Outcome)]),
     ]
     if paper.remarks:
@@ -88,7 +91,8 @@ def _claims_csv(judged: Sequence[Judged]) -> str:
 
 def _exhibit(exhibit: Exhibit, evidence: Evidence) -> Section:
     try:
-        blocks = list(exhibit.show(evidence))
+        note = [Text(exhibit.note, "soft")] if exhibit.note else []
+        blocks = [*note, *exhibit.show(evidence)]
     except NotThere as lack:
         blocks = [Text(f"Not here: {lack}.", "note")]
     return Section(exhibit.id, exhibit.heading, blocks)

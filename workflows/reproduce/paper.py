@@ -1,4 +1,7 @@
-"""Define a paper by its studies, exhibits and claims, and read the results of its studies."""
+"""Define a paper by its studies, exhibits and claims, and read the results of its studies.
+
+The texts of a paper's page are in ``facts/<paper>/paper.toml``, those of its claims in ``claims.csv``.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from ...pipeline.errors import InputError
 from ...pipeline.store.store import Store
 from ..report.page.blocks import Block
 from .evidence import Evidence, StudyEvidence
+from .printed import texts
 from .verdicts import Check
 
 # Returns the blocks of a table or figure; may raise `NotThere`.
@@ -36,6 +40,8 @@ class Exhibit:
     heading: str
     # Returns its blocks, in the paper's own layout, with our numbers next to the printed ones.
     show: Show
+    # A paragraph below the heading.
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,19 @@ class Paper:
     checks: Mapping[str, Check]
     # What a reader must know about the repetition: opening words and a sentence each.
     remarks: Sequence[tuple[str, str]] = ()
+
+
+def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check]) -> Paper:
+    """Return a paper with the title, studies, remarks, headings and notes of its file."""
+    said = texts(name)
+    return Paper(
+        name,
+        said["title"],
+        {key: PaperStudy(**study) for key, study in said["studies"].items()},
+        [Exhibit(id, said["headings"][id], show, said["notes"].get(id, "")) for id, show in exhibits.items()],
+        checks,
+        list(said["remarks"].items()),
+    )
 
 
 def study_names(paper: Paper, *, small: bool) -> list[str]:

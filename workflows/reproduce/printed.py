@@ -1,14 +1,16 @@
-"""Printed claims, numbers and tables of the papers, from the files in `facts/`.
+"""Printed claims, numbers and tables of the papers, and the texts of their pages, from the files in `facts/`.
 
-The files have only what the texts of the papers contain; numbers that are lost from a text are absent.
+Tables have only what the texts of the papers contain; numbers that are lost from a text are absent.
 """
 
 from __future__ import annotations
 
 import csv
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 _FOLDER = Path(__file__).parent / "facts"
 
@@ -21,6 +23,11 @@ class Claim:
     where: str
     text: str
     printed: str
+
+
+def texts(paper: str) -> dict[str, Any]:
+    """Return the title of a paper, its studies, and the texts of its page."""
+    return {"notes": {}, **tomllib.loads((_FOLDER / paper / "paper.toml").read_text(encoding="utf-8"))}
 
 
 @cache

@@ -357,7 +357,7 @@ def differences() -> StudyResults:
 
 def test_runs_beside_the_entries_that_differ() -> None:
     study = StudyEvidence("ramp-differences", differences())
-    table = show_differences(Evidence({"differences": study}))[1]
+    table = show_differences(Evidence({"differences": study}))[0]
     assert isinstance(table, TableBlock)
     rows = [[cell.text for cell in row] for row in table.rows]
     assert [row[2:6] for row in rows] == [

@@ -13,8 +13,8 @@ from ...report.page.blocks import Block
 from ...report.plots.curve_plots import Axis
 from ..again import competitor, first_cell
 from ..evidence import Evidence, NotThere, StudyEvidence
-from ..figures import ABSENT, curves_figure, number, soft, table_of
-from ..paper import Exhibit, Paper, PaperStudy, Show
+from ..figures import ABSENT, curves_figure, number, table_of
+from ..paper import Show, declared
 from ..predicates import Question, Rows, ahead_on, listed, measure, together
 from ..verdicts import Check, Outcome, Verdict, case_by_case, holds_for
 
@@ -379,42 +379,15 @@ def _along_the_stream(column: str, name: str) -> Show:
         # If a set has many tasks, show the first one.
         panels = [(tasks[0], study.curves(column, drawn, tasks[0])) for tasks in tasks_by_set(study).values()]
         title = f"{what.capitalize()} along the stream"
-        return [
-            soft(f"Printed: {ABSENT}."),
-            *curves_figure(study.view.styles, name, title, panels, Axis(y=what)),
-        ]
+        return curves_figure(study.view.styles, name, title, panels, Axis(y=what))
 
     return show
 
 
-PAPER = Paper(
-    "projectron",
-    "Orabona, Keshet, Caputo (2008), The Projectron: a bounded kernel-based Perceptron",
-    {"sizes": PaperStudy("projectron", "projectron-small")},
-    [
-        Exhibit("equal-sizes", "Mistakes at equal support sizes", _equal_sizes),
-        Exhibit("equal-bounds", "Mistakes with the norm bound of the Forgetron", _equal_bounds),
-        Exhibit("mistakes", "Mistakes along the stream", _along_the_stream("mistakes", "mistakes")),
-        Exhibit(
-            "support", "Support vectors along the stream", _along_the_stream("support_vectors", "support")
-        ),
-    ],
-    CLAIMS,
-    [
-        (
-            "The experiments are not in the text",
-            "It ends in Sec. 4.1: data sets, kernels, tables and figures are not known here, and no other "
-            "source fills the gaps. Data sets, widths and budgets are ours.",
-        ),
-        (
-            "The kernel's width",
-            "rbf; for each data set the best width of a grid for the kernel Perceptron, the same for all "
-            "learners.",
-        ),
-        (
-            "Projectron++ with U",
-            "The text ends before it says how: on margin errors U stands for 1/η, with which every update "
-            "makes progress towards any function of norm U or less.",
-        ),
-    ],
-)
+EXHIBITS: Mapping[str, Show] = {
+    "equal-sizes": _equal_sizes,
+    "equal-bounds": _equal_bounds,
+    "mistakes": _along_the_stream("mistakes", "mistakes"),
+    "support": _along_the_stream("support_vectors", "support"),
+}
+PAPER = declared("projectron", EXHIBITS, CLAIMS)

@@ -14,8 +14,8 @@ from ....report.page.table import TableCell
 from ....report.plots.curve_plots import Axis
 from ....report.sections import solutions
 from ...evidence import Evidence, NotThere
-from ...figures import compared, curves_figure, number, soft, table_of
-from ...paper import Exhibit
+from ...figures import compared, curves_figure, number, table_of
+from ...paper import Show
 from ...printed import table
 from .measures import (
     FIVE,
@@ -132,11 +132,7 @@ def show_grids(evidence: Evidence) -> list[Block]:
             judging = float(label.rpartition("[")[0].rpartition("-")[2] or 0)
             rows.append([number(judging, 0), *_point(part, printed)])
     header = ["training rows of the grid", "C", "gamma", "accuracy, %", "support vectors"]
-    note = (
-        "All have 10,000 training rows in the end. The paper judges its grids by cross-validation, but does "
-        "not say on how many rows."
-    )
-    return [soft(note), table_of("cover-grids", "LibSVM on Cover", header, rows)]
+    return [table_of("cover-grids", "LibSVM on Cover", header, rows)]
 
 
 def _point(cells: pd.DataFrame, printed: Entry | None) -> list[str | TableCell]:
@@ -160,16 +156,6 @@ DIFFERENT_SETS: Mapping[str, tuple[str, str]] = {
     "gauss": ("Gauss", "another point of the grid"),
     "checkerboard-noisy": ("NCheckerboard", "PA's longest step, C"),
 }
-_DIFFERENCES = (
-    "USPS: the paper says that the attributes of all sets were scaled to mean 0 and standard deviation 1. "
-    "Without scaling, accuracies come nearer to the printed ones, but OnlineSVMR's size does not. Cover: "
-    "LibSVM at a point of the grid that comes near to the printed result; none of the three grids "
-    "above has chosen it. IDSVM, stopped at its time limit, is as good as a batch solver of its objective on "
-    "as many rows. "
-    "Cover and Gauss: points that were judged best, where Table I has the sparsest within a standard error "
-    "of the best. NCheckerboard: the larger C, the longer PA's steps on flipped labels; Table I has the "
-    "best of the grid, the smallest."
-)
 
 
 def show_differences(evidence: Evidence) -> list[Block]:
@@ -189,7 +175,7 @@ def show_differences(evidence: Evidence) -> list[Block]:
                 rows.append([*where, *_point(part, printed), str(len(part))])
     header = ["set", "difference", "learner", "C", "gamma", "accuracy, %", "support vectors", "runs"]
     title = "Runs that differ from Table I"
-    return [soft(_DIFFERENCES), table_of("differences", title, header, rows, labels=3, wrap=True)]
+    return [table_of("differences", title, header, rows, labels=3, wrap=True)]
 
 
 # --- along Gauss, and rows that are forgotten
@@ -210,7 +196,6 @@ def show_stream(evidence: Evidence) -> list[Block]:
     right = [("(a) Accuracy", accuracy(study, THREE, GAUSS))]
     axis = Axis(y="test accuracy, %", zero=False, log_x=True)
     return [
-        soft("The paper's axes are logarithmic in the examples of (a), linear elsewhere."),
         *curves_figure(styles, "fig-3a", f"Accuracy {on}", right, axis),
         *curves_figure(
             styles, "fig-3b", f"Model size {on}", [("(b) Sparsity", sizes)], Axis(y="support vectors")
@@ -225,13 +210,7 @@ def show_cost(evidence: Evidence) -> list[Block]:
     evaluations = study.curves("kernel_evaluations", [RETRAINED, RAMP], GAUSS, stopped=True)
     first = [("(a) OnlineSVMR and SVMR", [batch_curve(evidence), *evaluations])]
     second = [("(b) OnlineSVMR, OnlineASVMR and IDSVM", seconds)]
-    note = (
-        "A change of a coefficient costs one kernel evaluation with every row remembered. One batch training "
-        "is one point per number of examples; retraining after each example ends at the study's time limit. "
-        "Seconds are the learner's own clock, with other programs on the machine."
-    )
     return [
-        soft(note),
         *curves_figure(
             styles, "fig-4a", f"Kernel evaluations {on}", first, Axis(y="kernel evaluations", log=True)
         ),
@@ -268,12 +247,7 @@ def show_queries(evidence: Evidence) -> list[Block]:
             cells = [TableCell(number(value), best=round(value, 1) == best) for value in values]
             rows.append([name, number(labels, 0), *cells])
     title = "Accuracy in percent after a quarter, half and all of a panel's labels"
-    note = (
-        "A panel ends when the first of the five ends or is stopped at the time limit, at the labels that it "
-        "has asked for; Greedy asks for one of every five."
-    )
     return [
-        soft(note),
         *curves_figure(
             study.view.styles, "fig-6", "Accuracy by labels asked for", list(panels.items()), axis
         ),
@@ -282,13 +256,13 @@ def show_queries(evidence: Evidence) -> list[Block]:
     ]
 
 
-EXHIBITS = (
-    Exhibit("table-1", "Table I: accuracy and sparsity", show_table),
-    Exhibit("cover-grids", "Table I: why Cover differs", show_grids),
-    Exhibit("differences", "Table I: why other entries differ", show_differences),
-    Exhibit("fig-2", "Fig. 2: solutions on Gauss", show_solutions),
-    Exhibit("fig-3", "Fig. 3: accuracy and sparsity along Gauss", show_stream),
-    Exhibit("fig-4", "Fig. 4: cost of training along Gauss", show_cost),
-    Exhibit("fig-5", "Fig. 5: rows that are forgotten", show_forgetting),
-    Exhibit("fig-6", "Fig. 6: active learning", show_queries),
-)
+EXHIBITS: Mapping[str, Show] = {
+    "table-1": show_table,
+    "cover-grids": show_grids,
+    "differences": show_differences,
+    "fig-2": show_solutions,
+    "fig-3": show_stream,
+    "fig-4": show_cost,
+    "fig-5": show_forgetting,
+    "fig-6": show_queries,
+}
