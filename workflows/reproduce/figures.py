@@ -70,11 +70,13 @@ def table_of(
     return TableBlock(name, title, list(header), body, **options)
 
 
-def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:
+def compared(
+    ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan, best: bool = False
+) -> TableCell:
     """Return our number, followed in brackets by the printed one and our deviation from it.
 
     NaN as `ours` means that there is no result; None as `printed` that the paper's text has no number.
-    `digits` counts those after the point, `sd` is our standard deviation.
+    `digits` counts those after the point, `sd` is our standard deviation; a best entry is bold.
 
     Examples
     --------
@@ -85,13 +87,13 @@ def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float =
     if not math.isnan(sd):
         text += f" ± {number(sd, digits)}"
     if printed is None:
-        return TableCell(text)
+        return TableCell(text, best=best)
     if math.isnan(ours):
         return TableCell(f"{text} ({number(printed, digits)})")
     # The difference of the numbers as shown, so that the entry is consistent.
     apart = round(ours, digits) - round(printed, digits)
     sign = "+" if apart > 0 else "−" if apart < 0 else "±"
-    return TableCell(f"{text} ({number(printed, digits)}, {sign}{number(abs(apart), digits)})")
+    return TableCell(f"{text} ({number(printed, digits)}, {sign}{number(abs(apart), digits)})", best=best)
 
 
 def number(value: float, digits: int = 1) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -30,6 +30,8 @@ class Verdict:
 
 # Judges a claim by the results; may raise `NotThere`.
 Check: TypeAlias = Callable[[Evidence], Verdict]
+# Cases of a claim, such as those on one data set, and their figures.
+Parts: TypeAlias = Iterator[tuple[Mapping[str, bool], str]]
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,11 @@ def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> 
         cases |= found
         texts.append(text)
     return holds_for(cases, f"{said}: {'; '.join(texts)}")
+
+
+def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
+    """Decorate a generator of cases and their figures, which makes it a check; see `case_by_case`."""
+    return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
 
 
 def judge(claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence) -> list[Judged]:

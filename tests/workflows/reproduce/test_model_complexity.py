@@ -16,8 +16,13 @@ from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.store.schema import CURVES
 from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
 from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
-from singlepass.workflows.reproduce.papers.complexity_runs import KERNELS, POLY_OURS, runs, the_study
-from singlepass.workflows.reproduce.papers.model_complexity import PAPER
+from singlepass.workflows.reproduce.papers.model_complexity import (
+    KERNELS,
+    PAPER,
+    POLY_OURS,
+    runs,
+    the_study,
+)
 from singlepass.workflows.reproduce.printed import claims
 from singlepass.workflows.reproduce.verdicts import Outcome, judge
 from singlepass.workflows.shipped import find_study

@@ -15,7 +15,7 @@ from ..evidence import Evidence, NotThere, StudyEvidence, row_of
 from ..figures import ABSENT, curves_figure, number, table_of
 from ..paper import Show, declared
 from ..predicates import Question, Rows, at_most, measure
-from ..verdicts import Check, Outcome, Verdict, case_by_case
+from ..verdicts import Check, Outcome, Parts, Verdict, by_case
 
 # "Competitive": at most a percentage point more test error.
 _COMPETITIVE = 0.01
@@ -44,60 +44,56 @@ def _errors(
 # --- the claims
 
 
-def _competitive(evidence: Evidence) -> Verdict:
-    errors = _errors(evidence["epoch"], ["MIRA", "batch SVM"])
-    return case_by_case(
-        "test errors of MIRA with a variable cache and of the SVM (a point more counts)",
-        (
-            ({str(name): mira <= svm + _COMPETITIVE}, f"{name} {_percent(mira)} and {_percent(svm)}")
-            for name, (mira, svm) in errors.iterrows()
-        ),
-    )
+@by_case("test errors of MIRA with a variable cache and of the SVM (a point more counts)")
+def _competitive(evidence: Evidence) -> Parts:
+    for name, (mira, svm) in _errors(evidence["epoch"], ["MIRA", "batch SVM"]).iterrows():
+        yield {str(name): mira <= svm + _COMPETITIVE}, f"{name} {_percent(mira)} and {_percent(svm)}"
 
 
-def _sparse_and_good(evidence: Evidence) -> Verdict:
-    study, parts = evidence["epoch"], []
-    sizes = study.table("support_vectors", algorithms=[*_CACHED, _PLAIN])
-    for name, error in _errors(study, [*_CACHED, _PLAIN]).iterrows():
+@by_case(
+    "patterns of those without deletion, with test error, for the variable cache and budgets of 2,000, "
+    "1,000 and 500 (half of them within half a point counts)"
+)
+def _sparse_and_good(evidence: Evidence) -> Parts:
+    sizes = evidence["epoch"].table("support_vectors", algorithms=[*_CACHED, _PLAIN])
+    for name, error in _errors(evidence["epoch"], [*_CACHED, _PLAIN]).iterrows():
         size = row_of(sizes, str(name))
         share = size / size[_PLAIN]
         held = any(share[who] <= _SPARSE and error[who] <= error[_PLAIN] + _AS_GOOD for who in _CACHED)
         each = ", ".join(f"{100 * share[who]:.0f}% with {_percent(error[who])}" for who in _CACHED)
-        parts.append(({str(name): held}, f"{name} {each}, without deletion {_percent(error[_PLAIN])}"))
-    return case_by_case(
-        "patterns of those without deletion, with test error, for the variable cache and budgets of 2,000, "
-        "1,000 and 500 (half of them within half a point counts)",
-        parts,
-    )
+        yield {str(name): held}, f"{name} {each}, without deletion {_percent(error[_PLAIN])}"
 
 
-def _grows_with_errors(evidence: Evidence) -> Verdict:
-    study, parts = evidence["epoch"], []
+def _half_and_end(study: StudyEvidence, column: str, algorithm: str, dataset: str) -> tuple[float, float]:
+    """Return a curve's values halfway and at the end of the stream."""
+    curve = study.curve(column, algorithm, dataset)
+    return study.at(column, algorithm, dataset, curve.t[-1] / 2), curve.mean[-1]
+
+
+@by_case(
+    "at every checkpoint the Perceptron has as many patterns as mistakes and MIRA without deletion as "
+    "updates; MIRA's patterns per mistake, halfway and at the end"
+)
+def _grows_with_errors(evidence: Evidence) -> Parts:
+    study = evidence["epoch"]
     for name in study.datasets():
-        size, updates, wrong = (
-            study.curve(column, _PLAIN, name) for column in ("support_vectors", "updates", "mistakes")
+        pairs = [
+            [study.curve(column, who, name).mean for column in ("support_vectors", other)]
+            for who, other in ((_PLAIN, "updates"), ("Perceptron", "mistakes"))
+        ]
+        same = all(bool((patterns == counted).all()) for patterns, counted in pairs)
+        sizes, mistakes = (
+            _half_and_end(study, each, _PLAIN, name) for each in ("support_vectors", "mistakes")
         )
-        plain, mistakes = (
-            study.curve(column, "Perceptron", name).mean for column in ("support_vectors", "mistakes")
-        )
-        same = bool((plain == mistakes).all() and (size.mean == updates.mean).all())
-        half = size.t[-1] / 2
-        early = study.at("support_vectors", _PLAIN, name, half) / study.at("mistakes", _PLAIN, name, half)
-        late = size.mean[-1] / wrong.mean[-1]
-        parts.append(({name: same}, f"{name} {number(early)} and {number(late)}"))
-    return case_by_case(
-        "at every checkpoint the Perceptron has as many patterns as mistakes and MIRA without deletion as "
-        "updates; MIRA's patterns per mistake, halfway and at the end",
-        parts,
-    )
+        early, late = (size / wrong for size, wrong in zip(sizes, mistakes, strict=True))
+        yield {name: same}, f"{name} {number(early)} and {number(late)}"
 
 
 def _bounded(evidence: Evidence) -> Verdict:
     study, parts = evidence["epoch"], []
     for name in study.datasets():
-        size = study.curve("support_vectors", "MIRA", name)
-        half = study.at("support_vectors", "MIRA", name, size.t[-1] / 2)
-        parts.append(f"{name} {number(half, 0)} and {number(size.mean[-1], 0)}")
+        half, end = _half_and_end(study, "support_vectors", "MIRA", name)
+        parts.append(f"{name} {number(half, 0)} and {number(end, 0)}")
     return Verdict(
         Outcome.UNTESTED,
         "the bound of Sec. 3 is not in the text; the variable cache halfway and at the end of the stream: "
@@ -124,11 +120,13 @@ def _costs(evidence: Evidence) -> Rows:
     }
 
 
-def _old_ones_go(evidence: Evidence) -> Verdict:
-    study, parts = evidence["epoch"], []
-    for name in study.datasets():
-        if study.curve("mistakes", "MIRA", name).t[-1] > _MOST_ROWS:
-            continue
+@by_case("mean age of the deleted and, at the same moments, of all in the cache")
+def _old_ones_go(evidence: Evidence) -> Parts:
+    study = evidence["epoch"]
+    names = [name for name in study.datasets() if study.curve("mistakes", "MIRA", name).t[-1] <= _MOST_ROWS]
+    if not names:
+        raise NotThere(f"{study.name}: the streams are too long to stream row by row")
+    for name in names:
         again = learn_again(study, "MIRA", name)
         gone = removals(again)
         n = len(again.learnt.inputs.noisy)
@@ -139,10 +137,7 @@ def _old_ones_go(evidence: Evidence) -> Verdict:
             f"({100 * np.mean(gone.age == 0):.0f}% of the latest row), at least {number(least, 0)} in every "
             "tenth of the stream"
         )
-        parts.append(({name: bool(age > mean and least > 0)}, text))
-    if not parts:
-        raise NotThere(f"{study.name}: the streams are too long to stream row by row")
-    return case_by_case("mean age of the deleted and, at the same moments, of all in the cache", parts)
+        yield {name: bool(age > mean and least > 0)}, text
 
 
 CLAIMS: Mapping[str, Check] = {

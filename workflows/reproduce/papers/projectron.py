@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from ...report.page.blocks import Block
 from ...report.plots.curve_plots import Axis
-from ..again import competitor, first_cell
+from ..again import Competitor, competitor, first_cell
 from ..evidence import Evidence, NotThere, StudyEvidence
 from ..figures import ABSENT, curves_figure, number, table_of
 from ..paper import Show, declared
 from ..predicates import Question, Rows, ahead_on, listed, measure, together
-from ..verdicts import Check, Outcome, Verdict, case_by_case, holds_for
+from ..verdicts import Check, Outcome, Parts, Verdict, by_case, holds_for
 
 ETAS = (0.1, 0.3, 0.5, 0.8)
 BUDGETS = (100, 300, 1000)
@@ -78,25 +78,20 @@ def _with_margin_updates(evidence: Evidence) -> Rows:
     return {str(name): row for name, row in table.iterrows()}
 
 
-def _outperforms_the_forgetron(evidence: Evidence) -> Verdict:
+@by_case(f"mistakes of Projectron and Forgetron at η = {_ETAS}, equal sizes")
+def _outperforms_the_forgetron(evidence: Evidence) -> Parts:
     names = [(f"Projectron {eta}", f"Forgetron = {eta}") for eta in ETAS]
     mistakes = by_set(evidence, "mistakes", [name for pair in names for name in pair])
-    return case_by_case(
-        f"mistakes of Projectron and Forgetron at η = {_ETAS}, equal sizes",
-        (
-            (
-                {str(name): all(row[ours] < row[theirs] for ours, theirs in names)},
-                f"{name} {', '.join(_pair(row[ours], row[theirs]) for ours, theirs in names)}",
-            )
-            for name, row in mistakes.iterrows()
-        ),
-    )
+    for name, row in mistakes.iterrows():
+        pairs = [(row[ours], row[theirs]) for ours, theirs in names]
+        held = all(ours < theirs for ours, theirs in pairs)
+        yield {str(name): held}, f"{name} {', '.join(_pair(*pair) for pair in pairs)}"
 
 
-def _outperforms_the_perceptron(evidence: Evidence) -> Verdict:
+@by_case("mistakes of Projectron++ at its best η and of the Perceptron")
+def _outperforms_the_perceptron(evidence: Evidence) -> Parts:
     names = [f"Projectron++ {eta}" for eta in ETAS]
     mistakes, support = _counts(evidence, ["Perceptron", *names])
-    parts = []
     for name in mistakes.index:
         wrong, size = mistakes.loc[name], support.loc[name]
         better = [wrong[who] < wrong["Perceptron"] and size[who] < size["Perceptron"] for who in names]
@@ -106,41 +101,32 @@ def _outperforms_the_perceptron(evidence: Evidence) -> Verdict:
             f"{_pair(size[best], size['Perceptron'])} support vectors; both fewer at {sum(better)} of "
             f"{len(ETAS)} η)"
         )
-        parts.append(({name: any(better)}, text))
-    return case_by_case("mistakes of Projectron++ at its best η and of the Perceptron", parts)
+        yield {name: any(better)}, text
 
 
-def _smaller_with_the_same_bound(evidence: Evidence) -> Verdict:
-    names = [name for budget in BUDGETS for name in bound_names(budget)[:2]]
-    mistakes, support = _counts(evidence, names)
-    parts = []
+@by_case("support vectors of the Projectron, its mistakes and the Forgetron's")
+def _smaller_with_the_same_bound(evidence: Evidence) -> Parts:
+    mistakes, support = _counts(evidence, [name for budget in BUDGETS for name in bound_names(budget)[:2]])
     for budget in BUDGETS:
         forgetron, projectron, _ = bound_names(budget)
         for name in mistakes.index:
-            size, ours, theirs = (
-                support[projectron][name],
-                mistakes[projectron][name],
-                mistakes[forgetron][name],
-            )
+            wrong = mistakes.loc[name]
+            size, ours, theirs = support[projectron][name], wrong[projectron], wrong[forgetron]
             held = bool(size < budget and ours < theirs)
             text = f"{name}, B = {budget}: {number(size, 0)}, {_pair(ours, theirs)}"
-            parts.append(({f"{name} at B = {budget}": held}, text))
-    return case_by_case("support vectors of the Projectron, its mistakes and the Forgetron's", parts)
+            yield {f"{name} at B = {budget}": held}, text
 
 
-def _others_no_better_than_the_perceptron(evidence: Evidence) -> Verdict:
+@by_case(
+    "the fewest mistakes of Forgetron, RBP and both DistillCache learners at any size, and the Perceptron's"
+)
+def _others_no_better_than_the_perceptron(evidence: Evidence) -> Parts:
     earlier = ("Forgetron", "RBP", "DistillCache Perceptron", "DistillCache MIRA")
     others = [f"{who} = {eta}" for eta in ETAS for who in earlier]
-    parts = []
     for name, row in by_set(evidence, "mistakes", ["Perceptron", *others]).iterrows():
         best = str(row[others].idxmin())
         text = f"{name} {_pair(row[best], row['Perceptron'])} ({best.partition(' =')[0]})"
-        parts.append(({str(name): bool(row[best] >= row["Perceptron"])}, text))
-    return case_by_case(
-        "the fewest mistakes of Forgetron, RBP and both DistillCache learners at any size, and the "
-        "Perceptron's",
-        parts,
-    )
+        yield {str(name): bool(row[best] >= row["Perceptron"])}, text
 
 
 def _late_share(study: StudyEvidence, algorithm: str, tasks: Sequence[str]) -> float:
@@ -153,81 +139,76 @@ def _late_share(study: StudyEvidence, algorithm: str, tasks: Sequence[str]) -> f
     return 100 * float(np.mean(shares))
 
 
-def _levels_off(evidence: Evidence) -> Verdict:
-    study, parts = evidence["sizes"], []
+@by_case(
+    "share of the support set that the second half of the stream added, Perceptron against Projectron at "
+    f"η = {_ETAS} (level: below {100 * _LEVEL:.0f}% at some η)"
+)
+def _levels_off(evidence: Evidence) -> Parts:
+    study = evidence["sizes"]
     for name, tasks in tasks_by_set(study).items():
         plain, *ours = (
             _late_share(study, who, tasks) for who in ("Perceptron", *(f"Projectron {eta}" for eta in ETAS))
         )
         held = min(ours) < 100 * _LEVEL and plain > 100 * _GROWING
-        parts.append(({name: held}, f"{name} {plain:.0f}% against {listed(ours, 0)}%"))
-    return case_by_case(
-        "share of the support set that the second half of the stream added, Perceptron against Projectron at "
-        f"η = {_ETAS} (level: below {100 * _LEVEL:.0f}% at some η)",
-        parts,
-    )
+        yield {name: held}, f"{name} {plain:.0f}% against {listed(ours, 0)}%"
 
 
-def _is_the_perceptron_at_zero(evidence: Evidence) -> Verdict:
-    study, names, parts = evidence["sizes"], ["Perceptron", "Projectron 0"], []
+@by_case("largest difference of mistakes at any checkpoint (rounding decides for nearly dependent rows)")
+def _is_the_perceptron_at_zero(evidence: Evidence) -> Parts:
+    study, names = evidence["sizes"], ["Perceptron", "Projectron 0"]
     sizes = by_set(evidence, "support_vectors", names)
     for name, tasks in tasks_by_set(study).items():
         curves = [study.curves("mistakes", names, task) for task in tasks]
         apart = max(float(np.abs(first.mean - second.mean).max()) for first, second in curves)
         plain, zero = (float(sizes[who][name]) for who in names)
         text = f"{name} {number(apart)}, {_pair(zero, plain)} support vectors"
-        parts.append(({name: bool(apart == 0.0 and zero <= plain)}, text))
-    said = "largest difference of mistakes at any checkpoint (rounding decides for nearly dependent rows)"
-    return case_by_case(said, parts)
+        yield {name: bool(apart == 0.0 and zero <= plain)}, text
 
 
-def _trades_accuracy_for_size(evidence: Evidence) -> Verdict:
+@by_case(f"at η = {_ETAS}")
+def _trades_accuracy_for_size(evidence: Evidence) -> Parts:
     mistakes, support = _counts(evidence, [f"Projectron {eta}" for eta in ETAS])
-    parts = []
     for name in mistakes.index:
         size, wrong = support.loc[name].tolist(), mistakes.loc[name].tolist()
         shrinks = all(later <= earlier for earlier, later in pairwise(size)) and size[-1] < size[0]
         text = f"{name} {listed(size, 0)} support vectors, {listed(wrong, 0)} mistakes"
-        parts.append(({name: shrinks and wrong[-1] > wrong[0]}, text))
-    return case_by_case(f"at η = {_ETAS}", parts)
+        yield {name: shrinks and wrong[-1] > wrong[0]}, text
 
 
-def _within_bounds(evidence: Evidence, norms: Mapping[str, float], corollary: bool) -> Verdict:
-    """Compare mistakes with a bound, relative to the solution of `_COMPETITOR` at its most favorable norm."""
-    study = evidence["sizes"]
-    cases: dict[str, bool] = {}
-    parts = []
-    for name, tasks in tasks_by_set(study).items():
-        worst = (-1.0, "")
-        for task in tasks:
-            g = competitor(study, _COMPETITOR, task)
-            for who, limit in norms.items():
-                wrong = float(first_cell(study, who, task)["mistakes"])
-                bound = g.corollary_1(limit) if corollary else g.theorem_2(limit)
-                text = f"{number(wrong, 0)} of {number(bound, 0)} ({who}; {len(g.margins):,} examples)"
-                worst = max(worst, (wrong / bound, text))
-                # A bound above the number of examples always holds, so it decides nothing.
-                if bound < len(g.margins):
-                    cases[name] = cases.get(name, True) and wrong <= bound
-        parts.append(f"{name} {worst[1]}")
-    figures = (
-        "where mistakes come nearest to the bound, relative to the solution of Projectron++, scaled to the "
-        f"norm with the least bound: {'; '.join(parts)}"
-    )
-    if not cases:
-        return Verdict(Outcome.UNTESTED, f"every bound exceeds the length of its stream; {figures}")
-    if silent := [name for name in tasks_by_set(study) if name not in cases]:
-        figures += f"; untested on {', '.join(silent)}, where every bound exceeds the length of the stream"
-    return holds_for(cases, figures)
+def _within_bounds(bound_of: Callable[[Competitor, float], float], limits: Mapping[str, float]) -> Check:
+    """Return the check that mistakes are within a bound, with the limit of each algorithm.
 
+    The bound is relative to the solution of `_COMPETITOR` at its most favorable norm.
+    """
 
-def _corollary_1(evidence: Evidence) -> Verdict:
-    norms = {bound_names(budget)[1]: norm_bound(budget) for budget in BUDGETS}
-    return _within_bounds(evidence, norms, True)
+    def check(evidence: Evidence) -> Verdict:
+        sets, cases, parts = tasks_by_set(evidence["sizes"]), dict[str, bool](), []
+        for name, tasks in sets.items():
+            worst = (-1.0, "")
+            for task in tasks:
+                g = competitor(evidence["sizes"], _COMPETITOR, task)
+                for who, limit in limits.items():
+                    wrong = float(first_cell(evidence["sizes"], who, task)["mistakes"])
+                    bound = bound_of(g, limit)
+                    text = f"{number(wrong, 0)} of {number(bound, 0)} ({who}; {len(g.margins):,} examples)"
+                    worst = max(worst, (wrong / bound, text))
+                    # A bound above the number of examples always holds, so it decides nothing.
+                    if bound < len(g.margins):
+                        cases[name] = cases.get(name, True) and wrong <= bound
+            parts.append(f"{name} {worst[1]}")
+        figures = (
+            "where mistakes come nearest to the bound, relative to the solution of Projectron++, scaled to "
+            f"the norm with the least bound: {'; '.join(parts)}"
+        )
+        if not cases:
+            return Verdict(Outcome.UNTESTED, f"every bound exceeds the length of its stream; {figures}")
+        if silent := [name for name in sets if name not in cases]:
+            figures += (
+                f"; untested on {', '.join(silent)}, where every bound exceeds the length of the stream"
+            )
+        return holds_for(cases, figures)
 
-
-def _theorem_2(evidence: Evidence) -> Verdict:
-    return _within_bounds(evidence, {f"Projectron {eta:g}": eta for eta in (0.0, *ETAS)}, False)
+    return check
 
 
 def projection_times(
@@ -305,8 +286,10 @@ CLAIMS: Mapping[str, Check] = {
     "proj-5": _levels_off,
     "proj-6": _is_the_perceptron_at_zero,
     "proj-7": _trades_accuracy_for_size,
-    "proj-8": _corollary_1,
-    "proj-9": _theorem_2,
+    "proj-8": _within_bounds(
+        Competitor.corollary_1, {bound_names(budget)[1]: norm_bound(budget) for budget in BUDGETS}
+    ),
+    "proj-9": _within_bounds(Competitor.theorem_2, {f"Projectron {eta:g}": eta for eta in (0.0, *ETAS)}),
     "proj-10": Question(
         _with_margin_updates(),
         together(

@@ -27,7 +27,7 @@ from ...predicates import (
     rises_with,
     together,
 )
-from ...verdicts import Check, Verdict, case_by_case, holds_if
+from ...verdicts import Check, Parts, Verdict, by_case, case_by_case, holds_if
 from . import measures
 from .measures import (
     LEVELS,
@@ -111,17 +111,15 @@ def _rank_of_arow(evidence: Evidence) -> Rows:
     return {**found, "lead on text alone with PA": _lead(_rank_curves(evidence, "PA", "text"))}
 
 
-def _behind(ranks: pd.DataFrame, other: str) -> pd.Series[float]:
-    """Return by how much the mean rank of CW is behind that of another algorithm, by noise."""
-    return row_of(ranks, "CW") - row_of(ranks, other)
-
-
 @measure
 def _cw_behind(evidence: Evidence) -> Rows:
     """Return by how much CW's mean rank is behind that of PA and AROW, by noise."""
     curves = {pa: _rank_curves(evidence, pa, "all") for pa in PAS}
-    pairs = [(pa, other) for pa in PAS for other in (pa, "AROW")]
-    return {f"{other} (with {pa})": _behind(curves[pa], other) for pa, other in pairs}
+    return {
+        f"{other} (with {pa})": row_of(ranks, "CW") - row_of(ranks, other)
+        for pa, ranks in curves.items()
+        for other in (pa, "AROW")
+    }
 
 
 def _slim_majority(evidence: Evidence) -> Verdict:
@@ -161,15 +159,14 @@ def _mean_lead(evidence: Evidence) -> Rows:
     }
 
 
-def _nearly_every_task(evidence: Evidence) -> Verdict:
+@by_case("at 30% AROW ahead of")
+def _nearly_every_task(evidence: Evidence) -> Parts:
     study = evidence["binary"]
     text, accuracy = binary_groups(study)["text"], study.table("test_accuracy", 0.3)
-    parts = []
     for other in ("CW", *PAS, "SOP"):
         ahead = accuracy["AROW"] > accuracy[other]
         counts = f"{int(ahead.sum())} of {len(ahead)} tasks (text {int(ahead[text].sum())} of {len(text)})"
-        parts.append(({other: bool(ahead.mean() >= _NEARLY_ALL)}, f"{other} on {counts}"))
-    return case_by_case("at 30% AROW ahead of", parts)
+        yield {other: bool(ahead.mean() >= _NEARLY_ALL)}, f"{other} on {counts}"
 
 
 # --- streams

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pandas as pd
 
@@ -61,7 +60,7 @@ def _ranked(study: StudyEvidence, pa: str) -> TableBlock:
         theirs = said if group == "all" else {}
         for name in map(str, ranks.index):
             entries = [
-                replace(compared(rank, theirs.get((name, q)), 2), best=rank <= ranks[q].min())
+                compared(rank, theirs.get((name, q)), 2, best=rank <= ranks[q].min())
                 for q, rank in zip(study.rates, row_of(ranks, name), strict=True)
             ]
             rows.append([f"{group}, {len(tasks)} tasks", name, *entries])

@@ -76,6 +76,14 @@ def multiclass_groups(study: StudyEvidence) -> dict[str, list[str]]:
     return {"text": [name for name in names if name in TEXT], f"all {len(names)}": names}
 
 
+def tasks_of(study: StudyEvidence, group: str) -> list[str]:
+    """Return the tasks of one group of `binary_groups`, or raise `NotThere`."""
+    tasks = binary_groups(study).get(group)
+    if tasks is None:
+        raise NotThere(f"{study.name}: has no tasks of {group}")
+    return tasks
+
+
 @functools.lru_cache(maxsize=512)
 def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> pd.Series[float]:
     """Return mean ranks of the four algorithms at one noise rate, by the tasks of a group.
@@ -86,18 +94,12 @@ def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> p
         total = sum(PAPER_TASKS.values())
         text, digits = (n / total * mean_ranks(study, pa, q, part) for part, n in PAPER_TASKS.items())
         return text + digits
-    tasks = binary_groups(study).get(group)
-    if tasks is None:
-        raise NotThere(f"{study.name}: has no tasks of {group}")
-    return study.ranks(four(pa), q, datasets=tasks)
+    return study.ranks(four(pa), q, datasets=tasks_of(study, group))
 
 
 def lead_over_cw(study: StudyEvidence, q: float, group: str = "all") -> pd.Series[float]:
     """Return AROW's accuracy minus CW's, by task."""
-    tasks = binary_groups(study).get(group)
-    if tasks is None:
-        raise NotThere(f"{study.name}: has no tasks of {group}")
-    accuracy = study.table("test_accuracy", q, datasets=tasks, algorithms=["AROW", "CW"])
+    accuracy = study.table("test_accuracy", q, datasets=tasks_of(study, group), algorithms=["AROW", "CW"])
     return accuracy["AROW"] - accuracy["CW"]
 
 
