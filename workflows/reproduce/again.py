@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from ...pipeline.errors import InputError
 from ...pipeline.noise import Noise
@@ -34,22 +35,7 @@ def first_cell(study: StudyEvidence, algorithm: str, dataset: str, noise: float 
     return {str(name): value for name, value in found[0].items()}
 
 
-@dataclass(frozen=True, eq=False)
-class Again:
-    """A cell that was trained again, with its row of the cells table."""
-
-    row: dict[str, Any]
-    learnt: TrainedCell
-
-    @property
-    def flipped(self) -> NDArray[np.bool_]:
-        """Whether the given label of each row differs from its clean label, in the order of the stream."""
-        given = self.learnt.inputs
-        flipped: NDArray[np.bool_] = given.noisy != given.train.codes
-        return flipped
-
-
-def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> Again:
+def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> TrainedCell:
     """Train the first seed's cell again.
 
     Raise `NotThere` if there is no such cell, its data are missing, or its counts differ from the results.
@@ -60,9 +46,15 @@ def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float
 
     row = first_cell(study, algorithm, dataset, noise)
     try:
-        return Again(row, replay.learn_again(parse_study(study.view.results.study), row))
+        return replay.learn_again(parse_study(study.view.results.study), row)
     except InputError as error:
         raise NotThere(f"{study.name}: {error}") from None
+
+
+def flipped(learnt: TrainedCell) -> NDArray[np.bool_]:
+    """Return whether the given label of each row differs from its clean label, in the order of the stream."""
+    differs: NDArray[np.bool_] = learnt.inputs.noisy != learnt.inputs.train.codes
+    return differs
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +84,7 @@ class Competitor:
 @functools.lru_cache(maxsize=64)
 def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor:
     """Return the final function of a two-class kernel learner as a competitor, or raise `NotThere`."""
-    learnt = learn_again(study, algorithm, dataset).learnt
+    learnt = learn_again(study, algorithm, dataset)
     learner, given = learnt.learner, learnt.inputs
     alpha = learner.dual_coef_[0]
     norm = np.sqrt(alpha @ learner.decision_function(learner.support_vectors_))
@@ -103,22 +95,13 @@ def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor
     return Competitor(margins)
 
 
-@dataclass(frozen=True, eq=False)
-class Removals:
-    """The rows that a learner with a cache removed, one entry of each array per removal.
+def removals(learnt: TrainedCell) -> pd.DataFrame:
+    """Stream a cell through a fresh copy of its learner, row by row; return removals from the support set.
 
-    `when` counts the rows streamed until the removal, `age` those since the removed row, and `mean_age` is
-    the mean of such ages over the cache.
+    Column `when` counts the rows streamed until the removal, `age` those since the removed row, and
+    `mean_age` is the mean of such ages over the cache.
     """
-
-    when: NDArray[np.int64]
-    age: NDArray[np.int64]
-    mean_age: NDArray[np.float64]
-
-
-def removals(again: Again) -> Removals:
-    """Stream a cell through a fresh copy of its learner, row by row; record removals from the support set."""
-    learner, given = again.learnt.learner, again.learnt.inputs
+    learner, given = learnt.learner, learnt.inputs
     fresh = type(learner)(**learner.get_params())
     classes = np.arange(len(given.stream.classes))
     noted: list[tuple[int, int, float]] = []
@@ -135,5 +118,5 @@ def removals(again: Again) -> Removals:
             mean = t - np.mean([*kept, t])
             noted += [(seen, t - removed, float(mean)) for removed in (kept | {t}) - now]
             kept = now
-    when, age, mean_age = zip(*noted, strict=True) if noted else ((), (), ())
-    return Removals(np.array(when, np.int64), np.array(age, np.int64), np.array(mean_age, np.float64))
+    columns = {"when": "int64", "age": "int64", "mean_age": "float64"}
+    return pd.DataFrame(noted, columns=list(columns)).astype(columns)

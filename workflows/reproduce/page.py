@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import pandas as pd
 
 from ...pipeline.errors import InputError
 from ..report.document import Page, rare_collections
@@ -17,7 +17,7 @@ from ..report.words.markup import markdown, with_block
 from .evidence import Evidence, NotThere, StudyEvidence
 from .figures import table_of
 from .paper import Exhibit, Paper
-from .printed import claims
+from .printed import claims, read_rows
 from .verdicts import Judged, Outcome, judge
 
 # The table of verdicts from which README's table is made.
@@ -79,14 +79,11 @@ def _claims(judged: Sequence[Judged]) -> Section:
 
 
 def _claims_csv(judged: Sequence[Judged]) -> str:
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow(CLAIMS_HEADER)
-    writer.writerows(
+    rows = [
         (each.claim.id, each.claim.where, each.claim.text, str(each.verdict.outcome), each.verdict.figures)
         for each in judged
-    )
-    return sink.getvalue()
+    ]
+    return pd.DataFrame(rows, columns=CLAIMS_HEADER).to_csv(index=False, lineterminator="\n")
 
 
 def _exhibit(exhibit: Exhibit, evidence: Evidence) -> Section:
@@ -182,6 +179,5 @@ def _verdicts(pages: Path, papers: Mapping[str, Paper]) -> dict[str, list[dict[s
     for name in papers:
         path = pages / name / CLAIMS_FILE
         if path.is_file():
-            with path.open(encoding="utf-8", newline="") as lines:
-                found[name] = list(csv.DictReader(lines))
+            found[name] = read_rows(path)
     return found

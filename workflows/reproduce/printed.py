@@ -52,5 +52,10 @@ def number(paper: str, name: str) -> float:
 
 def table(paper: str, name: str) -> list[dict[str, str]]:
     """Return a printed table, such as "table1" of "ramp-loss": one dict of texts per printed number."""
-    with (_FOLDER / paper / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+    return read_rows(_FOLDER / paper / f"{name}.csv")
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))

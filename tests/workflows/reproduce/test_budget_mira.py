@@ -10,7 +10,7 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults, read_results
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.reproduce.again import learn_again, removals
+from singlepass.workflows.reproduce.again import first_cell, flipped, learn_again, removals
 from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
 from singlepass.workflows.reproduce.page import write_page
 from singlepass.workflows.reproduce.papers import PAPERS
@@ -108,9 +108,9 @@ def test_removals_are_those_of_the_learner(finished: StudyResults) -> None:
     study = StudyEvidence("budget-mira", finished)
     (name,) = study.datasets()
     for label in ("MIRA", "MIRA, budget 30"):
-        again = learn_again(study, label, name)
-        gone = removals(again)
-        learner = again.learnt.learner
+        learnt = learn_again(study, label, name)
+        gone = removals(learnt)
+        learner = learnt.learner
         assert len(gone.when) == learner.n_updates_ - learner.n_support_ > 0
         assert (np.diff(gone.when) >= 0).all()
         assert ((gone.age >= 0) & (gone.age < gone.when)).all()
@@ -121,9 +121,10 @@ def test_removals_are_those_of_the_learner(finished: StudyResults) -> None:
 
 def test_flipped_labels_are_those_of_the_noise(finished: StudyResults) -> None:
     study = StudyEvidence("budget-mira", finished)
-    again = learn_again(study, "MIRA", study.datasets()[0], 0.1)
-    assert again.flipped.mean() == again.row["noise_realised"] > 0
-    assert not learn_again(study, "MIRA", study.datasets()[0]).flipped.any()
+    (name,) = study.datasets()
+    row = first_cell(study, "MIRA", name, 0.1)
+    assert flipped(learn_again(study, "MIRA", name, 0.1)).mean() == row["noise_realised"] > 0
+    assert not flipped(learn_again(study, "MIRA", name)).any()
 
 
 def test_ages_are_judged_by_models_learnt_again(finished: StudyResults) -> None:

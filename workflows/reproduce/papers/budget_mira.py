@@ -10,7 +10,7 @@ import pandas as pd
 from ...report.page.blocks import Block, Text
 from ...report.page.table import TableBlock
 from ...report.plots.curve_plots import Axis
-from ..again import learn_again, removals
+from ..again import flipped, learn_again, removals
 from ..evidence import Evidence, NotThere, StudyEvidence, row_of
 from ..figures import ABSENT, curves_figure, number, table_of
 from ..paper import Show, declared
@@ -127,15 +127,15 @@ def _old_ones_go(evidence: Evidence) -> Parts:
     if not names:
         raise NotThere(f"{study.name}: the streams are too long to stream row by row")
     for name in names:
-        again = learn_again(study, "MIRA", name)
-        gone = removals(again)
-        n = len(again.learnt.inputs.noisy)
-        least = np.bincount(np.minimum(10 * (gone.when - 1) // n, 9), minlength=10).min()
-        age, mean = gone.age.mean(), gone.mean_age.mean()
+        learnt = learn_again(study, "MIRA", name)
+        gone = removals(learnt)
+        tenths = np.minimum(10 * (gone["when"] - 1) // len(learnt.inputs.noisy), 9)
+        least = np.bincount(tenths, minlength=10).min()
+        age, mean = gone["age"].mean(), gone["mean_age"].mean()
         text = (
-            f"{name} {number(age, 0)} rows against {number(mean, 0)}, {number(len(gone.when), 0)} deletions "
-            f"({100 * np.mean(gone.age == 0):.0f}% of the latest row), at least {number(least, 0)} in every "
-            "tenth of the stream"
+            f"{name} {number(age, 0)} rows against {number(mean, 0)}, {number(len(gone), 0)} deletions "
+            f"({100 * np.mean(gone['age'] == 0):.0f}% of the latest row), at least {number(least, 0)} in "
+            "every tenth of the stream"
         )
         yield {name: bool(age > mean and least > 0)}, text
 
@@ -210,10 +210,10 @@ def _cache_sizes(evidence: Evidence) -> list[Block]:
 def _flipped(study: StudyEvidence, who: str, dataset: str) -> str:
     """Return the percentage of flipped labels among a model's support patterns, with the first seed."""
     try:
-        again = learn_again(study, who, dataset, _NOISE)
+        learnt = learn_again(study, who, dataset, _NOISE)
     except NotThere:
         return "–"
-    return f"{100 * np.mean(again.flipped[again.learnt.learner.support_]):.0f}%"
+    return f"{100 * np.mean(flipped(learnt)[learnt.learner.support_]):.0f}%"
 
 
 def _under_noise(evidence: Evidence) -> list[Block]:

@@ -59,15 +59,10 @@ def _ranked(study: StudyEvidence, pa: str) -> TableBlock:
         # The paper prints ranks over all tasks only.
         theirs = said if group == "all" else {}
         for name in map(str, ranks.index):
-            entries = [
-                compared(rank, theirs.get((name, q)), 2, best=rank <= ranks[q].min())
-                for q, rank in zip(study.rates, row_of(ranks, name), strict=True)
-            ]
+            both = [(q, ranks[q][name], theirs.get((name, q))) for q in study.rates]
+            entries = [compared(rank, given, 2, best=rank <= ranks[q].min()) for q, rank, given in both]
             rows.append([f"{group}, {len(tasks)} tasks", name, *entries])
-            data += [
-                (group, len(tasks), name, q, rank, theirs.get((name, q)))
-                for q, rank in zip(study.rates, row_of(ranks, name), strict=True)
-            ]
+            data += [(group, len(tasks), name, *each) for each in both]
         for name in four("PA") if theirs else ():
             shown = [number(said[name, q], 2) if (name, q) in said else ABSENT for q in study.rates]
             rows.append(["the paper, 130 tasks", name, *shown])

@@ -182,7 +182,7 @@ def shares_outside(study: StudyEvidence) -> dict[str, float]:
     """
     shares = {}
     for name in THREE:
-        learner = learn_again(study, name, GAUSS).learnt.learner
+        learner = learn_again(study, name, GAUSS).learner
         margins = np.sign(learner.dual_coef_[0]) * learner.decision_function(learner.support_vectors_)
         # The tolerance keeps rounding from making outliers.
         shares[name] = float(np.mean(margins < -1 - 1e-6))
