@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -181,18 +182,11 @@ def _one_epoch(evidence: Evidence) -> list[Block]:
         _errors(study, study.design.algorithms, gaps=True),
         study.table("support_vectors", gaps=True),
     )
-    rows = [
-        [
-            who,
-            *(
-                text
-                for name in errors.index
-                for text in (_short(errors[who][name]), number(sizes[who][name], 0))
-            ),
-        ]
-        for who in study.design.algorithms
-    ]
-    header = ["", *(head for name in errors.index for head in (f"{name}, test error, %", "patterns"))]
+    rows = []
+    for who in study.design.algorithms:
+        pairs = ((_short(errors[who][name]), number(sizes[who][name], 0)) for name in errors.index)
+        rows.append([who, *chain.from_iterable(pairs)])
+    header = ["", *chain.from_iterable((f"{name}, test error, %", "patterns") for name in errors.index)]
     note = (
         f"One epoch, mean over {len(study.design.seeds)} orders. Printed: {ABSENT}, which ends before the "
         "experiments. A budget is a fixed size of the cache; otherwise its size varies."

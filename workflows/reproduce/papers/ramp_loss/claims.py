@@ -9,7 +9,7 @@ import numpy as np
 from .....pipeline.analysis.curves import Curve
 from ...evidence import Evidence, NotThere, StudyEvidence
 from ...predicates import Question, Rows, above, ahead_on, as_printed, measure, rises_with
-from ...verdicts import Check, Outcome, Verdict, case_by_case, holds_for, holds_if
+from ...verdicts import Check, Outcome, Parts, Verdict, by_case, holds_for, holds_if
 from .measures import (
     ACTIVE,
     EARLIEST,
@@ -327,15 +327,15 @@ def _hundred_kept(evidence: Evidence) -> Verdict:
     return holds_if(all(asked), "; ".join(texts), in_part=any(asked))
 
 
-def _thousand_kept(evidence: Evidence) -> Verdict:
-    study, parts = evidence["removal"], []
+@by_case("accuracy lost and evaluations saved")
+def _thousand_kept(evidence: Evidence) -> Parts:
+    study = evidence["removal"]
     for name, label in forgetting_sets(study).items():
         last, costs = _losses(study, label, 1000)[0], _costs(study, label)
         saving = costs[RAMP] / costs[KEPT[1000]]
         # "Negligible": a quarter of a point; "significant": a third of the cost.
         held = abs(last) <= 0.25 and saving >= 1.5
-        parts.append(({name: held}, f"{name} {last:.2f} points, {saving:.1f} times fewer evaluations"))
-    return case_by_case("accuracy lost and evaluations saved", parts)
+        yield {name: held}, f"{name} {last:.2f} points, {saving:.1f} times fewer evaluations"
 
 
 # --- active learning

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ def show_table(evidence: Evidence) -> list[Block]:
         for name, learner, one in entries
         if one.stopped
     ]
-    title, data = "Accuracy and model size", _long(ours, printed)
+    title, data = "Accuracy and model size", _long(entries, printed)
     return [
         facts,
         table_of("table-1", title, header, rows, labels=2, note=note, data=data, wrap=True),
@@ -100,7 +100,7 @@ def _size_cell(ours: Entry | None, printed: Entry, smallest: float) -> TableCell
     return TableCell(text, best=round(ours.size) == smallest)
 
 
-def _long(ours: Mapping[str, Row], printed: Mapping[str, Row]) -> pd.DataFrame:
+def _long(entries: Iterable[tuple[str, str, Entry]], printed: Mapping[str, Row]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
@@ -116,8 +116,7 @@ def _long(ours: Mapping[str, Row], printed: Mapping[str, Row]) -> pd.DataFrame:
                 "stopped": one.stopped,
                 "seconds": one.seconds,
             }
-            for name, row in ours.items()
-            for learner, one in row.items()
+            for name, learner, one in entries
         ]
     )
 
