@@ -172,11 +172,18 @@ def _error(study: StudyEvidence, label: str, t: float) -> float:
     return study.at("test_error", label, DATASET, t)
 
 
+def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    """Return mean test errors and standard deviations, shape (complexities, sizes), and the order count."""
+    fixed, points = kernel.fixed(study), _until(study, SIZES)
+    curves = study.curves("test_error", list(fixed), DATASET)
+    places, rows = [list(curves[0].t).index(size) for size in points], list(fixed.values())
+    mean, sd = ([getattr(curve, what)[places] for curve in curves] for what in ("mean", "sd"))
+    return pd.DataFrame(mean, rows, points), pd.DataFrame(sd, rows, points), curves[0].seeds
+
+
 def _errors(study: StudyEvidence, kernel: Kernel) -> pd.DataFrame:
     """Return mean test errors in percent, shape (complexities, sizes)."""
-    points = _until(study, SIZES)
-    rows = {value: [_error(study, name, t) for t in points] for name, value in kernel.fixed(study).items()}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=points)
+    return _means(study, kernel)[0]
 
 
 def _order_errors(study: StudyEvidence, label: str) -> list[Curve]:
@@ -413,15 +420,6 @@ def errors_by_complexity(evidence: Evidence) -> list[Block]:
         _best(study, kernels),
         *(_complexity_table(study, kernel) for kernel in kernels),
     ]
-
-
-def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
-    """Return mean test errors and standard deviations, shape (complexities, sizes), and the order count."""
-    fixed, points = kernel.fixed(study), _until(study, SIZES)
-    curves = study.curves("test_error", list(fixed), DATASET)
-    places, rows = [list(curves[0].t).index(size) for size in points], list(fixed.values())
-    mean, sd = ([getattr(curve, what)[places] for curve in curves] for what in ("mean", "sd"))
-    return pd.DataFrame(mean, rows, points), pd.DataFrame(sd, rows, points), curves[0].seeds
 
 
 def _by_size(study: StudyEvidence, kernel: Kernel, unit: float) -> list[Curve]:
