@@ -1,6 +1,7 @@
 """Printed claims, numbers and tables of the papers, and the texts of their pages, from the files in `facts/`.
 
-Tables have only what the texts of the papers contain; numbers that are lost from a text are absent.
+Claims, numbers and printed tables have only what the texts of the papers contain; numbers that are lost from
+a text are absent. `tasks` also has data sets of ours.
 """
 
 from __future__ import annotations

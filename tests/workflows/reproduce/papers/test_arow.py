@@ -16,7 +16,7 @@ from singlepass.workflows.reproduce import printed
 from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
 from singlepass.workflows.reproduce.page import CLAIMS_FILE, write_page
 from singlepass.workflows.reproduce.papers.arow import PAPER
-from singlepass.workflows.reproduce.papers.arow.exhibits import RATES, TASKS
+from singlepass.workflows.reproduce.papers.arow.exhibits import RATES
 from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
 
 from ...synthetic_results import make_results
@@ -321,9 +321,9 @@ def test_the_page_has_every_table_and_figure(as_printed: Evidence, tmp_path: Pat
         assert {row["verdict"] for row in csv.DictReader(lines)} == {"holds"}
 
 
-@pytest.mark.parametrize(("label", "classes", "balanced"), [task[1:4] for task in TASKS if task[1]])
-def test_table_2_says_what_the_data_sets_are(label: str, classes: int, balanced: bool) -> None:
-    entry = CATALOGUE["amazon" if label == "amazon7" else label]
+@pytest.mark.parametrize("task", [each for each in printed.table("arow", "tasks") if each["label"]])
+def test_table_2_says_what_the_data_sets_are(task: dict[str, str]) -> None:
+    entry = CATALOGUE["amazon" if task["label"] == "amazon7" else task["label"]]
     counts = [a + b for a, b in zip(entry.counts, entry.counts_test or [0] * len(entry.counts), strict=True)]
-    assert classes == len(counts)
-    assert balanced == (min(counts) * 2 >= max(counts))
+    assert int(task["classes"]) == len(counts)
+    assert task["balanced"] == ("yes" if min(counts) * 2 >= max(counts) else "no")

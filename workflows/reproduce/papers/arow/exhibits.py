@@ -195,41 +195,26 @@ def mnist_curves(evidence: Evidence) -> list[Block]:
 
 # --- multi-class tasks
 
-# The tasks of Table 2, and those that we added: name in the paper, label of our data set, its number of
-# classes, whether no class has less than half the rows of another, id of the printed number of classes.
-TASKS = (
-    ("Amazon 7", "amazon7", 7, True, "arow-n47"),
-    ("Amazon 3", "amazon3", 3, True, "arow-n48"),
-    ("20 Newsgroups", "20newsgroups", 20, True, "arow-n49"),
-    ("Enron A", "", 0, False, "arow-n50"),
-    ("Enron B", "", 0, False, "arow-n50"),
-    ("NYTD", "", 0, False, ""),
-    ("NYTO", "", 0, False, ""),
-    ("NYTS", "", 0, False, ""),
-    ("Reuters (ours: Reuters-21578)", "reuters21578-r8", 8, False, "arow-n55"),
-    ("beyond the paper: USPS", "usps", 10, False, ""),
-    ("beyond the paper: Letter", "letter", 26, True, ""),
-    ("beyond the paper: Satimage", "satimage", 6, False, ""),
-    ("beyond the paper: DNA", "dna", 3, False, ""),
-    ("beyond the paper: Waveform", "waveform", 3, True, ""),
-)
 # Rates of label noise by number of the table.
 RATES = {3: 0.0, 4: 0.1, 5: 0.15, 6: 0.2, 7: 0.25, 8: 0.5}
 
 
 def tasks(evidence: Evidence) -> list[Block]:
-    """Return Table 2: the tasks."""
+    """Return Table 2: the tasks of the paper and those that we added."""
     cells = evidence["multiclass"].cells.drop_duplicates("dataset").set_index("dataset")
     rows = []
-    for name, label, classes, balanced, said in TASKS:
+    for task in table("arow", "tasks"):
         entries = ["–"] * 4
-        if label in cells.index:
+        if task["label"] in cells.index:
             seen, tested, features = (
-                float(cells[column][label]) for column in ("n_examples", "test_examples", "n_features")
+                float(cells[column][task["label"]])
+                for column in ("n_examples", "test_examples", "n_features")
             )
             # Training and test part of a fold together are the whole data set.
-            entries = [f"{seen + tested:,.0f}", f"{features:,.0f}", f"{classes}", "yes" if balanced else "no"]
-        rows.append([name, *entries, f"{printed('arow', said):.0f}" if said else ABSENT])
+            entries = [f"{seen + tested:,.0f}", f"{features:,.0f}", task["classes"], task["balanced"]]
+        # The id of the printed number of classes.
+        said = task["printed_number"]
+        rows.append([task["task"], *entries, f"{printed('arow', said):.0f}" if said else ABSENT])
     head = ["task", "instances", "features", "labels", "balanced", "printed: labels"]
     note = (
         "Ours; balanced: no class has less than half the rows of another. Printed instances, features and "
@@ -246,7 +231,9 @@ def accuracies(place: int) -> Show:
         every = every_task(study)
         means = 100 * study.table("test_accuracy", q, datasets=every)
         spread = 100 * study.table("test_accuracy", q, datasets=every, spread=True)
-        names = {label: name.removeprefix("beyond the paper: ") for name, label, *_ in TASKS}
+        names = {
+            task["label"]: task["task"].removeprefix("beyond the paper: ") for task in table("arow", "tasks")
+        }
         text = means.index.isin(TEXT)
         lines = [
             *means[text].rename(index=names).iterrows(),
