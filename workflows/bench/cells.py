@@ -257,6 +257,14 @@ def own_megabytes(entry: str = "RssAnon") -> float:
     return int(line.split()[1]) / 1e3
 
 
+def memory_growth(what: str, megabytes: list[float], when: str) -> Measurement:
+    """Return the line of a process's memory, which must hardly grow after the first measurement."""
+    first, most = megabytes[0], max(megabytes[1:], default=megabytes[0])
+    return Measurement(
+        f"memory of {what}", f"at most {most:.0f} MB", f"{first:.0f} MB {when}", most / first, "≤ 1.1"
+    )
+
+
 def study_seconds(study: Study, threads: int, progress: RunProgress | None = None) -> float:
     """Run a study into an empty folder; return the wall time."""
     with tempfile.TemporaryDirectory() as folder:
@@ -297,8 +305,6 @@ def overhead() -> list[Measurement]:
     per_cell = (whole - started) / (EMPTY_CELLS - 1)
     weighing = _Weighing()
     seconds = study_seconds(empty_study(MANY_CELLS), 2, weighing)
-    first, *later = weighing.megabytes[1:] or weighing.megabytes
-    most = max(later, default=first)
     with tempfile.TemporaryDirectory() as folder:
         study = equal_study(Path(folder), 64)
         threads = runner.contend(
@@ -315,12 +321,10 @@ def overhead() -> list[Measurement]:
             BENCHOPT_MS / (per_cell * 1e3),
             "≥ 32 (0.5 ms)",
         ),
-        Measurement(
-            f"memory of a run of {MANY_CELLS:,} empty cells ({milliseconds(seconds / MANY_CELLS)} each)",
-            f"at most {most:.0f} MB",
-            f"{first:.0f} MB after {WARM_CELLS:,}",
-            most / first,
-            "≤ 1.1",
+        memory_growth(
+            f"a run of {MANY_CELLS:,} empty cells ({milliseconds(seconds / MANY_CELLS)} each)",
+            weighing.megabytes[1:] or weighing.megabytes,
+            f"after {WARM_CELLS:,}",
         ),
         *threads,
     ]

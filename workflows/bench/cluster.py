@@ -24,7 +24,7 @@ from ...pipeline.study.study import Study
 from ..running.progress import RunProgress
 from ..running.run import run_study
 from ..running.workers import WorkerOptions
-from .cells import empty_study, equal_study, own_megabytes
+from .cells import empty_study, equal_study, memory_growth, own_megabytes
 from .runner import Measurement, milliseconds, wall_time
 
 # Empty cells of a study when the option is not given: about a minute.
@@ -111,7 +111,6 @@ def _empty_cells(cells: int) -> list[Measurement]:
     client, scheduler = (
         (last.processor[name] - first.processor[name]) / done for name in ("client", "scheduler")
     )
-    most = {name: max(look.memory[name] for look in later) for name in first.memory}
     return [
         Measurement(
             f"an empty cell on a cluster ({cells:,} of them, 2 workers, {os.cpu_count()} cores)",
@@ -126,14 +125,12 @@ def _empty_cells(cells: int) -> list[Measurement]:
             per_cell / max(scheduler, client, 1e-9),
         ),
         *(
-            Measurement(
-                f"memory of the {process} at {cells:,} cells",
-                f"at most {most[process]:.0f} MB",
-                f"{start:.0f} MB at {first.cells:,}",
-                most[process] / start,
-                "≤ 1.1",
+            memory_growth(
+                f"the {name} at {cells:,} cells",
+                [start, *(look.memory[name] for look in later)],
+                f"at {first.cells:,}",
             )
-            for process, start in first.memory.items()
+            for name, start in first.memory.items()
         ),
     ]
 

@@ -1,12 +1,8 @@
 """Compare the tile of kernel values with BLAS, and kernel learners on whole streams with plain loops.
 
 A pass is judged by its rate of kernel evaluations as a share of the tile's own rate. Only multiplications and
-additions of inner products count, so exponentials and updates lower the share. Other costs of a pass:
-
-- with few support vectors, the fixed cost of a row: copying it to aligned memory, and its share of some calls
-from Python;
-- in a Projectron, reading half an n × n matrix for each mistake or two, at the speed of the cache or memory
-that contains it.
+additions of inner products count, so exponentials and updates lower the share. So do the fixed cost of a row,
+if there are few support vectors, and in a Projectron reading half an n × n matrix for each mistake or two.
 """
 
 from __future__ import annotations
