@@ -14,7 +14,7 @@ from ..page.blocks import Block, Heading, Panels, Picture, Text
 from ..page.view import StudyView
 from ..plots.critical_difference import critical_difference, diagram_size, draw_diagram
 from ..plots.curve_plots import Axis, draw_curves, learning_curves
-from ..plots.svg import FAINT_ON_WHITE, Styles, handles, theme
+from ..plots.svg import FAINT_ON_WHITE, Styles, handles, shorten, theme
 from ..words.wording import count
 
 if TYPE_CHECKING:
@@ -162,6 +162,11 @@ class Quantity(NamedTuple):
     from_zero: bool = False
 
 
+def at_level(dataset: str, noise: Noise) -> str:
+    """Name a panel by its data set and noise level."""
+    return f"{shorten(dataset, 24)}, {noise.short} noise"
+
+
 def stream_panels(
     view: StudyView,
     quantity: Quantity,
@@ -170,8 +175,8 @@ def stream_panels(
     title: str,
     file: str,
     algorithms: list[str] | None = None,
-    heading: Callable[[str, Noise], str],
-    short: Callable[[str, Noise], str],
+    heading: Callable[[str, Noise], str] = at_level,
+    short: Callable[[str, Noise], str] = at_level,
     marked: Callable[[Curve, str, Noise], Curve] = lambda curve, *_: curve,
 ) -> tuple[Panels, list[Curve]] | None:
     """Draw a quantity in one panel for each data set and noise level that has curves.

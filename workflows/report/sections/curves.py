@@ -52,10 +52,6 @@ _TEST_ERRORS = (
 )
 
 
-def _at_level(dataset: str, noise: Noise) -> str:
-    return f"{shorten(dataset, 24)}, {noise.short} noise"
-
-
 def learning_curves(view: StudyView) -> Section | None:
     """Draw mistakes along the stream, for the first task of each base set; return None without a curve."""
     design = view.design
@@ -71,7 +67,6 @@ def learning_curves(view: StudyView) -> Section | None:
             title=f"Learning curves on {dataset}",
             file=f"learning-curves-{len(drawn) + 1}-{slug(dataset)}",
             heading=lambda _, noise: noise.label,
-            short=_at_level,
         )
         if found:
             drawn.append((dataset, *found))
@@ -147,17 +142,10 @@ def latest_errors(view: StudyView) -> Section | None:
     datasets = view.design.datasets
     shown = datasets[: max(1, _MOST_PANELS // len(levels))]
     more = f" Shown: the first {len(shown)} of {count(len(datasets), 'data set')}."
+    places = [(dataset, noise) for dataset in shown for noise in levels]
     blocks: list[Block] = []
     for quantity, file, text in _latest(view):
-        found = stream_panels(
-            view,
-            quantity,
-            [(dataset, noise) for dataset in shown for noise in levels],
-            title=quantity.title,
-            file=file,
-            heading=_at_level,
-            short=_at_level,
-        )
+        found = stream_panels(view, quantity, places, title=quantity.title, file=file)
         if found:
             note = f"{text}: {wording.shaded(view.design)}."
             rest = more if len(shown) < len(datasets) else ""
@@ -192,23 +180,13 @@ def along_stream(view: StudyView) -> Section | None:
     """
     noise = view.design.noise[0]
     groups = task_groups(view.cells, view.design)[:_MOST_SETS]
-    counted = [
-        (
-            Quantity(
-                each.trace.title,
-                name,
-                Axis("examples seen", each.label, not each.trace.steps, each.trace.log, each.trace.steps),
-            ),
-            slug(name),
-            each.trace.note,
-        )
-        for name, each in COUNTS.items()
-        if each.trace is not None
-    ]
-    switches = view.finished.dropna(subset=["switches"]).groupby(["dataset", "noise", "algorithm"])[
-        "switches"
-    ]
-    found = {key: {float(t) for seed in some for t in seed} for key, some in switches}
+    quantities = [*_TEST_ERRORS]
+    for name, each in COUNTS.items():
+        if trace := each.trace:
+            axis = Axis("examples seen", each.label, not trace.steps, trace.log, trace.steps)
+            quantities.append((Quantity(trace.title, name, axis), slug(name), trace.note))
+    switches = view.finished.dropna(subset=["switches"]).groupby(["dataset", "noise", "algorithm"])
+    found = {key: {float(t) for seed in some for t in seed} for key, some in switches["switches"]}
 
     def with_switches(curve: Curve, dataset: str, noise: Noise) -> Curve:
         """Mark where the model of any seed became more complex."""
@@ -216,7 +194,7 @@ def along_stream(view: StudyView) -> Section | None:
         return replace(curve, marks=tuple(sorted(t for t in times if t >= curve.t[0])))
 
     blocks: list[Block] = []
-    for quantity, file, note in (*_TEST_ERRORS, *counted):
+    for quantity, file, note in quantities:
         drawn = stream_panels(
             view,
             quantity,

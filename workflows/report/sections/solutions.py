@@ -139,17 +139,11 @@ def _support(learnt: TrainedCell) -> NDArray[np.float64] | None:
 
 def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.int32]:
     """Return the labels given to the learner for its support vectors, -1 if not a training point."""
-    # As complex numbers the coordinate pairs have a total order, so that one binary search finds a row.
-    wanted, place = np.unique(support[:, 0] + 1j * support[:, 1], return_inverse=True)
-    codes = np.full(len(wanted), -1, np.int32)
-    for start, stop, X in learnt.inputs.train.blocks() if len(wanted) else ():
-        rows = _dense(X)
-        values = rows[:, 0] + 1j * rows[:, 1]
-        at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
-        same = wanted[at] == values
-        codes[at[same]] = learnt.inputs.noisy[start:stop][same]
-    found: NDArray[np.int32] = codes[place]
-    return found
+    given: dict[tuple[float, ...], int] = {}
+    for start, stop, X in learnt.inputs.train.blocks():
+        rows, codes = map(tuple, _dense(X).tolist()), learnt.inputs.noisy[start:stop].tolist()
+        given.update(zip(rows, codes, strict=True))
+    return np.array([given.get(tuple(row), -1) for row in support.tolist()], np.int32)
 
 
 def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tuple[str, str]]]:
