@@ -1,1 +1,1 @@
-"""Learners that follow gradients of a loss: by steps of a size, by regularised leaders, by bets."""
+"""Learners that follow gradients of a loss: gradient descent, Newton steps, FTRL-Proximal, coin betting."""

@@ -1,8 +1,8 @@
-"""Learners that update each weight separately: FTRL and bettors by coordinate.
+"""Learners that update each weight separately: FTRL-Proximal, FreeGrad and coin betting by feature.
 
-A rule is a named tuple of numbers with a method ``follow(w, numbers, i, g)`` that changes weight i of `w`,
-given its gradient g != 0. The rule stores `size` numbers for each weight, at ``size * i`` of `numbers`, all 0
-at the start. The compiler chooses the rule: choosing it at every feature would cost as much as the rule.
+A rule is a named tuple of parameters with a method ``follow(w, numbers, i, g)`` that changes weight i of `w`,
+given its gradient g != 0. The rule stores `size` numbers for each weight, from ``numbers[size * i]`` on, all
+0 at the start. Loops are compiled per rule: choosing it at every feature would take as long as the rule.
 
 If `largest` is not empty, it contains M_j, the largest |x_j| of each feature so far, including the current
 row. The learner then reads ``x̃_j = x_j/M_j`` instead of x_j.
@@ -64,7 +64,7 @@ def _widen(largest, x):
 
 @learning_loop
 def _learn(X, codes, scores, w, numbers, largest, rule, loss):
-    """Make one pass for two classes; the gradient is ``g = -y c(m) x̃``."""
+    """Make one pass for two classes with the gradient ``g = -y c(m) x̃``; c is the `slope` of the loss."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -145,7 +145,7 @@ class FeatureLearner(MulticlassClassifier):
 
     A subclass has the parameter `loss` and defines
 
-    - ``_rule()``: return the rule with its numbers, which `set_params` changes at the next `fit` only;
+    - ``_rule()``: return the rule; parameters changed by `set_params` take effect at the next `fit`;
     - ``_is_scaled()``: whether features are divided by their largest size so far.
 
     With more than two classes "logistic" is the softmax, any other loss is of the margin over the best wrong

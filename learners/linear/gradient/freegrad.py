@@ -15,7 +15,7 @@ _LARGEST_EXPONENT = 700.0
 
 
 class FreeGradRule(NamedTuple):
-    """FreeGrad's ε; the numbers of a weight are the first |g|, the largest, and Σg and Σg² of clipped g."""
+    """The rule of `FreeGrad`. Stored by weight: the first and the largest |g| (h₁, h), the sums G and V."""
 
     epsilon: float
     size: int = 4

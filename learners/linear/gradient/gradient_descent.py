@@ -1,10 +1,10 @@
 """Online gradient descent: the loops for two and for many classes, with one step size or one per feature.
 
-With one step size, ``w = scale v``, so that the L2 shrinkage of a round is one product. The mean of the
-hypotheses is not summed explicitly either: with A, the sum of the scales so far, ``Σ_t w_t = A v - u``. An
-update ``v += a x`` adds A times ``a x`` to u, because the earlier hypotheses lack it. So a round costs only
-the row's non-zeros. With a step size per feature, scale is 1 and A is the number of rounds. `u` is empty if
-there is no mean.
+With one step size, w is stored as ``scale v``, so that the L2 shrinkage of a round is one product. The mean
+of the hypotheses is not summed explicitly either: with A, the sum of the scales so far (`scales`),
+``Σ_t w_t = A v - u``. An update ``v += a x`` adds A times ``a x`` to u, because the earlier hypotheses lack
+it. So a round changes v and u at the row's non-zeros only. With a step size per feature, scale is 1 and A is
+the number of rounds. `u` is empty if there is no mean.
 """
 
 import math
@@ -27,7 +27,7 @@ RATES = ("sqrt", "constant", "adagrad")
 
 
 class DescentRule(NamedTuple):
-    """The loss, with more than two classes of the softmax or not, and the numbers of the step."""
+    """The parameters of a step; `loss` is a position in `LOSSES`, `softmax` is for more than two classes."""
 
     loss: int
     softmax: bool
@@ -51,20 +51,20 @@ _step_size = register_jitable(DescentRule.step_size)
 _adagrad_step = register_jitable(DescentRule.adagrad_step)
 
 
-# A smaller scale is multiplied into v, which costs d operations. Without the mean only the range of float64
-# requires it. With the mean, ``A v - u`` loses as many digits as the scale has lost, here three.
+# A scale below these limits is multiplied into v, which takes d operations. Without the mean, the scale only
+# has to stay in the range of float64. With the mean, a scale of 1/1000 costs ``A v - u`` three digits.
 _SMALLEST_SCALE, _SMALLEST_WITH_MEAN = 2.0**-300, 2.0**-10
 
 
 @register_jitable
 def _shrunk(v, u, scale, scales, factor):
-    """Return ``(scale, A)`` after w is shrunk by a factor; multiply a scale that is too small into v."""
+    """Return the new scale and A after w is multiplied by `factor`; multiply a too small scale into v."""
     smaller = scale * factor
     if smaller > (_SMALLEST_WITH_MEAN if u.size > 0 else _SMALLEST_SCALE):
         return smaller, scales
     if u.size > 0:
         u -= scales * v
-    # A factor <= 0 means that the step is too long for its l2; it is applied literally.
+    # A factor <= 0 (η_t l2 >= 1) comes here too; w is multiplied by it as by any other.
     v *= smaller
     return 1.0, 0.0
 
@@ -78,7 +78,7 @@ def _score(v, u, scale, scales, rounds, x):
 
 @learning_loop
 def _learn(X, codes, scores, v, u, scalars, factors, rule, rounds):
-    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars` are the scale and A."""
+    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars` contains the scale and A."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     for t in range(n_rows(X)):
@@ -263,7 +263,7 @@ class GradientDescent(LinearClassifier):
         self._scalars = np.array([1.0, 0.0])
 
     def _factors(self):
-        """Return, by code, the factors of the slopes of the label and of the other label."""
+        """Return the two `factors` of `weighted_slope` for each class code, shape (2, 2)."""
         return np.array([[1.0, 0.0], [1.0, 0.0]])
 
     def _arguments(self, *first):

@@ -25,7 +25,7 @@ _RICHEST = 1e150
 
 @register_jitable
 def _norm(x):
-    """Return ‖x‖, of rows whose ‖x‖² is out of range too."""
+    """Return ‖x‖, also if ‖x‖² is outside the normal range of float64."""
     squares = squared_norm(x)
     if SMALLEST_NORMAL <= squares < np.inf:
         return math.sqrt(squares)
@@ -56,7 +56,7 @@ def _length(scaling, x, longest):
 
 @register_jitable
 def _longer(scaling, length, longest):
-    # A row of zeros has length 1 here, which is not a length of rows.
+    """Return the new longest length; callers skip rows of zeros, whose divisor 1 is not their length."""
     return length if scaling == _RUNNING and length > longest else longest
 
 
@@ -68,7 +68,7 @@ def _share(scalars, epsilon, t):
 
 @learning_loop
 def _learn(X, codes, scores, theta, scalars, epsilon, scaling, loss, rounds):
-    """One pass of Orabona & Pál (2016), Algorithm 1; `scalars` are the winnings and the longest length."""
+    """Make one pass of Orabona & Pál (2016), Algorithm 1; `scalars`: the winnings, the longest length."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -103,7 +103,7 @@ def _score_row_of_classes(theta, share, x, length, sums, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, theta, scalars, epsilon, scaling, loss, softmax, rounds):
-    """The reward is ``-∇/√2`` over all classes: ``‖∇‖ <= √2 ‖x̃‖``."""
+    """Make one pass with the reward ``-∇/√2``, whose length is at most ‖x̃‖ because ``‖∇‖ <= √2 ‖x̃‖``."""
     mistakes = updates = 0
     K = scores.shape[1]
     sums, which, factors = np.empty(theta.shape[1]), np.empty(K, np.int64), np.empty(K)
@@ -191,14 +191,14 @@ class KT(MulticlassClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """Whether rows are not divided each by its own length."""
+        """Whether one vector scores all rows: not if each row is divided by its own length."""
         return self.scale != "instance"
 
     _state = ("_weights", "_scalars")
 
     def _begin_with(self, zeros):
         self._weights = zeros  # θ
-        self._scalars = np.zeros(2)  # the winnings, the length of the longest row
+        self._scalars = np.zeros(2)  # the winnings B, the length of the longest row
 
     def _loop(self):
         return _learn, (*self._state_and_scaling(), LOSSES.index(self.loss), np.array([self.n_examples_]))

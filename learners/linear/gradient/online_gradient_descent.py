@@ -75,7 +75,7 @@ class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     oversteps the margin if ``2η ‖x‖² > 1``; as in scikit-learn it has no factor ½. "tangent" reduces too
     large margins. A row with a slope above 1e130 is skipped.
 
-    A row costs its non-zeros; with rate="adagrad" and l2 > 0 it costs d.
+    A row takes time proportional to its non-zeros, or to d with rate="adagrad" and l2 > 0.
 
     Other programs differ in AdaGrad: River divides by ``√(G + ε)``.
 

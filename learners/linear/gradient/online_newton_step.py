@@ -51,7 +51,7 @@ def _step(w, sigma, x, s, y, c, gamma):
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, loss, gamma):
-    """One pass of Hazan, Agarwal & Kale (2007) without the projection; Σ is their A⁻¹."""
+    """Make one pass of Hazan, Agarwal & Kale (2007) without the projection; Σ is their A⁻¹."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -78,7 +78,7 @@ class OnlineNewtonStep(CovarianceClassifier):
     loss : {"logistic", "squared_hinge"}, default="logistic"
         As in `OnlineGradientDescent`, whose other losses are not exp-concave.
     covariance : {"full", "diagonal"}, default="full"
-        A as a matrix (a row costs d²), or its diagonal only.
+        A as a matrix (d² operations per row), or its diagonal only.
     epochs : int, default=1
         Passes that `fit` makes.
 

@@ -13,11 +13,11 @@ from ...numeric.rows import entry, n_entries, n_rows, new_state, row
 from ..linear_classifier import LinearClassifier
 from ..parts.losses import LOSSES, has_gradient, slope
 
-# The numbers of a feature: -Σg, Σ|g|, the winnings, the largest slope, the largest size.
+# Columns of the state, which has a row per feature: θ_j, G_j, B_j, D_j and M_j of `VowpalWabbitCoin`.
 _THETA, _TOTAL, _WON, _SLOPE, _SIZE = range(5)
 _NUMBERS = 5
 
-# The mean of the squares is not 0 from the first row on.
+# Start of the sum of squares Σ_j (x_j/M_j)² over all rows, so that their mean is never 0.
 _FIRST = 1e-6
 
 
@@ -32,7 +32,7 @@ def _weight(numbers, j, size, alpha):
 
 @register_jitable
 def _score(numbers, x, alpha, squares, rounds):
-    """Return the score of a row as round `rounds`, and the squares with it."""
+    """Return the score of a row in round `rounds`, and the sum of squares so far, the row's included."""
     s = 0.0
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
@@ -47,7 +47,7 @@ def _score(numbers, x, alpha, squares, rounds):
 
 @learning_loop
 def _learn(X, codes, scores, numbers, scalars, alpha, beta, loss, rounds):
-    """One pass: sizes first, then slopes, then the bet."""
+    """Make one pass; per feature, update M_j, then D_j, then compute w_j, then update θ_j, G_j and B_j."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
