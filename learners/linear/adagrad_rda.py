@@ -39,7 +39,7 @@ def _slower(rate, x_j, eta, delta):
 
 @learning_loop
 def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
-    """One pass of Duchi et al. (2011) with the hinge loss.
+    """Make one pass of Duchi et al. (2011) with the hinge loss.
 
     w is computed from (ū, G, t) when a row needs it. The rates η/(δ + √G) are stored instead of G, so that
     scoring, which is most of the work, needs no root and no division.
@@ -155,7 +155,7 @@ class AdaGradRDA(MulticlassClassifier):
     _state = ("_weights", "_rates")
 
     def _begin_with(self, zeros):
-        # The rates contain η and δ; with others in the middle of a stream, G would be wrong.
+        # G is computed from the rates with η and δ; other values in the middle of a stream would change it.
         self._rule = float(self.eta), float(self.delta), float(self.l1)
         self._weights = zeros
         self._rates = new_state(zeros.size, self._rule[0] / self._rule[1], place=1).reshape(zeros.shape)

@@ -14,7 +14,8 @@ from ..numeric.rows import add_scaled, n_rows, row
 from ..numeric.vector import SMALLEST_NORMAL, lane_sums
 from .linear_classifier import LinearClassifier
 
-# A smaller scale is multiplied into v. That costs d operations, but the scale falls only as a power of k.
+# A scale below this is multiplied into v. That takes d operations but is rare: the scale falls only as a
+# power of k, the number of updates.
 _SMALLEST_SCALE = 2.0**-300
 
 _dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
@@ -32,7 +33,7 @@ def _score(v, scale, x):
 
 @learning_loop
 def _learn(X, codes, scores, v, scalars, alpha, next_update):
-    """One pass of Gentile (2001), ``B = 1/α``, ``C = √2``; ``w = scale v``: a round costs its non-zeros."""
+    """Make one pass of Gentile (2001), ``B = 1/α``, ``C = √2``; w is ``scale v``, so scaling it is cheap."""
     mistakes = updates = 0
     scale, norm = scalars[0], scalars[1]  # norm: ‖w‖²
     k = next_update[0]

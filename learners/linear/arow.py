@@ -55,13 +55,14 @@ def violated(f, y, n_constraints):
 
 @register_jitable
 def multipliers(f, y, wrong, variances, r, hinge, alpha):
-    """Solve the dual of eq. 27 exactly; write α_z of the first n classes of `wrong`, return n; the rest is 0.
+    """Solve the dual of eq. 27 exactly; write α_z of the first n classes of `wrong` and return n.
 
-    With l_z = 1 - (f_y - f_z) and A = Σα, the optimality conditions are, since Δf_zᵀΣΔf_u = v_y for z ≠
-    u, ``α_z = max(0, (l_z - cA)/v_z)`` with c = v_y + r for the squared hinge. For the hinge c = v_y and
-    A <= 1/(2r); if that bound is active, ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So
-    the classes with α > 0 are those with the largest l, and adding them one by one finds them all: one
-    pass gives the limit of Hildreth's sweeps, which converge more slowly the smaller v_z/c is.
+    The other α are 0. Let l_z = 1 - (f_y - f_z) be the loss against class z, v_z its variance, and A = Σα.
+    Since Δf_zᵀΣΔf_u = v_y for z ≠ u, the optimality conditions are ``α_z = max(0, (l_z - cA)/v_z)`` with
+    c = v_y + r for the squared hinge. For the hinge c = v_y and A <= 1/(2r); if that bound is active,
+    ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So the classes with α > 0 are those with the
+    largest l, and adding them one by one finds them all. Hildreth's sweeps have the same limit, but converge
+    more slowly the smaller v_z/c is.
     """
     largest = 1.0 / (2.0 * r)
     n, total = _active(f, y, wrong, variances, variances[y] + (0.0 if hinge else r), 1.0, 0.0, alpha)
@@ -72,15 +73,15 @@ def multipliers(f, y, wrong, variances, r, hinge, alpha):
 
 @register_jitable
 def _active(f, y, wrong, variances, c, one, bound, alpha):
-    """Add classes while their α is positive; write the α, return how many there are and Σα.
+    """Find the classes with α > 0 in the order of `wrong`; write their α, return their number and Σα.
 
-    ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u`` over the active classes u, with
-    S = Σ_u 1/v_u. That is (l_z - cA)/v_z for one = 1, bound = 0, and (l_z - θ)/v_z for one = 0, c = 1 and
-    A = bound. Losses enter as differences from the largest loss, so that l_z - cA does not cancel.
+    They satisfy ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u``, where u runs over them and
+    S = Σ_u 1/v_u. α_z is the (l_z - cA)/v_z of `multipliers` for one = 1 and bound = 0, and its (l_z - θ)/v_z
+    for one = 0, c = 1 and bound = A. Unlike l_z - cA, the differences of losses do not cancel.
     """
     first = wrong[0]
     largest = 1.0 - (f[y] - f[first])
-    n, inverse, lag = 0, 0.0, 0.0  # of the n classes taken in: Σ 1/v_u and Σ (l_1 - l_u)/v_u
+    n, inverse, lag = 0, 0.0, 0.0  # n classes so far; over them: Σ 1/v_u and Σ (l_first - l_u)/v_u
     for z in wrong:
         below = f[first] - f[z]
         if n > 0 and not one * (largest - below) + bound + c * (lag - below * inverse) > 0.0:

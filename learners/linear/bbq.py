@@ -28,7 +28,7 @@ def _power(t, kappa):
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, kappa, rounds):
-    """One pass of Cesa-Bianchi, Gentile & Orabona (2009); Σ is their A⁻¹, `rounds` counts the rows."""
+    """Make one pass of Cesa-Bianchi, Gentile & Orabona (2009); Σ is their A⁻¹, `rounds` counts the rows."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])

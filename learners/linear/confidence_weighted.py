@@ -44,8 +44,8 @@ def stdev_alpha(m, v, phi):
 def stdev_shrinkage(alpha, m, v, phi):
     """Return (α, β, γ) of a step α from `stdev_alpha`.
 
-    The step makes the margin φ√u, where u is the new variance. If u is below the rounding error of the
-    old variance, there is no step (α = 0).
+    The step makes the margin φ√u, where u is the new variance. If that is below the rounding error of the
+    old margin m, there is no step (α = 0).
     """
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
@@ -65,7 +65,7 @@ def is_step(v, alpha, gamma):
 
 
 class CWRule(NamedTuple):
-    """The numbers of CW: φ, and which constraint."""
+    """The rule of CW; its constraint is ``m >= φ √v`` if `stdev`, else ``m >= φ v``."""
 
     phi: float
     stdev: bool

@@ -1,10 +1,10 @@
 """First-order learners: an update is ``w += α y x``, and a rule says which rows are updates, and their α.
 
-A rule is a named tuple of numbers with a method ``step(y, m, squares, weight)``. For a row of label y (±1),
-margin m, ``‖x‖²`` and class weight, it returns ``(is_update, α)``. Two last fields are optional; their
-defaults are compiled in:
+A rule is a named tuple of parameters with a method ``step(y, m, squares, weight)``. Given a row's label y
+(±1), margin m, ``‖x‖²`` and class weight, it returns ``(is_update, α)``. The last field can be one of these,
+with a default value that is compiled in:
 
-- ``margin_limit``: the rule reads ‖x‖² of rows of smaller margin; without it, or beyond it, `squares` is 0;
+- ``margin_limit``: ‖x‖² is computed for rows of smaller margin; otherwise, and without this field, it is 0;
 - ``skips_zero_rows``: rows of zeros are no updates.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
@@ -82,7 +82,7 @@ class FirstOrderClassifier(LinearClassifier):
     """Base of the learners of this family: a subclass defines ``_rule()``."""
 
     def _rule(self) -> Any:
-        """Return the rule with its numbers."""
+        """Return the rule, a named tuple of this learner's parameters."""
         raise self._undefined("_rule")
 
     def _loop(self):

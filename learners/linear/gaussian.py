@@ -1,10 +1,10 @@
 """Gaussian learners: a mean μ and a covariance Σ that every update moves along Σx, by the steps of a rule.
 
-A rule is a named tuple of numbers with a method ``step(m, v, weight)``. For a row of margin m, variance
-``v = xᵀΣx`` (0 < v < ∞) and class weight, it returns ``(is_update, α, β, γ)``: ``μ += α y Σx`` and
-``Σ -= β Σx xᵀΣ``, of a diagonal with projection "precision" ``Σ⁻¹ += γ x xᵀ``. A rule may have a last
-field ``margin_limit`` with a default, which is compiled in: only rows of smaller margin are updates, so the
-variances of others need not be computed.
+A rule is a named tuple of parameters with a method ``step(m, v, weight)``. Given a row's margin m, variance
+``v = xᵀΣx`` (0 < v < ∞) and class weight, it returns ``(is_update, α, β, γ)``. An update is ``μ += α y Σx``
+with ``Σ -= β Σx xᵀΣ`` or, for a diagonal with projection "precision", with ``Σ⁻¹ += γ x xᵀ``. The last field
+of a rule can be ``margin_limit``, with a default value that is compiled in: only rows of smaller margin are
+updates, so the variances of others need not be computed.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class.
@@ -91,18 +91,18 @@ def _learn_classes(X, codes, scores, mu, sigma, s, rule, precision, weights):
 
 
 class GaussianClassifier(CovarianceClassifier, MulticlassClassifier):
-    """Base of the learners of this family: a subclass has the parameters of a Σ and defines ``_rule()``."""
+    """Base of this family: subclasses have the parameters `covariance` and `projection` and a ``_rule()``."""
 
     projection: str
 
-    # 2: products with a full Σ are summed in another order.
+    # Version 2 sums products with a full Σ in another order than version 1.
     algorithm_version = 2
 
     def _check_parameters(self) -> None:
         check_covariance(self)
 
     def _rule(self) -> Any:
-        """Return the rule with its numbers."""
+        """Return the rule, a named tuple of this learner's parameters."""
         raise self._undefined("_rule")
 
     def _loop(self):

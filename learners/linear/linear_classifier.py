@@ -20,7 +20,7 @@ _NO_STOPS = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
 
 class LinearClassifier(OnlineClassifier):
-    """Base of the learners whose state is arrays of numbers by feature, and whose loops are compiled whole.
+    """Base of the learners whose state is arrays indexed by feature, and whose pass is one compiled loop.
 
     A subclass defines, in place of ``_pass`` and ``_allocate``,
 
@@ -144,7 +144,8 @@ class LinearClassifier(OnlineClassifier):
 
 @functools.cache
 def _parameters_of(kind: Any) -> tuple[str, ...]:
-    # Class weights change no size, and their labels are not those of the small model.
+    # `_bytes_a_feature` makes small models, whose classes are 0 … K - 1. Class weights can name other labels,
+    # and do not change a model's size.
     return tuple(name for name in kind._get_param_names() if name != "class_weight")
 
 

@@ -16,7 +16,7 @@ from .perceptron import VotingClassifier
 
 
 class MarginRule(NamedTuple):
-    """An update where ``m <= τ_y``, with step η; on Δf, τ₊ is both."""
+    """Update with step η if ``m <= τ_y``; more than two classes use τ₊ for all."""
 
     tau_plus: float
     tau_minus: float
@@ -31,7 +31,7 @@ class MarginRule(NamedTuple):
 class BoundedRule(NamedTuple):
     """A rule with at most `bound` updates per row, and λ added to the margin of a row that has caused one.
 
-    `caused` contains the updates that each row has caused in all passes, ``number[0]`` the current row.
+    `caused` contains the number of updates by row, over all passes; ``number[0]`` is the current row.
     """
 
     rule: MarginRule
@@ -52,7 +52,7 @@ class BoundedRule(NamedTuple):
 
 
 class Longest(NamedTuple):
-    """The hypothesis that lasted most rounds: `lasted` contains the rounds of w and those of `best`."""
+    """The hypothesis that lasted most rounds; `lasted` contains the number of rounds of w and of `best`."""
 
     best: NDArray[np.float64]
     lasted: NDArray[np.int64]
@@ -162,7 +162,7 @@ class Voters:
             self._columns = np.append(self._columns, np.empty(more, np.int32))
 
     def in_loops(self):
-        """Return the arrays as loops take them."""
+        """Return the arrays as the `Votes` that compiled loops take."""
         kept = self._values, self._columns, self._starts, self._steps, self._rounds, self._sizes
         return Votes(*kept, np.zeros(self._n_features))
 
@@ -256,7 +256,7 @@ class MarginPerceptron(VotingClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """Whether one hypothesis predicts, or a mean of them; votes are of signs."""
+        """Whether one vector scores all rows: a hypothesis or a mean does, votes do not."""
         return self.output != "voted"
 
     def _check_parameters(self):

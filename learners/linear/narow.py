@@ -68,7 +68,7 @@ def _add_row(sigma, x, s, v, gamma):
 
 @learning_loop
 def _learn(X, codes, scores, u, sigma, s, b):
-    """One pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
+    """Make one pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])

@@ -41,7 +41,7 @@ class PARule(NamedTuple):
         return True, tau
 
 
-# A postponed update is (True, a), of ``w += a·last``.
+# A postponed update ``w += a·last`` is the pair (True, a).
 _NOTHING_WAITS = (False, 0.0)
 
 
@@ -60,10 +60,10 @@ _update_and_score_dense = lane_pass(2, _add_copy_and_score)
 
 @by_types(**INLINE)
 def _update_and_score(w, last, waiting, x):
-    """Make the update that waits; return ``(w·x, ‖x‖², _NOTHING_WAITS)``.
+    """Apply the postponed update, if any; return ``(w·x, ‖x‖², _NOTHING_WAITS)`` for the next row.
 
-    An update with a dense row waits in `last` until the next row is read: both take one pass over `w`, and
-    memory is read during the update. With CSR rows nothing waits, and ‖x‖² is left to `_squares_at_hand`.
+    The update of a dense row, copied to `last`, is applied while the next row is read: both take one pass
+    over `w`. CSR rows postpone no update; ‖x‖² is 0 for them, and `_squares_at_hand` computes it.
     """
     if is_sparse_row(x):
         return lambda w, last, waiting, x: (dot(w, x), 0.0, _NOTHING_WAITS)
@@ -81,7 +81,7 @@ def _update_and_score(w, last, waiting, x):
 
 @by_types(**INLINE)
 def _squares_at_hand(rule, m, squares, x):
-    """Return ``‖x‖²``, given the result of `_update_and_score` for the row."""
+    """Return ``‖x‖²`` of the row, given the `squares` that `_update_and_score` returned for it."""
     if is_sparse_row(x):
         return lambda rule, m, squares, x: margin_and_squares(rule, m, x)[1]
     return lambda rule, m, squares, x: squares
@@ -89,7 +89,7 @@ def _squares_at_hand(rule, m, squares, x):
 
 @by_types(**INLINE)
 def _update(w, a, x):
-    """Make the update ``w += a x`` of the row scored last, or return that it waits."""
+    """Apply the update ``w += a x`` with a CSR row; with a dense row, return it as postponed."""
     if is_sparse_row(x):
 
         def at_once(w, a, x):

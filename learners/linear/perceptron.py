@@ -31,7 +31,7 @@ class Mean(NamedTuple):
     """The mean of the hypotheses so far, ``w - u/rounds``.
 
     After round T, Σ_{t<=T} w_t = T w - u with u = Σ over updates of (t - 1) α y x: an update at round t is
-    missing from the t - 1 hypotheses before it. So a round costs the row's non-zeros, never the whole of w.
+    missing from the t - 1 hypotheses before it. So a round changes w and u at the row's non-zeros only.
     """
 
     u: NDArray[np.float64]
@@ -130,7 +130,7 @@ def _scores_of_classes(X, W, mean, scores):
 
 
 class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
-    """Base of the Perceptrons, which can predict with several hypotheses: with ``_output()`` if not None."""
+    """Base of the Perceptrons. If ``_output()`` is not None, it predicts (such as a `Mean`), otherwise w."""
 
     _state: tuple[str, ...] = ("_weights", "_u")
     average: bool

@@ -26,12 +26,12 @@ _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
 
 @register_jitable
 def _step(m, u, squares, kept):
-    """Return ``(is_update, restarts, a, kept)``: add a times the row's direction, to 0 if v restarts.
+    """Return ``(is_update, restarts, a, kept)``: add a g to v, or to 0 if `restarts`, where g is y x or Δf.
 
-    `kept` are the scale of v, ‖v‖², its rounding error and the target margin. The shortest w' with
-    ``w'·w >= ‖w‖²`` and margin ``>= target`` is ``c w`` and ``d`` times the row's direction (y x or Δf),
-    whose square is `squares`; `m` and `u` are its products with w and v. The paper's fractions are divided by
-    `squares` above and below; `across` is ‖w‖² less the part of it along the row.
+    `kept` contains the scale of v, ‖v‖², its rounding error and the target margin, before the step (argument)
+    and after it (result). `m` is w·g, `u` is v·g and `squares` is ‖g‖². w becomes ``c w + d g``, the shortest
+    w' with ``w'·w >= ‖w‖²`` and ``w'·g >= target``. c and d are the paper's fractions with numerator and
+    denominator divided by ‖g‖²; `across` is the squared length of the part of w orthogonal to g.
     """
     scale, norm, error, target = kept
     if not SMALLEST_NORMAL <= squares < np.inf:
@@ -40,8 +40,8 @@ def _step(m, u, squares, kept):
     along = m / squares
     across = w_squares - m * along
     if target * along >= w_squares:
-        # The second constraint implies the first: so at the start (w = 0), and later only with `aggressive`,
-        # if x is shorter than all rows before it.
+        # The shortest w' with the target margin fulfils ``w'·w >= ‖w‖²`` too. This is the case at the start
+        # (w = 0). Later it needs `aggressive`, and an x shorter than all rows before it.
         return True, True, target / squares, (1.0, target * target / squares, 0.0, target)
     if across > _PARALLEL * w_squares:
         c = (w_squares - target * along) / across
@@ -63,7 +63,7 @@ def _is_exact(kept):
 
 @register_jitable
 def _multiply_out(v, kept):
-    """Replace v by w, divided if it is too long; return `kept` for it."""
+    """Replace v by w and return the new `kept`; divide w and the target margin by 2^300 if w is too long."""
     scale, _, _, target = kept
     v *= scale
     norm = squared_norm(v)
@@ -76,7 +76,7 @@ def _multiply_out(v, kept):
 
 @learning_loop
 def _learn(X, codes, scores, v, scalars, aggressive):
-    """One pass of Li & Long (2002), with ``w = scale v``: a round costs its non-zeros."""
+    """Make one pass of Li & Long (2002); w is stored as ``scale v``, which makes scaling cheap."""
     mistakes = updates = 0
     kept = scalars[0], scalars[1], scalars[2], scalars[3]
     for t in range(n_rows(X)):
@@ -100,7 +100,7 @@ def _learn(X, codes, scores, v, scalars, aggressive):
 
 @learning_loop
 def _learn_classes(X, codes, scores, V, scalars, aggressive):
-    """The step along Δf = f(x, y) - f(x, ỹ), whose ‖Δf‖² is 2‖x‖²; the scale is that of all blocks."""
+    """Make one pass with steps along Δf = f(x, y) - f(x, ỹ), ‖Δf‖² = 2‖x‖²; all blocks share one scale."""
     mistakes = updates = 0
     sums, v = np.empty(V.shape[1]), V.reshape(-1)
     kept = scalars[0], scalars[1], scalars[2], scalars[3]
@@ -185,7 +185,7 @@ class ROMMA(MulticlassClassifier):
 
     def _begin_with(self, zeros):
         self._weights = zeros  # v
-        self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # the scale, ‖v‖², its error, the target margin
+        self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # the scale of v, ‖v‖², its rounding error, the target
 
     def _loop(self):
         return _learn, (self._weights, self._scalars, bool(self.aggressive))

@@ -37,7 +37,8 @@ _diagonal_class_scores = class_sums(_term)
 def _score_with_row(u, A, x, z):
     """Return ``(s, q)``: the score with x in the matrix and ``q = xᵀA⁻¹x``, leaving A⁻¹x in `z`.
 
-    `A` is A⁻¹, kept by Sherman and Morrison (full), or the diagonal of A, of which no q is needed.
+    For a full matrix the argument `A` is the inverse A⁻¹. Otherwise it is the diagonal of A itself; q is then
+    not needed and 0, and `z` is not used.
     """
     if A.ndim == 1:
         return lambda u, A, x, z: (_diagonal_score((u, A), x), 0.0)
@@ -51,7 +52,7 @@ def _score_with_row(u, A, x, z):
 
 @by_types()
 def _add_row(A, x, z, q):
-    """Replace A by ``A + x xᵀ`` after `_score_with_row` for the same row."""
+    """Add ``x xᵀ`` to A after `_score_with_row` for the same row; a full matrix is stored as its inverse."""
     if A.ndim == 1:
 
         def diagonal(A, x, z, q):
@@ -70,7 +71,7 @@ def _add_row(A, x, z, q):
 
 @learning_loop
 def _learn(X, codes, scores, u, A, z):
-    """One pass of Cesa-Bianchi et al. (2005)."""
+    """Make one pass of Cesa-Bianchi et al. (2005)."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -202,7 +203,8 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
         """No: each row is in the matrix that it is scored with."""
         return False
 
-    # `_weights` is u, of more classes with the full matrix A⁻¹u; `_sigma` is the diagonal of A, or A⁻¹.
+    # `_weights` is u, except that it is A⁻¹u for more than two classes with a full matrix. `_sigma` is the
+    # diagonal of A, or the full A⁻¹.
 
     def _scale(self):
         return float(self.a) if self.covariance == "diagonal" else 1.0 / float(self.a)

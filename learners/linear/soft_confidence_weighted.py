@@ -25,7 +25,7 @@ def _capped_step(m, v, phi, C):
     """Return (α, β, γ) of SCW-I: the step of CW, but no longer than C."""
     alpha = stdev_alpha(m, v, phi)
     if alpha > C:
-        # Its margin stays away from φ√u: nothing is lost in rounding.
+        # The step C is too short for a margin of φ√u, so `stdev_shrinkage`'s test for rounding is not needed.
         beta, gamma = _shrinkage(C, v, phi)
         return C, beta, gamma
     return stdev_shrinkage(alpha, m, v, phi)
@@ -51,7 +51,7 @@ def _slack_step(m, v, phi, slack):
 
 
 class SCWRule(NamedTuple):
-    """The numbers of SCW: φ, C, and whether it is SCW-I, whose steps are capped."""
+    """The rule of SCW-I if `capped` (its steps α are at most C), else of SCW-II; `phi` is Φ⁻¹(η)."""
 
     phi: float
     C: float

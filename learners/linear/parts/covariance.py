@@ -48,10 +48,10 @@ def check_covariance(learner):
 
 
 def new_covariance(shape, n_features, scale=1.0, n_classes=None):
-    """Return ``scale · I`` of the shape "full" or "diagonal", and the buffer in which kernels store Σx.
+    """Return Σ = ``scale · I``, "full" or "diagonal", and the buffer in which compiled loops store Σx.
 
-    Σ has a block for each of `n_classes`, or none if it is None, as for two classes. A full matrix of more
-    than 4 GiB raises ValueError.
+    Σ has one block per class. Two classes share a single block; `n_classes` is None for them. A full matrix
+    of more than 4 GiB raises ValueError.
     """
     if shape == "full":
         sigma, buffer = new_full_covariance(n_features, scale, n_classes or 1)
@@ -82,7 +82,7 @@ def is_usable(v):
 
 @by_types(**INLINE)
 def variance(sigma, x, s):
-    """Return ``v = xᵀΣx`` and store Σx in `s`."""
+    """Return ``v = xᵀΣx``; for a full Σ, store Σx in `s`."""
     if sigma.ndim == 1:
         return lambda sigma, x, s: weighted_squared_norm(sigma, x)
     return lambda sigma, x, s: variance_of_row(sigma, x, s)
@@ -113,11 +113,11 @@ _update_and_score_dense = lane_pass(2, _update_and_score)
 
 @by_types(**INLINE)
 def update_and_score(mu, sigma, s, waiting, x, with_variance):
-    """Apply a postponed update; return μ·x and xᵀΣx of the next row and NOTHING_WAITS.
+    """Apply the postponed update, if any; return ``(μ·x, xᵀΣx, NOTHING_WAITS)`` for the next row.
 
-    `waiting` is the result of `update`, NOTHING_WAITS at first. Σx is stored in `s`. Unless the variance
-    comes for free (dense rows with a diagonal), it is computed only `with_variance`; otherwise
-    `variance_at_hand` computes it once it is needed.
+    `waiting` is the result of `update`, NOTHING_WAITS at first. If `with_variance` is false, xᵀΣx is computed
+    only where it costs nothing (dense rows with a diagonal); otherwise it is 0, and `variance_at_hand`
+    computes it later.
     """
     if sigma.ndim == 1 and not is_sparse_row(x):
 
@@ -152,7 +152,7 @@ def update_and_score(mu, sigma, s, waiting, x, with_variance):
 
 @by_types(**INLINE)
 def variance_at_hand(v, sigma, x, s, with_variance):
-    """Return ``xᵀΣx``, given the v that `update_and_score` returned for the row and the same flag."""
+    """Return ``xᵀΣx``: `v` if `update_and_score` computed it for this row, otherwise computed here."""
     if sigma.ndim == 1 and not is_sparse_row(x):
         return lambda v, sigma, x, s, with_variance: v
     return lambda v, sigma, x, s, with_variance: v if with_variance else variance(sigma, x, s)
@@ -210,7 +210,7 @@ def finish_update(mu, sigma, s, waiting):
     def diagonal(mu, sigma, s, waiting):
         waits, alpha, beta = waiting
         if waits:
-            # A pass over any row applies it; the sums are discarded.
+            # Any next row will do, here `s`: the score and the variance that are returned are not used.
             _update_and_score_dense((mu, sigma, s), s, (alpha, beta))
 
     return diagonal

@@ -5,8 +5,9 @@ and every MOST_TERMS updates all of them are subtracted together, at the speed o
 with Σ reads half of B once, and that is all memory traffic of an update. The number of stored updates is part
 of the state, so splitting the rows into calls does not change when they are subtracted.
 
-One array stores everything, so that kernels take the same arguments as for a diagonal: the rows of B,
-MOST_TERMS rows for the u_t, and a last row with numbers about it. B is padded with zeros to whole blocks.
+One array stores everything, so that compiled loops take the same arguments as for a diagonal: the rows of B,
+MOST_TERMS rows for the u_t, and a last row with the numbers of stored updates, features and classes. B is
+padded with zeros to whole blocks.
 
 The vector code for a symmetric matrix (a matrix-vector product and a sum of outer products) takes float64,
 C-contiguous matrices whose size is a multiple of LANES. The order of all terms is fixed, so results are the
@@ -183,9 +184,9 @@ def check_full_size(n_features, n_classes=1):
 def new_full_covariance(n_features, scale=1.0, n_classes=1):
     """Return ``scale · I`` over the blocks of all classes (one block for two classes), and a buffer.
 
-    The functions of this module take Σ, an array of shape (rows, width) that contains its Kd rows and more.
-    In the buffer, of shape (4, width), kernels store Σx, then x as a vector and as a list of its non-zeros. A
-    matrix of more than 4 GiB raises ValueError.
+    The matrix is stored in the array that the module describes. In the four rows of the buffer, compiled
+    loops store Σx, x as a vector, and the values and positions of its non-zeros. A matrix of more than 4 GiB
+    raises ValueError.
     """
     check_full_size(n_features, n_classes)
     n = n_features * n_classes
@@ -197,7 +198,7 @@ def new_full_covariance(n_features, scale=1.0, n_classes=1):
     sigma = new_state(n_rows * width, place=1).reshape(n_rows, width)
     np.fill_diagonal(sigma[:n, :n], scale)
     sigma[-1, [_FEATURES, _CLASSES]] = n_features, n_classes
-    # The list also holds the stored updates.
+    # The list of non-zeros also contains the stored updates.
     width += MOST_TERMS
     return sigma, new_state(4 * width, place=2).reshape(4, width)
 
@@ -237,7 +238,7 @@ def variance_of_difference(sigma, x, y, z, buffer):
 
 @by_types()
 def _is_listed(x):
-    """Return whether `_place_row` lists the non-zeros of such a row (CSR)."""
+    """Return whether `_place_row` writes x as a list of non-zeros (CSR), not as a vector (dense)."""
     listed = is_sparse_row(x)
     return lambda x: listed
 
@@ -274,9 +275,10 @@ def _place_row(x, a, start, buffer, n_nonzeros):
 
 @compiled
 def _multiply(sigma, buffer, n_nonzeros, listed):
-    """Write Σx into ``buffer[0]`` and return xᵀΣx, for an x that `_place_row` placed.
+    """Write Σx into ``buffer[0]`` and return xᵀΣx, for the x that `_place_row` wrote into the buffer.
 
-    Given the number of non-zeros, dense and CSR rows take the same steps, to the last bit.
+    The order of the terms depends on the number of non-zeros only, not on whether x is `listed`. So a CSR row
+    gives the result of the same dense row to the last bit.
     """
     n = sigma.shape[0] - MOST_TERMS - 1
     s, x = buffer[0, :n], buffer[_DIRECTION, :n]

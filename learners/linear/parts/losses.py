@@ -1,6 +1,7 @@
 """Losses of the margin and their gradients: a slope for two classes, a factor per class block for more.
 
-Kernels know a loss by its number and look it up once per row, so one compiled loop serves all losses.
+Compiled loops get a loss as its position in `LOSSES` and choose its formula once per row, so one loop serves
+all losses.
 
 The functions that losses need have the same result on every machine; those of C libraries differ in the last
 bit. The arc tangent uses a table and a short series: with q near x,
@@ -54,10 +55,11 @@ def hyperbolic_tangent(a):
 
 
 _INTERVALS = 128
-# Intervals without a table, for x and for 1/x: their numerators x - q would cancel digits of the result. That
-# includes the interval of x that begins at 1/16, since up to tan(1/16) the result has smaller units than x.
+# Numbers of the first intervals, of x and of 1/x, that use the series alone (q = 0), since x - q would cancel
+# digits of the result. The ninth interval of x begins at 1/16: up to tan(1/16) the result is below 1/16, so
+# its unit in the last place is smaller than that of x.
 _WITHOUT = (9, 8)
-# |u| is at most 9/128, so the next term, u¹⁷/17, would add 2e-20 of u.
+# Terms of the series after u. |u| is at most 9/128, so the next term, u¹⁷/17, would add 2e-20 of u.
 _TERMS = 7
 # The table is computed in integers, in units of 2^-120.
 _BITS = 120
@@ -79,9 +81,10 @@ def _two_floats(value):
 
 
 def _tables():
-    """Return q, and the high and low parts of atan q (first rows) and of π/2 - atan q (second)."""
+    """Return the points q, and atan q (row 0) and π/2 - atan q (row 1), each as a float64 and a remainder."""
     size = 2 * _INTERVALS
-    # The addition theorem leads from one middle to the next, and finally from the last middle to 1.
+    # By the addition theorem, atan of an interval's middle is atan of the middle before plus atan of a ratio.
+    # The first ratio is the first middle itself; the last one leads from the last middle to 1.
     ratios = [(1, size)] + [
         (2 * size, size**2 + (2 * k - 1) * (2 * k + 1)) for k in range(1, _INTERVALS)
     ] + [(1, 2 * size - 1)]  # fmt: skip
@@ -123,7 +126,7 @@ def arc_tangent(a):
     return -value if a < 0.0 else value
 
 
-#: The losses of gradient learners; their positions are the numbers that kernels use.
+#: The losses of gradient learners; compiled loops get a loss as its position here.
 LOSSES = (
     "hinge", "squared_hinge", "modified_huber", "logistic", "sigmoid", "ramp", "unhinged", "savage",
     "tangent",
