@@ -1,9 +1,9 @@
 """Compile functions and cache the machine code on disk.
 
 Numba's disk cache checks the file of a function, but not the files of the functions that it calls, so an edit
-of a row primitive would leave stale kernels behind. The cache folder is therefore named by a hash of the
-learners' sources and, for a function of another package of the project, of that package's sources. A compiled
-function must not call code outside these packages.
+of a function that loops call would leave stale code of the loops behind. The cache folder is therefore named
+by a hash of the learners' sources and, for a function of another package of the project, of that package's
+sources. A compiled function must not call code outside these packages.
 """
 
 import contextlib
@@ -25,8 +25,9 @@ import platformdirs
 from numba import extending
 from numba.core.caching import FunctionCache
 
-# Options of the primitives that kernels call for each row. Left to itself, LLVM does not inline most of them,
-# and a call with arrays (seven words each, and a reference count) costs up to a fifth of a short row.
+# Options of the small functions that compiled loops call for each row. Without them, LLVM inlines few of the
+# functions. A call passes seven words and counts a reference for each array, which takes up to a fifth of the
+# time of a short row.
 INLINE = {"forceinline": True}
 
 # Numba gives each function a wrapper for calls from C. Compiling the wrappers takes a tenth of the time, and
@@ -135,7 +136,7 @@ class _SharedCache(FunctionCache):
                 lock = filelock.FileLock(self._folder / "lock", timeout=_LOCK_SECONDS)
                 try:
                     held.enter_context(lock)
-                except (OSError, RuntimeError):  # a time-out is an OSError, NotImplementedError the other
+                except (OSError, RuntimeError):  # OSError: timeout; RuntimeError: file system without locks
                     _WITHOUT_LOCKS.add(self._folder)
             with contextlib.suppress(OSError):
                 super().save_overload(sig, data)

@@ -1,4 +1,4 @@
-"""Rows read in a given order: in place by kernels, or gathered into a new matrix."""
+"""Rows in a given order: compiled loops read them without copying, or they are copied into a new matrix."""
 
 from collections.abc import Iterator
 from typing import Any, TypeVar

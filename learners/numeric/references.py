@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from .compiled import compiled, register_jitable
 from .tallies import FEW
 
-#: Positions in the counts: correct predictions of the majority class and of the previous label, by the given
-#: and by the clean labels; then the next prediction of each.
+#: Positions in the counts: correct predictions of the majority class, then of the previous label, each by the
+#: given (noisy) and by the clean labels; then the next prediction of both.
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 _COUNTS = LAST + 1
 
-# A class that leads by n rows still leads after n more rows, so sums count them without a loop over rows.
-# Below a lead of 32 rows are counted one by one, 256 at a time.
+# A class that leads by n rows is predicted for the next n rows, so sums over their labels give the counts. If
+# the lead is at most 32, a loop counts 256 rows one by one before the lead is tested again.
 _LEAD, _BLOCK = 32, 256
 
 
@@ -161,13 +161,13 @@ def count_baselines(
     class_counts: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Count the correct predictions of two baselines without features; return the counts at each stop, (m,
-    6).
+    """Count correct predictions of two baselines that see labels only; return `counts` at each of m stops.
 
     One predicts the most frequent class so far (a tie goes to the lowest class), the other the latest label.
-    Each learns one label after each row; both begin with class 0. `known` is the label that they learn after
-    each row, -1 for none: `given`, unless labels are delayed. `stops` are ascending numbers of rows.
-    `class_counts` (how often each class was learnt) and `counts` (see `MAJORITY_GIVEN`) are updated in place.
+    Both begin with class 0. Predictions are compared with `given` and `clean`, the labels with and without
+    noise. After each row both learn a label from `known`, or nothing if it is -1; `known` equals `given`
+    unless labels are delayed. `stops` are ascending numbers of rows. `class_counts` (how often each class was
+    learnt) and `counts` (see `MAJORITY_GIVEN`) are updated in place. The result has shape (m, 6).
     """
     at_stops = np.empty((len(stops), len(counts)), np.int64)
     count = _count_holding_gil if len(given) <= FEW else _count_releasing_gil
@@ -178,7 +178,7 @@ def count_baselines(
 # Counts at the stops of a whole stream, then class counts and counts at its end, shared by cells with the
 # same labels and checkpoints.
 BaselineCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-# Most sets of checkpoints that are cached for the same labels.
+# The largest number of sets of checkpoints whose counts are cached for the same labels.
 _MOST_CACHED = 16
 
 
@@ -216,10 +216,10 @@ class References:
 
     @property
     def right(self) -> NDArray[np.int64]:
-        """Correct predictions by given and by clean labels: of the majority class, then of the previous
-        label.
+        """Correct predictions so far, of the majority class and then of the previous label.
 
-        A view of shape (4,), int64: later counts add to values that are written into it.
+        Each is counted by given and by clean labels. This is a view of shape (4,): `add` continues from
+        values that a caller writes into it.
         """
         return self._state[1][:MOST]
 

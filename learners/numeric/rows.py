@@ -90,12 +90,12 @@ def stretch(_typing_context, array, start, stop):
     return array(array, start, stop), codegen
 
 
-# Indices compared at once, in rows with at least that many. 32 are no faster than 16.
+# Numbers of indices that are compared at once, in rows with at least that many. 32 are no faster than 16.
 _MANY, _FEW = 16, 4
 
 
 def _rising(lanes):
-    """Build the intrinsic for rows with at least `lanes` indices."""
+    """Build an intrinsic that tests `lanes` at a time whether `lanes` or more indices of a CSR row rise."""
 
     @intrinsic
     def rises(_typing_context, indices, n_features):
@@ -212,9 +212,9 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     return state
 
 
-def in_kernels_only(name: str) -> TypeError:
+def compiled_code_only(name: str) -> TypeError:
     """Return the error for a function that only compiled code can call."""
-    return TypeError(f"{name}() is compiled into kernels and cannot be called from Python")
+    return TypeError(f"{name}() can only be called from compiled code, not from Python")
 
 
 def by_types(**jit_options):
@@ -226,7 +226,7 @@ def by_types(**jit_options):
     def decorate(choose):
         @functools.wraps(choose)
         def compiled_only(*_arguments):
-            raise in_kernels_only(choose.__name__)
+            raise compiled_code_only(choose.__name__)
 
         overload(compiled_only, jit_options=jit_options)(choose)
         return compiled_only

@@ -234,8 +234,7 @@ def _predict(scores, codes):
 
 _tally_holding_gil, _tally_releasing_gil = compiled(_tally, nogil=False), compiled(_tally)
 _lose_holding_gil, _lose_releasing_gil = compiled(_lose, nogil=False), compiled(_lose)
-_pairs_kernel = compiled(_pairs)
-_predict_kernel = compiled(_predict)
+_pairs_releasing_gil, _predict_releasing_gil = compiled(_pairs), compiled(_predict)
 
 
 def _by_row(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -325,12 +324,12 @@ def pairs_in_order(
     """
     values, places = np.unique(scores, return_inverse=True)
     won = np.empty(len(stops), np.int64)
-    _pairs_kernel(places, codes, len(values), stops, won)
+    _pairs_releasing_gil(places, codes, len(values), stops, won)
     return won
 
 
 def predicted_codes(scores: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return the int32 class that the scores of each row, (n,) or (n, K), predict, as in `count_wrong`."""
     codes = np.empty(len(scores), np.int32)
-    _predict_kernel(_by_row(scores), codes)
+    _predict_releasing_gil(_by_row(scores), codes)
     return codes

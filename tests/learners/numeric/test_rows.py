@@ -98,8 +98,8 @@ def test_sparse_rows_touch_only_their_features():
     np.testing.assert_allclose(total, 0.5 * np.asarray(X.sum(axis=0))[0], rtol=1e-12)
 
 
-def test_primitives_say_that_they_are_for_kernels():
-    with pytest.raises(TypeError, match=r"row\(\) is compiled into kernels"):
+def test_functions_for_compiled_code_refuse_calls_from_python():
+    with pytest.raises(TypeError, match=r"row\(\) can only be called from compiled code"):
         row(np.zeros((1, 1)), 0)
 
 
