@@ -46,12 +46,6 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     An estimator that a study file cannot express (a pipeline, a class defined in the notebook, a parameter
     that is an object) is passed by value, and named by its class and a digest. Raises InputError if it cannot
     learn along a stream or be copied.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import SGDClassifier
-    >>> estimator_table(SGDClassifier(learning_rate="pa1", alpha=0))
-    {'name': 'sklearn.linear_model:SGDClassifier', 'alpha': 0, 'learning_rate': 'pa1'}
     """
     if isinstance(estimator, type):
         return _class_table(estimator)

@@ -125,12 +125,6 @@ def styles_of(algorithms: Sequence[str]) -> Styles:
 
     Labels that differ only in ending in "full" or "diagonal" (or "diag") share color and mark; the full
     version is dashed. All others differ in color as long as colors last, and always in mark or dash.
-
-    Examples
-    --------
-    >>> full, diagonal, other = styles_of(["AROW full", "AROW diagonal", "PA"]).values()
-    >>> full.colour == diagonal.colour != other.colour, full.dash, diagonal.dash
-    (True, '--', '-')
     """
     split = [_family(name) for name in algorithms]
     versions = {family: {full for other, full in split if other == family} for family, _ in split}

@@ -47,15 +47,7 @@ def noise_levels(noise: Sequence[Noise]) -> str:
 
 
 def how_far(lack: Shortfall) -> str:
-    """Describe the progress of an algorithm's unfinished cells.
-
-    Examples
-    --------
-    >>> how_far(Shortfall(3, stopped=3, reached=(10, 10), examples=569))
-    'stopped at 10 of 569'
-    >>> how_far(Shortfall(5, stopped=1, failed=2, waiting=1, reached=(10, 10), examples=569))
-    '1 of 5 stopped at 10 of 569, 2 of 5 failed, 1 of 5 not run'
-    """
+    """Describe an algorithm's unfinished cells: "1 of 5 stopped at 10 of 569, 2 of 5 failed"."""
     reached = " to ".join(f"{n:,}" for n in sorted(set(lack.reached)))
     at = f"stopped at {reached} of {lack.examples:,}" if lack.examples else f"stopped at {reached}"
     if lack.examples and max(lack.reached, default=0) >= lack.examples:

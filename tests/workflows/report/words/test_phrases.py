@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from singlepass.pipeline.analysis.progress import Shortfall
 from singlepass.pipeline.noise import Noise
 from singlepass.workflows.report.words.wording import (
     count,
     enumerate_names,
     equation,
+    how_far,
     noise_levels,
     p_value,
     percent,
@@ -32,6 +34,12 @@ def test_numbers_in_words() -> None:
 def test_rates_as_percentages() -> None:
     assert [percent(rate) for rate in (0.0, 0.025, 0.05, 0.1, 0.125)] == ["0%", "2.5%", "5%", "10%", "12.5%"]
     assert percent(0.3) == "30%"
+
+
+def test_progress_of_unfinished_cells() -> None:
+    assert how_far(Shortfall(3, stopped=3, reached=(10, 10), examples=569)) == "stopped at 10 of 569"
+    some = Shortfall(5, stopped=1, failed=2, waiting=1, reached=(10, 10), examples=569)
+    assert how_far(some) == "1 of 5 stopped at 10 of 569, 2 of 5 failed, 1 of 5 not run"
 
 
 class Drifting(Noise):
