@@ -33,15 +33,20 @@ def step(self, y, m, squares, weight):
 
 
 @by_types(**INLINE)
-def margin_and_squares(rule, m, x):
-    """Return the margin that the rule gets, which is infinite for a row of zeros that it skips, and ‖x‖²."""
-    constants = rule.instance_class._field_defaults
-    if "margin_limit" in constants:
-        limit = constants["margin_limit"]
-        return lambda rule, m, x: (m, squared_norm(x) if m < limit else 0.0)
-    if "skips_zero_rows" in constants:
-        return lambda rule, m, x: (m if m != 0.0 or has_entries(x) else np.inf, 0.0)
-    return lambda rule, m, x: (m, 0.0)
+def squares_at(rule, m, x):
+    """Return ‖x‖² for a rule that reads it at margin m, else 0."""
+    limit = rule.instance_class._field_defaults.get("margin_limit")
+    if limit is None:
+        return lambda rule, m, x: 0.0
+    return lambda rule, m, x: squared_norm(x) if m < limit else 0.0
+
+
+@by_types(**INLINE)
+def is_moved_by(rule, m, x):
+    """Return whether a row whose score gives margin m is an update for the rule: see ``skips_zero_rows``."""
+    if "skips_zero_rows" in rule.instance_class._field_defaults:
+        return lambda rule, m, x: m != 0.0 or has_entries(x)
+    return lambda rule, m, x: True
 
 
 @learning_loop
@@ -51,12 +56,12 @@ def _learn(X, codes, scores, w, rule, weights):
         x, y = row(X, t), signed(codes[t])
         scores[t] = dot(w, x)
         m = y * scores[t]
-        mistakes += not m > 0.0
-        m, squares = margin_and_squares(rule, m, x)
-        is_update, alpha = step(rule, y, m, squares, weight_of(weights, codes[t]))
-        if is_update:
+        is_update, alpha = step(rule, y, m, squares_at(rule, m, x), weight_of(weights, codes[t]))
+        if is_update and is_moved_by(rule, m, x):
             add_scaled(w, alpha * y, x)
             updates += 1
+        # Counted last: before the update, this makes a row of 20 features a fifth slower.
+        mistakes += not m > 0.0
     return mistakes, updates
 
 
@@ -70,9 +75,9 @@ def _learn_classes(X, codes, scores, W, rule, weights):
         z = best_wrong(f, y)
         m = f[y] - f[z]
         mistakes += not m > 0.0
-        m, squares = margin_and_squares(rule, m, x)
-        is_update, alpha = step(rule, 1.0, m, 2.0 * squares, weight_of(weights, y))
-        if is_update:
+        squares = 2.0 * squares_at(rule, m, x)
+        is_update, alpha = step(rule, 1.0, m, squares, weight_of(weights, y))
+        if is_update and is_moved_by(rule, m, x):
             add_to_pair(W, alpha, x, y, z)
             updates += 1
     return mistakes, updates

@@ -13,7 +13,7 @@ from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, by_types, dot, n_rows, new_state, row
 from ..numeric.vector import SMALLEST_NORMAL, lane_pass
-from .first_order import FirstOrderClassifier, margin_and_squares, step
+from .first_order import FirstOrderClassifier, squares_at, step
 from .linear_classifier import WeightedClassifier
 from .parts.classes import weight_of, weights_by_code
 
@@ -83,7 +83,7 @@ def _update_and_score(w, last, waiting, x):
 def _squares_at_hand(rule, m, squares, x):
     """Return ``‖x‖²`` of the row, given the `squares` that `_update_and_score` returned for it."""
     if is_sparse_row(x):
-        return lambda rule, m, squares, x: margin_and_squares(rule, m, x)[1]
+        return lambda rule, m, squares, x: squares_at(rule, m, x)
     return lambda rule, m, squares, x: squares
 
 

@@ -12,19 +12,17 @@ from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, borrowed, by_types, dot, n_rows, row
-from .first_order import FirstOrderClassifier, margin_and_squares, step
+from .first_order import FirstOrderClassifier, is_moved_by, squares_at, step
 from .linear_classifier import WeightedClassifier, as_coef
 from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
 
 
 class PerceptronRule(NamedTuple):
-    """An update on every mistake; no prediction depends on the step η."""
-
-    eta: float = 1.0
+    """An update on every mistake, with step 1: no prediction depends on the step."""
 
     def step(self, y, m, squares, weight):
         """See `first_order`."""
-        return not m > 0.0, self.eta * weight
+        return not m > 0.0, weight
 
 
 class Mean(NamedTuple):
@@ -75,9 +73,9 @@ def _learn(X, codes, scores, w, output, rule, weights):
         s = dot(w, x)
         scores[t] = _predict(output, s, x)
         mistakes += not y * scores[t] > 0.0
-        m, squares = margin_and_squares(rule, y * s, x)
-        is_update, alpha = step(rule, y, m, squares, weight_of(weights, codes[t]))
-        if is_update:
+        m = y * s
+        is_update, alpha = step(rule, y, m, squares_at(rule, m, x), weight_of(weights, codes[t]))
+        if is_update and is_moved_by(rule, m, x):
             _record(output, w, alpha * y, x)
             add_scaled(w, alpha * y, x)
             updates += 1
@@ -112,9 +110,10 @@ def _learn_classes(X, codes, scores, W, mean, rule, weights):
         mistakes += not f[y] - f[best_wrong(f, y)] > 0.0
         last = sums[: f.shape[0]]
         z = best_wrong(last, y)
-        m, squares = margin_and_squares(rule, last[y] - last[z], x)
-        is_update, alpha = step(rule, 1.0, m, 2.0 * squares, weight_of(weights, y))
-        if is_update:
+        m = last[y] - last[z]
+        squares = 2.0 * squares_at(rule, m, x)
+        is_update, alpha = step(rule, 1.0, m, squares, weight_of(weights, y))
+        if is_update and is_moved_by(rule, m, x):
             add_to_pair(W, alpha, x, y, z)
             add_to_pair(mean.u, alpha * mean.rounds[0], x, y, z)
             updates += 1
