@@ -1,15 +1,15 @@
 """BPA-S: the Passive-Aggressive algorithm on a budget."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..estimator.parameters import check_positive, check_several
-from ..numeric.compiled import compiled, register_jitable
-from ..numeric.margins import signed
-from ..numeric.vector import SMALLEST_NORMAL
-from .kernel_classifier import KernelClassifier
-from .support.block_view import add, replace, score_of
+from ..numeric.compiled import register_jitable
+from .passive_aggressive import KernelPassiveAggressiveRule
+from .rules import RuleClassifier
+from .support.block_view import add, replace
 
 
 @register_jitable
@@ -24,39 +24,29 @@ def _least_missed(view, own, n, t):
     return r
 
 
-@compiled
-def _learn(view, own, n, codes, scores, budget, C):
-    """Learn a block with the update of PA-I; `own` has k(x, x) of the support vectors."""
-    mistakes = updates = evaluations = 0
-    for t in range(codes.shape[0]):
-        y = signed(codes[t])
-        scores[t] = score_of(view, n, t)
-        evaluations += n
-        m = y * scores[t]
-        mistakes += not m > 0.0
-        l = 1.0 - m
-        if not l > 0.0:
-            continue
-        evaluations += 1
-        if not SMALLEST_NORMAL <= view.own[t] < np.inf:
-            continue
-        τ = min(C, l / view.own[t])
-        if n < budget:
+class _ProjectedReplacement(NamedTuple):
+    """A full support set loses the row that costs least; that row is projected onto the new one."""
+
+    #: k(x, x) of the support vectors.
+    own: np.ndarray
+    budget: int
+
+    def join(self, view, n, t, s, a):
+        own = self.own
+        if n < self.budget:
             own[n] = view.own[t]
-            n = add(view, n, t, y * τ)
-            updates += 1
-            continue
+            return add(view, n, t, a), True, 0
         r = _least_missed(view, own, n, t)
-        a = y * τ + view.alpha[r] * view.values[t, r] / view.own[t]
-        if abs(a) < np.inf:
-            own[r] = view.own[t]
-            replace(view, r, t, a)
-            updates += 1
-    return n, mistakes, updates, evaluations
+        a = a + view.alpha[r] * view.values[t, r] / view.own[t]
+        if not abs(a) < np.inf:
+            return n, False, 0
+        own[r] = view.own[t]
+        replace(view, r, t, a)
+        return n, True, 0
 
 
 @dataclass(eq=False, repr=False)
-class BPAS(KernelClassifier):
+class BPAS(RuleClassifier):
     """BPA-S: kernel PA-I on a budget; a new row replaces the support vector that costs least to remove.
 
     If the hinge loss ``l = 1 - m`` is positive, ``τ = min(C, l/k(x, x))`` and the row joins with ``α = y τ``.
@@ -115,5 +105,8 @@ class BPAS(KernelClassifier):
         # A full support set stays full, even if the parameter is set later.
         self._budget = int(self.budget)
 
-    def _learn_block(self, view, n, codes, scores):
-        return _learn(view, self._support.companions, n, codes, scores, self._budget, float(self.C))
+    def _rule(self):
+        return KernelPassiveAggressiveRule(float(self.C))
+
+    def _maintenance(self):
+        return _ProjectedReplacement(self._support.companions, self._budget)

@@ -1,35 +1,32 @@
 """Perceptrons on a budget: a full support set drops a random support vector, or the oldest."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..estimator.parameters import check_count, check_seed
-from ..numeric.compiled import compiled
-from ..numeric.margins import signed
 from .kernel_classifier import KernelClassifier
-from .support.block_view import add, replace, score_of
+from .perceptron import KernelPerceptronRule
+from .rules import learn
+from .support.block_view import add, replace
 from .support.support_set import RandomSlots
 
 
-@compiled
-def _learn(view, n, codes, scores, budget, victims):
-    """Learn a block; the k-th removal empties slot ``victims[k]``, which the new row then takes."""
-    mistakes = updates = evaluations = removals = 0
-    for t in range(codes.shape[0]):
-        y = signed(codes[t])
-        scores[t] = score_of(view, n, t)
-        evaluations += n
-        if not y * scores[t] > 0.0:
-            mistakes += 1
-            if view.own[t] < np.inf:
-                updates += 1
-                if n < budget:
-                    n = add(view, n, t, y)
-                else:
-                    replace(view, victims[removals], t, y)
-                    removals += 1
-    return n, mistakes, updates, evaluations, removals
+class _Replacement(NamedTuple):
+    """A full support set loses the row in slot ``victims[k]`` at the k-th removal of a block."""
+
+    budget: int
+    victims: np.ndarray
+    #: (1,): removals so far.
+    removals: np.ndarray
+
+    def join(self, view, n, t, s, a):
+        if n < self.budget:
+            return add(view, n, t, a), True, 0
+        replace(view, self.victims[self.removals[0]], t, a)
+        self.removals[0] += 1
+        return n, True, 0
 
 
 class _SlotsInTurn:
@@ -60,9 +57,10 @@ class _BudgetPerceptron(KernelClassifier):
         self._budget = int(self.budget)
 
     def _learn_block(self, view, n, codes, scores):
-        victims = self._victims.next(len(codes))
-        *outcome, removals = _learn(view, n, codes, scores, self._budget, victims)
-        self._victims.use(removals)
+        removals = np.zeros(1, np.int64)
+        replacement = _Replacement(self._budget, self._victims.next(len(codes)), removals)
+        outcome = learn(view, n, codes, scores, KernelPerceptronRule(0.0), replacement)
+        self._victims.use(removals[0])
         return outcome
 
 

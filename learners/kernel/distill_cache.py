@@ -2,17 +2,16 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..estimator.parameters import check_count, check_nonnegative, check_positive
 from ..numeric.compiled import INLINE, compiled, register_jitable
-from ..numeric.margins import signed
-from ..numeric.vector import SMALLEST_NORMAL
-from .kernel_classifier import MulticlassKernelClassifier
-from .mira import mira_step, mira_step_of_two
-from .support.block_view import move_in_gram, move_row, replace_in_gram, replace_row, score_of
-from .support.support_set import score_classes
+from .mira import KernelMIRARule
+from .perceptron import KernelPerceptronRule
+from .rules import MulticlassRuleClassifier
+from .support.block_view import move_in_gram, move_row, replace_in_gram, replace_row
 
 # `rest` contains f_z(x_i) for each coefficient: the score of row i from all other rows. The row's own term is
 # never added, since subtracting it again would leave ties to rounding. Coefficients have shape (slots,) for
@@ -108,67 +107,20 @@ def _add_and_distill(view, alpha, rest, n, t, s, a, beta, budget):
     return n, evaluations
 
 
-@compiled
-def _learn(view, rest, n, codes, scores, beta, budget, mira):
-    """Learn a block: figures 1 and 2 of Crammer, Kandola and Singer (2003)."""
-    mistakes = updates = evaluations = 0
-    for t in range(codes.shape[0]):
-        y = signed(codes[t])
-        scores[t] = score_of(view, n, t)
-        evaluations += n
-        m = y * scores[t]
-        mistakes += not m > 0.0
-        if m > beta:
-            continue
-        evaluations += mira
-        own = view.own[t]
-        if not own < np.inf:
-            continue
-        τ = 1.0
-        if mira:
-            τ = mira_step_of_two(m, beta, own)
-        if not τ > 0.0:
-            continue
-        updates += 1
-        n, taken = _add_and_distill(view, view.alpha, rest, n, t, scores[t], τ * y, beta, budget)
-        evaluations += taken
-    return n, mistakes, updates, evaluations
+class _Distillation(NamedTuple):
+    """Figure 2 of Crammer, Kandola and Singer (2003) after each row that joins."""
 
+    rest: np.ndarray
+    beta: float
+    budget: int
 
-@compiled
-def _learn_classes(view, rest, n, codes, scores, beta, budget, mira):
-    """Learn a block of many classes; a Perceptron's step is 1 for the right, -1 for the best wrong class."""
-    mistakes = updates = evaluations = 0
-    τ = np.empty(scores.shape[1])
-    for t in range(codes.shape[0]):
-        y, s = codes[t], scores[t]
-        z = score_classes(view, n, t, y, s)
-        evaluations += n
-        m = s[y] - s[z]
-        mistakes += not m > 0.0
-        if m > beta:
-            continue
-        evaluations += mira
-        own = view.own[t]
-        if not own < np.inf:
-            continue
-        if not mira:
-            τ[:] = 0.0
-            τ[y], τ[z] = 1.0, -1.0
-        elif own >= SMALLEST_NORMAL:
-            mira_step(s, y, beta, own, τ)
-        else:
-            continue
-        if not τ[y] > 0.0:
-            continue
-        updates += 1
-        n, taken = _add_and_distill(view, view.alpha, rest, n, t, s, τ, beta, budget)
-        evaluations += taken
-    return n, mistakes, updates, evaluations
+    def join(self, view, n, t, s, a):
+        n, evaluations = _add_and_distill(view, view.alpha, self.rest, n, t, s, a, self.beta, self.budget)
+        return n, True, evaluations
 
 
 @dataclass(eq=False, repr=False)
-class _DistillCache(MulticlassKernelClassifier):
+class _DistillCache(MulticlassRuleClassifier):
     """A learner with a cache of rows from which redundant ones are removed."""
 
     beta: float = 0.1
@@ -181,9 +133,6 @@ class _DistillCache(MulticlassKernelClassifier):
 
     _keeps_square = _keeps_companions = True
 
-    # Whether a step is MIRA's; the Perceptron's is 1.
-    _is_mira = False
-
     def _check_own_parameters(self):
         if self.budget is not None:
             check_count(self, "budget")
@@ -194,15 +143,9 @@ class _DistillCache(MulticlassKernelClassifier):
         tags.classifier_tags.poor_score = self.budget is not None
         return tags
 
-    def _learn_block(self, view, n, codes, scores):
-        return self._run(_learn, view, n, codes, scores)
-
-    def _learn_block_of_classes(self, view, n, codes, scores):
-        return self._run(_learn_classes, view, n, codes, scores)
-
-    def _run(self, loop, view, n, codes, scores):
-        rest, budget = self._support.companions, 0 if self.budget is None else int(self.budget)
-        return loop(view, rest, n, codes, scores, float(self.beta), budget, self._is_mira)
+    def _maintenance(self):
+        budget = 0 if self.budget is None else int(self.budget)
+        return _Distillation(self._support.companions, float(self.beta), budget)
 
 
 class DistillCachePerceptron(_DistillCache):
@@ -253,6 +196,9 @@ class DistillCachePerceptron(_DistillCache):
         super()._check_own_parameters()
         check_nonnegative(self, "beta")
 
+    def _rule(self):
+        return KernelPerceptronRule(float(self.beta))
+
 
 class DistillCacheMIRA(_DistillCache):
     """MIRA with a cache: as `DistillCachePerceptron`, with ``α = y min(1, (beta - m)/k(x, x))``.
@@ -286,8 +232,9 @@ class DistillCacheMIRA(_DistillCache):
     2
     """
 
-    _is_mira = True
-
     def _check_own_parameters(self):
         super()._check_own_parameters()
         check_positive(self, "beta")
+
+    def _rule(self):
+        return KernelMIRARule(float(self.beta))

@@ -1,28 +1,18 @@
 """Kernel MIRA, the margin infused relaxed algorithm."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import compiled, register_jitable
-from ..numeric.margins import signed
+from ..numeric.compiled import register_jitable
 from ..numeric.vector import SMALLEST_NORMAL
-from .kernel_classifier import MulticlassKernelClassifier
-from .support.block_view import add, replace_row, score_of
-from .support.support_set import score_classes
+from .rules import MulticlassRuleClassifier
 
 
 @register_jitable
-def mira_step_of_two(m, beta, own):
-    """Return MIRA's step for a row of margin m and k(x, x) = `own`: it makes the margin beta, but is at most
-    1.
-    """
-    return min(max((beta - m) / own, 0.0), 1.0) if own > 0.0 else 0.0
-
-
-@register_jitable
-def mira_step(s, y, beta, own, τ):
+def _step_of_classes(s, y, beta, own, τ):
     """Write the ultraconservative step of Crammer and Singer's MIRA into `τ`.
 
     ``min ½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` with ``τ <= e_y`` and ``Σ τ = 0``: e_y minus the projection of
@@ -42,54 +32,28 @@ def mira_step(s, y, beta, own, τ):
     τ[y] += 1.0
 
 
-@compiled
-def _learn(view, n, codes, scores, beta):
-    mistakes = updates = evaluations = 0
-    for t in range(codes.shape[0]):
-        y = signed(codes[t])
-        scores[t] = score_of(view, n, t)
-        evaluations += n
-        m = y * scores[t]
-        mistakes += not m > 0.0
-        if m > beta:
-            continue
-        evaluations += 1
-        if not view.own[t] < np.inf:
-            continue
-        τ = mira_step_of_two(m, beta, view.own[t])
-        if τ > 0.0:
-            n = add(view, n, t, τ * y)
-            updates += 1
-    return n, mistakes, updates, evaluations
+class KernelMIRARule(NamedTuple):
+    """MIRA's step for rows of a margin of at most `beta`: it makes the margin beta, but is at most 1."""
 
+    beta: float
 
-@compiled
-def _learn_classes(view, n, codes, scores, beta):
-    mistakes = updates = evaluations = 0
-    τ = np.empty(scores.shape[1])
-    for t in range(codes.shape[0]):
-        y, s = codes[t], scores[t]
-        z = score_classes(view, n, t, y, s)
-        evaluations += n
-        m = s[y] - s[z]
-        mistakes += not m > 0.0
-        if m > beta:
-            continue
-        evaluations += 1
-        if not SMALLEST_NORMAL <= view.own[t] < np.inf:
-            continue
-        mira_step(s, y, beta, view.own[t], τ)
-        if τ[y] > 0.0:
-            replace_row(view, n, t)
-            for z in range(τ.shape[0]):
-                view.alpha[z, n] = τ[z]
-            n += 1
-            updates += 1
-    return n, mistakes, updates, evaluations
+    def step(self, m, own, squares):
+        if m > self.beta:
+            return False, 0.0, 0
+        τ = min(max((self.beta - m) / own, 0.0), 1.0) if 0.0 < own < np.inf else 0.0
+        return τ > 0.0, τ, 1
+
+    def step_of_classes(self, s, y, z, m, own, a):
+        if m > self.beta:
+            return False, 0
+        if not SMALLEST_NORMAL <= own < np.inf:
+            return False, 1
+        _step_of_classes(s, y, self.beta, own, a)
+        return a[y] > 0.0, 1
 
 
 @dataclass(eq=False, repr=False)
-class KernelMIRA(MulticlassKernelClassifier):
+class KernelMIRA(MulticlassRuleClassifier):
     """Kernel MIRA: if ``m <= beta`` the row joins with ``α = y min(1, (beta - m)/k(x, x))``.
 
     The step makes the row's margin beta, or is 1; the support set grows with every step. With more than two
@@ -130,8 +94,5 @@ class KernelMIRA(MulticlassKernelClassifier):
     def _check_own_parameters(self):
         check_positive(self, "beta")
 
-    def _learn_block(self, view, n, codes, scores):
-        return _learn(view, n, codes, scores, float(self.beta))
-
-    def _learn_block_of_classes(self, view, n, codes, scores):
-        return _learn_classes(view, n, codes, scores, float(self.beta))
+    def _rule(self):
+        return KernelMIRARule(float(self.beta))

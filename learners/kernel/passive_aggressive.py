@@ -1,57 +1,29 @@
 """The kernel Passive-Aggressive algorithm PA-I."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..estimator.parameters import check_positive
-from ..numeric.compiled import compiled
-from ..numeric.margins import signed
 from ..numeric.vector import SMALLEST_NORMAL
-from .kernel_classifier import MulticlassKernelClassifier
-from .support.block_view import add, score_of
-from .support.support_set import add_pair, score_classes
+from .rules import MulticlassRuleClassifier
 
 
-@compiled
-def _learn(view, n, codes, scores, C):
-    mistakes = updates = evaluations = 0
-    for t in range(codes.shape[0]):
-        y = signed(codes[t])
-        scores[t] = score_of(view, n, t)
-        evaluations += n
-        m = y * scores[t]
-        mistakes += not m > 0.0
+class KernelPassiveAggressiveRule(NamedTuple):
+    """PA-I: ``α = min(C, l/‖direction‖²)`` if the hinge loss l is positive."""
+
+    C: float
+
+    def step(self, m, own, squares):
         l = 1.0 - m
-        if l > 0.0:
-            evaluations += 1
-            if SMALLEST_NORMAL <= view.own[t] < np.inf:
-                n = add(view, n, t, y * min(C, l / view.own[t]))
-                updates += 1
-    return n, mistakes, updates, evaluations
-
-
-@compiled
-def _learn_classes(view, n, codes, scores, C):
-    """Learn a block by PA-I along f(x, y) - f(x, ỹ), whose squared norm is 2 k(x, x)."""
-    mistakes = updates = evaluations = 0
-    for t in range(codes.shape[0]):
-        y, s = codes[t], scores[t]
-        z = score_classes(view, n, t, y, s)
-        evaluations += n
-        m = s[y] - s[z]
-        mistakes += not m > 0.0
-        l = 1.0 - m
-        if l > 0.0:
-            evaluations += 1
-            if SMALLEST_NORMAL <= view.own[t] < np.inf:
-                n = add_pair(view, n, t, min(C, l / (2.0 * view.own[t])), y, z)
-                updates += 1
-    return n, mistakes, updates, evaluations
+        if not l > 0.0:
+            return False, 0.0, 0
+        return SMALLEST_NORMAL <= own < np.inf, min(self.C, l / squares), 1
 
 
 @dataclass(eq=False, repr=False)
-class KernelPassiveAggressive(MulticlassKernelClassifier):
+class KernelPassiveAggressive(MulticlassRuleClassifier):
     """Kernel PA-I: if the hinge loss ``l = 1 - m`` is positive, ``α = y min(C, l/k(x, x))``.
 
     The support set grows with every row inside the margin. With more than two classes, ``m = s_y - s_ỹ``, and
@@ -91,8 +63,5 @@ class KernelPassiveAggressive(MulticlassKernelClassifier):
     def _check_own_parameters(self):
         check_positive(self, "C")
 
-    def _learn_block(self, view, n, codes, scores):
-        return _learn(view, n, codes, scores, float(self.C))
-
-    def _learn_block_of_classes(self, view, n, codes, scores):
-        return _learn_classes(view, n, codes, scores, float(self.C))
+    def _rule(self):
+        return KernelPassiveAggressiveRule(float(self.C))

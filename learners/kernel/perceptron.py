@@ -1,49 +1,25 @@
 """The kernel Perceptron."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..estimator.parameters import check_nonnegative
-from ..numeric.compiled import compiled
-from ..numeric.margins import signed
-from .kernel_classifier import MulticlassKernelClassifier
-from .support.block_view import add, score_of
-from .support.support_set import add_pair, score_classes
+from .rules import MulticlassRuleClassifier
 
 
-@compiled
-def _learn(view, n, codes, scores, margin):
-    mistakes = updates = evaluations = 0
-    for t in range(codes.shape[0]):
-        y = signed(codes[t])
-        scores[t] = score_of(view, n, t)
-        evaluations += n
-        m = y * scores[t]
-        mistakes += not m > 0.0
-        if not m > margin and view.own[t] < np.inf:
-            n = add(view, n, t, y)
-            updates += 1
-    return n, mistakes, updates, evaluations
+class KernelPerceptronRule(NamedTuple):
+    """Every row of a margin of at most `margin` is an update, with α = 1."""
 
+    margin: float
 
-@compiled
-def _learn_classes(view, n, codes, scores, margin):
-    mistakes = updates = evaluations = 0
-    for t in range(codes.shape[0]):
-        y, s = codes[t], scores[t]
-        z = score_classes(view, n, t, y, s)
-        evaluations += n
-        m = s[y] - s[z]
-        mistakes += not m > 0.0
-        if not m > margin and view.own[t] < np.inf:
-            n = add_pair(view, n, t, 1.0, y, z)
-            updates += 1
-    return n, mistakes, updates, evaluations
+    def step(self, m, own, squares):
+        return not m > self.margin and own < np.inf, 1.0, 0
 
 
 @dataclass(eq=False, repr=False)
-class KernelPerceptron(MulticlassKernelClassifier):
+class KernelPerceptron(MulticlassRuleClassifier):
     """The kernel Perceptron: on a mistake the row joins the support set with α = y.
 
     The support set grows with every mistake, and with a `margin` also with every row inside it. With more
@@ -90,8 +66,5 @@ class KernelPerceptron(MulticlassKernelClassifier):
     def _check_own_parameters(self):
         check_nonnegative(self, "margin")
 
-    def _learn_block(self, view, n, codes, scores):
-        return _learn(view, n, codes, scores, float(self.margin))
-
-    def _learn_block_of_classes(self, view, n, codes, scores):
-        return _learn_classes(view, n, codes, scores, float(self.margin))
+    def _rule(self):
+        return KernelPerceptronRule(float(self.margin))

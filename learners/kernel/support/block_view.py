@@ -86,6 +86,15 @@ def add(view, n, t, a):
     return n + 1
 
 
+@register_jitable(**INLINE)
+def add_classes(view, n, t, a):
+    """Add row t, with coefficient ``a[z]`` for class z, to the `n` support vectors; return n + 1."""
+    replace_row(view, n, t)
+    for z in range(a.shape[0]):
+        view.alpha[z, n] = a[z]
+    return n + 1
+
+
 @register_jitable
 def move_row(view, source, target, t):
     """Move a support vector, except for its coefficients, to another slot while row t is learnt."""

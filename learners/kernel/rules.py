@@ -1,0 +1,116 @@
+"""Kernel learners as rules: which rows are learnt, with which coefficient, and what the support set does.
+
+A rule is a named tuple of numbers with a method ``step(m, own, squares)``. For a row of margin m, k(x, x) =
+`own` and ‖d‖² = `squares`, d being the direction of the step, it returns ``(is_update, α, evaluations)``: the
+coefficient without the sign of the label, and kernel evaluations besides those of the prediction. With more
+than two classes d is ``f(x, y) - f(x, ỹ)``, ỹ being the best wrong class, with ``‖d‖² = 2 k(x, x)``: y gets
+α and ỹ gets -α. A rule that changes more classes has a method ``step_of_classes(s, y, z, m, own, a)``: from
+the scores `s`, of which z is the best wrong class, it writes the coefficients of all classes into `a`, and
+returns ``(is_update, evaluations)``.
+
+A maintenance is a named tuple of arrays and numbers with a method ``join(view, n, t, s, a)``: it lets row t,
+with score `s` and coefficient `a` (arrays for more than two classes), join the `n` support vectors, and
+returns their new number, ``is_update`` and kernel evaluations. With the maintenance None, the support set
+grows by each update.
+
+Rules are defined in this package, since compiled loops are cached by the hash of its sources.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ..numeric.compiled import INLINE, compiled
+from ..numeric.margins import signed
+from ..numeric.rows import by_types
+from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
+from .support.block_view import add, add_classes, score_of
+from .support.support_set import score_classes
+
+
+@by_types(**INLINE)
+def _step(self, m, own, squares):
+    return self.instance_class.step
+
+
+@by_types(**INLINE)
+def _step_of_classes(self, s, y, z, m, own, a):
+    if hasattr(self.instance_class, "step_of_classes"):
+        return self.instance_class.step_of_classes
+
+    def step_of_pair(self, s, y, z, m, own, a):
+        is_update, alpha, evaluations = _step(self, m, own, 2.0 * own)
+        if is_update:
+            a[:] = 0.0
+            a[y], a[z] = alpha, -alpha
+        return is_update, evaluations
+
+    return step_of_pair
+
+
+@by_types(**INLINE)
+def _join(self, view, n, t, s, a):
+    if not isinstance(self, types.NoneType):
+        return self.instance_class.join
+    grow = add_classes if isinstance(a, types.Array) else add
+    return lambda self, view, n, t, s, a: (grow(view, n, t, a), True, 0)
+
+
+@compiled
+def learn(view, n, codes, scores, rule, maintenance):
+    """Learn a block by a rule."""
+    mistakes = updates = evaluations = 0
+    for t in range(codes.shape[0]):
+        y = signed(codes[t])
+        scores[t] = score_of(view, n, t)
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        is_update, a, taken = _step(rule, m, view.own[t], view.own[t])
+        evaluations += n + taken
+        if is_update:
+            n, is_update, taken = _join(maintenance, view, n, t, scores[t], a * y)
+            evaluations += taken
+        updates += is_update
+    return n, mistakes, updates, evaluations
+
+
+@compiled
+def learn_classes(view, n, codes, scores, rule, maintenance):
+    """Learn a block of many classes by a rule."""
+    mistakes = updates = evaluations = 0
+    a = np.empty(scores.shape[1])
+    for t in range(codes.shape[0]):
+        y, s = codes[t], scores[t]
+        z = score_classes(view, n, t, y, s)
+        m = s[y] - s[z]
+        mistakes += not m > 0.0
+        is_update, taken = _step_of_classes(rule, s, y, z, m, view.own[t], a)
+        evaluations += n + taken
+        if is_update:
+            n, is_update, taken = _join(maintenance, view, n, t, s, a)
+            evaluations += taken
+        updates += is_update
+    return n, mistakes, updates, evaluations
+
+
+class RuleClassifier(KernelClassifier):
+    """Base of the learners with a rule: a subclass defines ``_rule()``."""
+
+    def _rule(self) -> Any:
+        """Return the rule with its numbers."""
+        raise self._undefined("_rule")
+
+    def _maintenance(self) -> Any:
+        """Return the maintenance of the support set with its arrays."""
+        return None
+
+    def _learn_block(self, view, n, codes, scores):
+        return learn(view, n, codes, scores, self._rule(), self._maintenance())
+
+
+class MulticlassRuleClassifier(RuleClassifier, MulticlassKernelClassifier):
+    """Base of those for two or more classes."""
+
+    def _learn_block_of_classes(self, view, n, codes, scores):
+        return learn_classes(view, n, codes, scores, self._rule(), self._maintenance())
