@@ -38,9 +38,7 @@ def _learn(Z, codes, scores, w, eta):
 
 
 class _Features:
-    """The map ``z(x) = [cos(U x), sin(U x)]/√D`` of frequencies U, shape (D, d), in the precision of the
-    first rows.
-    """
+    """The map ``z(x) = [cos(U x), sin(U x)]/√D`` of frequencies U, (D, d), in the precision of a dtype."""
 
     def __init__(self, U, dtype):
         D, self._d = U.shape

@@ -64,8 +64,7 @@ def _learn(view, n, codes, scores, budget, oldest, damage, earlier_mistakes):
 
 @dataclass(eq=False, repr=False)
 class Forgetron(KernelClassifier):
-    """The self-tuned Forgetron: on a mistake all coefficients shrink, then the oldest support vector is
-    dropped.
+    """The self-tuned Forgetron: on a mistake all coefficients shrink, then the oldest row is dropped.
 
     On a mistake the row joins with α = y. If the support set then exceeds its budget, all coefficients are
     multiplied by the largest φ <= 1 that keeps the damage of all removals below 15/32 of the mistakes; then

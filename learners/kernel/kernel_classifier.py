@@ -103,6 +103,11 @@ class KernelClassifier(OnlineClassifier):
     rows.
     """
 
+    kernel: str
+    gamma: float
+    degree: int
+    coef0: float
+
     _block_rows = BLOCK_ROWS
 
     #: Whether the learner keeps a float64 matrix over its support set.
@@ -119,20 +124,6 @@ class KernelClassifier(OnlineClassifier):
 
     # `support_` counts rows from this one of all examples.
     _pass_start = 0
-
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        gamma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 1,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
 
     def _check_own_parameters(self):
         """Raise ValueError for an invalid parameter of the learner itself."""
@@ -170,9 +161,6 @@ class KernelClassifier(OnlineClassifier):
     def _support(self):
         """The `SupportSet` in the store, None before the first rows."""
         return self._store
-
-    def _blocks(self, n):
-        return block_ranges(n, self._block_rows)
 
     def _rows_of_block(self, support):
         """Return the number of rows of a block, given the support set."""
@@ -259,6 +247,8 @@ class RowCachingClassifier(KernelClassifier):
 
     cache_mb: float
 
+    _store_class = CachedSupport
+
     def _check_parameters(self):
         super()._check_parameters()
         check_nonnegative(self, "cache_mb")
@@ -268,7 +258,8 @@ class RowCachingClassifier(KernelClassifier):
         self._pass_start = 0
 
     def _new_store(self, dtype, sparse):
-        return CachedSupport(kernel_function(self), self.n_features_in_, dtype, sparse, float(self.cache_mb))
+        arguments = kernel_function(self), self.n_features_in_, dtype, sparse, float(self.cache_mb)
+        return self._store_class(*arguments)
 
     @property
     def _support(self):

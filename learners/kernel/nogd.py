@@ -95,8 +95,7 @@ def _diagonal(d, e, V):
 
 
 def eigenpairs(A):
-    """Return the eigenvalues, largest first, and the eigenvectors, as rows, of a finite symmetric float64
-    matrix.
+    """Return the eigenvalues, largest first, and eigenvectors, as rows, of a finite symmetric matrix.
 
     The eigenvectors have norm 1. The result is the same to the last bit on every machine, unlike NumPy's,
     which depends on the installed LAPACK.

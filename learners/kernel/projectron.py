@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..estimator.parameters import check_nonnegative, check_positive
-from ..numeric.compiled import compiled, register_jitable
+from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import borrowed, count_rows, squared_norms_of_rows
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
-from .support.block_view import add, score_of
+from .support.block_view import add, add_pair, score_classes, score_of
 from .support.inverse_factor import (
     grow_factor,
     likely_next,
@@ -19,11 +19,12 @@ from .support.inverse_factor import (
     projected_norm,
     room_to_project,
 )
-from .support.support_set import add_pair, score_classes
+
+# A caller must keep borrowed arrays alive until the loop ends, so the loops do not allocate their scratch.
 
 
-@register_jitable
-def _learn_in(work, view, n, codes, scores, eta, U, plus, rounding):
+@compiled
+def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
     """Learn a block by algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
 
     With U > 0 the threshold is that of eq. 13 instead of `eta`, and on margin errors U replaces 1/eta: the
@@ -82,14 +83,8 @@ def _learn_in(work, view, n, codes, scores, eta, U, plus, rounding):
     return n, mistakes, updates, evaluations
 
 
-# A caller must keep borrowed arrays alive until the loop ends, so the loop does not allocate its scratch.
 @compiled
-def _learn(view, n, codes, scores, eta, U, plus, rounding):
-    return _learn_in(room_to_project(view), view, n, codes, scores, eta, U, plus, rounding)
-
-
-@register_jitable
-def _learn_classes_in(work, view, n, codes, scores, eta, rounding):
+def _learn_classes(work, view, n, codes, scores, eta, rounding):
     """Learn a block of many classes; the right class gains the projection, the best wrong class loses it."""
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
@@ -117,11 +112,6 @@ def _learn_classes_in(work, view, n, codes, scores, eta, rounding):
             grow_factor(view, n, 0, work, squared_distance)
             n = add_pair(view, n, t, 1.0, y, z)
     return n, mistakes, updates, evaluations
-
-
-@compiled
-def _learn_classes(view, n, codes, scores, eta, rounding):
-    return _learn_classes_in(room_to_project(view), view, n, codes, scores, eta, rounding)
 
 
 # Below this share of k(x, x) the squared distance is rounding, by the precision of the kernel values.
@@ -165,7 +155,8 @@ class _Projecting(KernelClassifier):
 
     def _project(self, view, n, codes, scores, plus):
         rounding, U = _ROUNDING[view.values.dtype], 0.0 if self.U is None else float(self.U)
-        return _learn(view, n, codes, scores, float(self.eta), U, plus, rounding)
+        work = room_to_project(view)
+        return _learn(work, view, n, codes, scores, float(self.eta), U, plus, rounding)
 
 
 @dataclass(eq=False, repr=False)
@@ -244,8 +235,8 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
         return self._project(view, n, codes, scores, False)
 
     def _learn_block_of_classes(self, view, n, codes, scores):
-        rounding = _ROUNDING[view.values.dtype]
-        return _learn_classes(view, n, codes, scores, float(self.eta), rounding)
+        work, rounding = room_to_project(view), _ROUNDING[view.values.dtype]
+        return _learn_classes(work, view, n, codes, scores, float(self.eta), rounding)
 
 
 @dataclass(eq=False, repr=False)

@@ -25,8 +25,7 @@ from ..numeric.compiled import INLINE, compiled
 from ..numeric.margins import signed
 from ..numeric.rows import by_types
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
-from .support.block_view import add, add_classes, score_of
-from .support.support_set import score_classes
+from .support.block_view import add, add_classes, score_classes, score_of
 
 
 @by_types(**INLINE)

@@ -147,8 +147,25 @@ def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
     return n, mistakes, updates, evaluations
 
 
+class _RidgeRegression(KernelClassifier):
+    """Base of the learners that do ridge regression on the rows whose margin is not above a limit."""
+
+    _keeps_square = _keeps_companions = True
+
+    # The name of the parameter that is the ridge, and the limit.
+    _ridge: str
+    _margin: float
+
+    def _check_own_parameters(self):
+        check_positive(self, self._ridge)
+
+    def _learn_block(self, view, n, codes, scores):
+        ridge, rounding = float(getattr(self, self._ridge)), _ROUNDING[view.values.dtype]
+        return _learn(view, self._support.companions, n, codes, scores, ridge, self._margin, rounding)
+
+
 @dataclass(eq=False, repr=False)
-class KernelSecondOrderPerceptron(KernelClassifier):
+class KernelSecondOrderPerceptron(_RidgeRegression):
     """The second-order Perceptron with kernels: ridge regression on the rows that were mistakes.
 
     ``α = (K + a I)⁻¹ y`` over the mistakes. A mistake takes one kernel evaluation, k(x, x), besides those of
@@ -191,19 +208,11 @@ class KernelSecondOrderPerceptron(KernelClassifier):
     coef0: float = 1.0
     epochs: int = 1
 
-    _keeps_square = _keeps_companions = True
-
-    def _check_own_parameters(self):
-        check_positive(self, "a")
-
-    def _learn_block(self, view, n, codes, scores):
-        return _learn(
-            view, self._support.companions, n, codes, scores, float(self.a), 0.0, _ROUNDING[view.values.dtype]
-        )
+    _ridge, _margin = "a", 0.0
 
 
 @dataclass(eq=False, repr=False)
-class KernelAROW(KernelClassifier):
+class KernelAROW(_RidgeRegression):
     """AROW (full covariance, squared hinge) with kernels, by the representer lemma.
 
     ``μ = Σ ν_i x_i`` and ``Σ = I + Σ π_ij x_i x_jᵀ`` over the rows that were updates (m < 1). With ``d = -π
@@ -249,14 +258,5 @@ class KernelAROW(KernelClassifier):
     coef0: float = 1.0
     epochs: int = 1
 
-    _keeps_square = _keeps_companions = True
-
-    def _check_own_parameters(self):
-        check_positive(self, "r")
-
-    def _learn_block(self, view, n, codes, scores):
-        # The largest number below 1, since a margin of 1 is no update.
-        rounding = _ROUNDING[view.values.dtype]
-        return _learn(
-            view, self._support.companions, n, codes, scores, float(self.r), np.nextafter(1.0, 0.0), rounding
-        )
+    # The largest number below 1, since a margin of 1 is no update.
+    _ridge, _margin = "r", math.nextafter(1.0, 0.0)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimator.parameters import check_bool, check_positive
-from ..kernel.kernel_classifier import KernelClassifier, kernel_function
+from ..kernel.kernel_classifier import KernelClassifier, block_ranges, kernel_function
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import count_rows, dot, row_range
@@ -142,7 +142,7 @@ class IncrementalSVM(KernelClassifier):
     def _pass(self, X, codes, scores):
         store = self._store_for(X)
         counts = np.zeros(4, np.int64)
-        for start, stop in self._blocks(count_rows(X)):
+        for start, stop in block_ranges(count_rows(X), self._block_rows):
             counts[_STORED] = store.n
             rows = row_range(X, start, stop)
             values, places = store.add_block(rows, stop - start, self.n_examples_ + start)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ..estimator.parameters import check_bool, check_positive
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.block_view import score_of
+from ..kernel.support.cached_support import is_stored
 from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from .solvers.lasvm_steps import LasvmSettings, extremes, finish_reprocess, process, reprocess
@@ -38,12 +39,11 @@ def learn_row(view, n, t, code, f, settings, again, solution):
     Return the number of stored rows, and whether t joined them. With an intercept nothing is learnt without
     rows of both classes: the first few of each class always join and are only processed.
     """
-    block = view.block
     y = signed(code)
     seed = settings.intercept and solution[SEEN + code] < _SEEDS
     solution[SEEN + code] += 1.0
     before = n
-    if block.own[t] < np.inf and not (again and _is_kept(block.born[:n], block.first + t)):
+    if view.block.own[t] < np.inf and not (again and is_stored(view, n, t)):
         n = process(view, n, t, y, y - f, settings, seed)
     joined = n > before
     if not seed:
@@ -51,19 +51,9 @@ def learn_row(view, n, t, code, f, settings, again, solution):
     return finish_reprocess(view, n, t, settings, not seed, solution), joined
 
 
-@register_jitable
-def _is_kept(born, number):
-    found = False
-    for other in born:
-        found |= other == number
-    return found
-
-
 @compiled
 def learn(view, n, codes, scores, settings, again, solution):
-    """Learn a block by the online iterations of Bordes et al. (2005), section 3.2: PROCESS, then one
-    REPROCESS.
-    """
+    """Learn a block as section 3.2 of Bordes et al. (2005) does online: PROCESS, then one REPROCESS."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])

@@ -25,9 +25,9 @@ from ..estimator.parameters import (
     check_option,
     check_positive,
 )
-from ..kernel.kernel_classifier import RowCachingClassifier, check_kernel_offset
+from ..kernel.kernel_classifier import RowCachingClassifier, block_ranges, check_kernel_offset
 from ..kernel.support.block_view import score_of
-from ..kernel.support.cached_support import CachedSupport, CachedView
+from ..kernel.support.cached_support import CachedSupport
 from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from ..numeric.rows import as_rows, count_rows, row_range
@@ -134,11 +134,8 @@ class FirstRows:
             data, indices, indptr = X
             part = slice(indptr[0], indptr[-1])
             shape = count_rows(X), self._n_features
-            self._rows.append(
-                sp.csr_matrix((data[part], indices[part], indptr - indptr[0]), shape, copy=True)
-            )
-        else:
-            self._rows.append(X.copy())
+            X = sp.csr_matrix((data[part], indices[part], indptr - indptr[0]), shape)
+        self._rows.append(X.copy())
         self._codes.append(codes.copy())
 
     def take(self, dtype, sparse):
@@ -178,14 +175,6 @@ def _errors_in_folds(gamma, X, codes, settings, classes):
     return errors, evaluations
 
 
-class LevelView(NamedTuple):
-    """The LASVM of one level, as a loop takes it."""
-
-    cached: CachedView
-    #: The state besides the rows, see `new_solution`.
-    solution: np.ndarray
-
-
 class Progress(NamedTuple):
     """The result of a loop over a block."""
 
@@ -201,13 +190,11 @@ class Progress(NamedTuple):
 
 
 @compiled
-def learn_two(simple, other, sizes, codes, scores, settings, again, test, judged):
-    """Learn rows with both models (lines 7 to 19 of Levi and Ullman), up to the row at which a switch may be
-    due.
+def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings, again, test, judged):
+    """Learn rows with both models (lines 7 to 19 of the paper), up to a row at which a switch may be due.
 
     With `judged` that row is the first one here; it is learnt without being scored again.
     """
-    view1, view2, solution1, solution2 = simple.cached, other.cached, simple.solution, other.solution
     n1, n2 = sizes
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
@@ -240,19 +227,13 @@ class Level:
         """The number of rows it stores."""
         return self.store.support.size
 
-    def open_block(self, rows, n, first):
-        """Return the `LevelView` of a block."""
-        return LevelView(self.store.open_block(rows, n, first), self.solution)
-
     def learn(self, X, codes, numbers, settings, blocks):
         """Learn rows X, with their `numbers` in the stream, by a new model; return kernel evaluations."""
         evaluations = 0
         for start, stop in blocks:
-            model = self.open_block(row_range(X, start, stop), stop - start, start)
-            scores = np.empty(stop - start)
-            size, *_, taken = learn(
-                model.cached, self.size, codes[start:stop], scores, settings, False, self.solution
-            )
+            view = self.store.open_block(row_range(X, start, stop), stop - start, start)
+            block = codes[start:stop], np.empty(stop - start)
+            size, *_, taken = learn(view, self.size, *block, settings, False, self.solution)
             self.store.commit(size)
             evaluations += taken
         born = self.store.support.born
@@ -451,8 +432,10 @@ class OnlineModelSelection(RowCachingClassifier):
             block = row_range(X, start, len(codes)), len(codes) - start, number + start - self._pass_start
             simple, other = self._models
             progress = learn_two(
-                simple.open_block(*block),
-                other.open_block(*block),
+                simple.store.open_block(*block),
+                other.store.open_block(*block),
+                simple.solution,
+                other.solution,
                 (simple.size, other.size),
                 codes[start:],
                 scores[start:],
@@ -488,7 +471,7 @@ class OnlineModelSelection(RowCachingClassifier):
 
     def _teach(self, model, X, codes, numbers):
         """Let a new model learn the rows of a matrix, which have the given numbers."""
-        blocks = self._blocks(len(codes))
+        blocks = block_ranges(len(codes), self._block_rows)
         self.n_kernel_evaluations_ += model.learn(as_rows(X), codes, numbers, self._settings, blocks)
 
     def _choose_gamma(self, first):

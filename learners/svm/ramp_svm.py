@@ -6,18 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..estimator.parameters import check_between, check_size_or_none
-from ..kernel.kernel_classifier import RowCachingClassifier, kernel_function
-from ..kernel.support.cached_support import cache_row
+from ..kernel.kernel_classifier import RowCachingClassifier
+from ..kernel.support.cached_support import add, cache_row, is_stored
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .solvers.ramp import (
     MOST_ROUNDS,
     MOST_STEPS_OF_A_ROW,
     RampSupport,
-    add_example,
     best_alpha,
     check_rules,
-    is_remembered,
     remove_far_ones,
     rules_of,
     score_of_support,
@@ -47,12 +45,13 @@ def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
         mistakes += not y * scores[t] > 0.0
         if within_margin and not abs(scores[t]) <= 1.0:
             continue
-        known = again and is_remembered(view, n, t)
+        known = again and is_stored(cached, n, t)
         queried += not known
         if known or not cached.block.own[t] < math.inf:
             continue
         g = 1.0 - y * scores[t]
-        i, n = n, add_example(view, n, t, y, g)
+        i, n = n, add(cached, n, t, y, g)
+        view.active[i] = False
         evaluations += 1
         if initial > 0.0 or (initial == 0.0 and 0.0 <= g <= 2.0):
             updates += 1
@@ -79,6 +78,8 @@ class RampSVM(RowCachingClassifier):
 
     algorithm_version = 2
 
+    _store_class = RampSupport
+
     def _check_own_parameters(self):
         check_rules(self)
 
@@ -86,9 +87,6 @@ class RampSVM(RowCachingClassifier):
         super()._allocate(n_features)
         # The solution is valid for these values only, even if a parameter is set later.
         self._rules = rules_of(self)
-
-    def _new_store(self, dtype, sparse):
-        return RampSupport(kernel_function(self), self.n_features_in_, dtype, sparse, float(self.cache_mb))
 
     def _pass(self, X, codes, scores):
         outcome = super()._pass(X, codes, scores)

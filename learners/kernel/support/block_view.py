@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numeric.compiled import INLINE, compiled, register_jitable
+from ...numeric.margins import best_wrong
 from ...numeric.rows import dot
 from ..values.functions import apply_to_row
 from ..values.products import products_of_row
@@ -49,6 +50,14 @@ def score_of(view, n, t):
     return dot(view.alpha[:n], view.values[t][:n])
 
 
+@register_jitable(**INLINE)
+def score_classes(view, n, t, y, scores):
+    """Write ``f_z(x_t)`` of every class z into `scores`; return the best wrong class of a row of class y."""
+    for z in range(scores.shape[0]):
+        scores[z] = dot(view.alpha[z][:n], view.values[t][:n])
+    return best_wrong(scores, y)
+
+
 @compiled
 def _values_with_later(rows, norms, function, t, later):
     """Write the kernel values of row t of a block with the rows after it into ``later[0]``."""
@@ -83,6 +92,16 @@ def replace(view, slot, t, a):
 def add(view, n, t, a):
     """Add row t, with coefficient `a`, to the `n` support vectors; return n + 1."""
     replace(view, n, t, a)
+    return n + 1
+
+
+@register_jitable(**INLINE)
+def add_pair(view, n, t, a, y, z):
+    """Add row t to the `n` support vectors, with `a` for class y and ``-a`` for class z; return n + 1."""
+    replace_row(view, n, t)
+    view.alpha[:, n] = 0.0
+    view.alpha[y, n] = a
+    view.alpha[z, n] = -a
     return n + 1
 
 
@@ -130,6 +149,10 @@ def move_in_gram(view, n, source, target):
 
 @compiled
 def scores_of_block(values, n_rows, alpha, n, scores):
-    """Write f(x) of the first `n_rows` rows of kernel values into `scores`."""
+    """Write f(x), or the scores of all classes, of the first `n_rows` rows of kernel values into `scores`."""
     for t in range(n_rows):
-        scores[t] = dot(alpha[:n], values[t][:n])
+        if alpha.ndim == 1:
+            scores[t] = dot(alpha[:n], values[t][:n])
+        else:
+            for z in range(alpha.shape[0]):
+                scores[t, z] = dot(alpha[z][:n], values[t][:n])

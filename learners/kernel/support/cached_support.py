@@ -63,9 +63,7 @@ def line_values(cache, line):
 
 @register_jitable
 def take_line(cache, i):
-    """Return the line of slot i and mark it used; a slot without a line gets the least recently used line,
-    emptied.
-    """
+    """Return the line of slot i, marked used; without one, the slot gets the least recently used, emptied."""
     line = cache.line[i]
     if line == _FREE:
         line = cache.used.argmin()
@@ -105,11 +103,13 @@ class RowCache:
         # Values can be computed again, so a pickle leaves them out.
         return vars(self) | {"_lines": None}
 
-    def reserve(self, n_slots):
-        """Allocate lines for `n_slots` slots, keeping the values of the most recently used ones."""
+    def in_loops(self, n_slots):
+        """Return the `CacheLines` for `n_slots` slots; new ones keep the values of the most recently used."""
+        old = self._lines
+        if old is not None and len(old.line) >= n_slots:
+            return old
         limit = self._n_bytes // self._dtype.itemsize
         n_lines = min(max(SMALLEST, limit // n_slots), max(SMALLEST, n_slots))
-        old = self._lines
         if old is None:
             values = np.empty(max(limit, SMALLEST * n_slots), self._dtype)
         elif len(old.values) < n_lines * n_slots:
@@ -123,12 +123,7 @@ class RowCache:
         if old is not None:
             _widen(old, new)
         self._lines = new
-
-    def in_loops(self, n_slots):
-        """Return the `CacheLines` for `n_slots` slots."""
-        if self._lines is None or len(self._lines.line) < n_slots:
-            self.reserve(n_slots)
-        return self._lines
+        return new
 
 
 def _widen(old, new):
@@ -230,6 +225,15 @@ def add(view, n, t, y, g):
     view.diagonal[n] = view.block.own[t]
     keep_row(view.rows, n, view.block_rows, t)
     return n + 1
+
+
+@register_jitable
+def is_stored(view, n, t):
+    """Return whether row t of the block is already stored, by its number."""
+    number, found = view.block.first + t, False
+    for i in range(n):
+        found |= view.block.born[i] == number
+    return found
 
 
 @register_jitable

@@ -117,10 +117,26 @@ def _step_of(rows, takes_z, gives_d):
     return step
 
 
-_take_z, _give_d, _both = (_step_of(1, *halves) for halves in ((True, False), (False, True), (True, True)))
-_take_z_twice, _give_d_twice, _both_twice = (
-    _step_of(2, *halves) for halves in ((True, False), (False, True), (True, True))
-)
+def _steps_of(rows):
+    """Build the function that takes one or two rows through all panels of M."""
+    take_z, give_d = _step_of(rows, True, False), _step_of(rows, False, True)
+    both = _step_of(rows, True, True)
+
+    @register_jitable(**INLINE)
+    def go_through(square, work, stop):
+        if stop <= _AT_ONCE:
+            for first in range(0, stop, _PANEL):
+                both(square, work, first)
+            give_d(square, work, stop)
+        else:
+            for first in range(0, stop, _PANEL):
+                take_z(square, work, first)
+                give_d(square, work, first + _PANEL)
+
+    return go_through
+
+
+_project_one, _project_two = _steps_of(1), _steps_of(2)
 
 
 @register_jitable(**INLINE)
@@ -149,24 +165,10 @@ def project(view, n, t, other, work):
     stop = (n + _PANEL - 1) // _PANEL * _PANEL
     _begin(view, n, stop, t, 0, work)
     if other < 0:
-        if stop <= _AT_ONCE:
-            for first in range(0, stop, _PANEL):
-                _both(view.square, work, first)
-            _give_d(view.square, work, stop)
-        else:
-            for first in range(0, stop, _PANEL):
-                _take_z(view.square, work, first)
-                _give_d(view.square, work, first + _PANEL)
+        _project_one(view.square, work, stop)
     else:
         _begin(view, n, stop, other, 1, work)
-        if stop <= _AT_ONCE:
-            for first in range(0, stop, _PANEL):
-                _both_twice(view.square, work, first)
-            _give_d_twice(view.square, work, stop)
-        else:
-            for first in range(0, stop, _PANEL):
-                _take_z_twice(view.square, work, first)
-                _give_d_twice(view.square, work, first + _PANEL)
+        _project_two(view.square, work, stop)
 
 
 @register_jitable(**INLINE)

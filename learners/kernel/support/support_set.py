@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...numeric.compiled import INLINE, compiled, register_jitable
-from ...numeric.margins import best_wrong
-from ...numeric.rows import as_rows, dot
+from ...numeric.rows import as_rows
 from ..values.functions import apply_kernel, function_in_loops, own_values
 from ..values.products import LANES, PADDING
 from ..values.row_storage import DenseRows, SparseRows, aligned, grown, padded
-from .block_view import BlockView, replace_row, scores_of_block
+from .block_view import BlockView, scores_of_block
 from .inverse_factor import factor_shape
 
 
@@ -39,32 +37,6 @@ class RandomSlots:
     def use(self, n):
         """Consume the next `n` slots."""
         self._ahead = self._ahead[n:]
-
-
-@register_jitable(**INLINE)
-def score_classes(view, n, t, y, scores):
-    """Write ``f_z(x_t)`` of every class z into `scores`; return the best wrong class of a row of class y."""
-    for z in range(scores.shape[0]):
-        scores[z] = dot(view.alpha[z][:n], view.values[t][:n])
-    return best_wrong(scores, y)
-
-
-@register_jitable(**INLINE)
-def add_pair(view, n, t, a, y, z):
-    """Add row t to the `n` support vectors, with `a` for class y and ``-a`` for class z; return n + 1."""
-    replace_row(view, n, t)
-    view.alpha[:, n] = 0.0
-    view.alpha[y, n] = a
-    view.alpha[z, n] = -a
-    return n + 1
-
-
-@compiled
-def class_scores_of_block(values, n_rows, alpha, n, scores):
-    """Write the scores of the first `n_rows` rows of kernel values into `scores`, of shape (rows, K)."""
-    for t in range(n_rows):
-        for z in range(scores.shape[1]):
-            scores[t, z] = dot(alpha[z][:n], values[t][:n])
 
 
 # The number of slots is a multiple of this: whole tiles, and whole cache lines.
@@ -164,7 +136,7 @@ class SupportSet:
         own_values(self._function_in_loops, norms, own)
         if self._together:
             self.rows.own_products(packed, n, room.later)
-            apply_kernel(self._function, room.later, n, n, norms, norms, triangle=True)
+            apply_kernel(self._function_in_loops, room.later, n, n, norms, norms, True)
         room.origin[:] = self._slots
         rows = self.rows.block_in_loops(packed, room.rows)
         state = self._alpha, self._born, room.origin, self._square
@@ -201,7 +173,7 @@ class SupportSet:
         self.rows.products(packed, n, self.size, room.values, room.rows, block)
         # To the end of the last vector: there is room, and these values are unused before a row joins.
         width = padded(self.size, LANES[self._dtype.itemsize])
-        apply_kernel(self._function, room.values, n, width, norms, self.norms)
+        apply_kernel(self._function_in_loops, room.values, n, width, norms, self.norms, False)
         return packed, norms
 
     def add_rows(self, rows, norms, alpha):
@@ -230,8 +202,7 @@ class SupportSet:
 
     def scores(self, block, n, scores, room=None):
         """Write the scores of `n` rows, f(x) or those of all classes, into `scores`."""
-        write = scores_of_block if self._alpha.ndim == 1 else class_scores_of_block
-        write(self.values(block, n, room), n, self._alpha, self.size, scores)
+        scores_of_block(self.values(block, n, room), n, self._alpha, self.size, scores)
 
     @property
     def alpha(self):

@@ -125,9 +125,7 @@ class _Group:
         return [cgutils.alloca_once_value(self.builder, zero) for _ in self.places]
 
     def add(self, feature, values, sums):
-        """Add the products of a feature's frequencies with its value in each of several rows to the rows'
-        sums.
-        """
+        """Add the products of a feature's frequencies with its value in each row to the rows' sums."""
         row = self.builder.add(self.first, feature)
         loaded = [self.panels.load(self.builder, row, start, self.vector.count) for start in self.starts]
         for value, of_row in zip(values, sums, strict=True):

@@ -288,8 +288,7 @@ def triangle_products(A, n_a, out):
 
 @register_jitable
 def strip_products(A, i, first, last, out):
-    """Write the inner products of row i of A with its rows first … last - 1 into ``out[0]`` (compiled code
-    only).
+    """Write the inner products of row i of A with its rows first … last - 1 into ``out[0]``.
 
     `out` has one row, as wide as A has rows; up to STRIP elements around the products are undefined.
     """
@@ -337,7 +336,14 @@ def _fold_lanes(_typing_context, sums, totals):
 
 
 @compiled
-def _products(block, rows, start, stop, n_b, triangle, lanes, places, out):
+def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out):
+    """Write the inner products of CSR rows with the first `n_b` of other sparse rows.
+
+    `block` is ``(data, indices, indptr)``. `rows` is ``(data, indices)`` of the other rows, of the same
+    dtypes; row b is at ``start[b] … stop[b] - 1``. `places` is int32 scratch of shape (n_features,), all
+    zeros before and after. `out` has shape (n or more, n_b or more). With `triangle`, for rows with
+    themselves, products of row i with rows beyond its group are left out.
+    """
     data, indices, indptr = block
     values, columns = rows
     n_a = indptr.shape[0] - 1
@@ -364,14 +370,3 @@ def _products(block, rows, start, stop, n_b, triangle, lanes, places, out):
                 out[i, b] = totals[0, i - first]
         for k in range(indptr[first], indptr[last]):
             places[indices[k]] = 0
-
-
-def sparse_products(block, rows, start, stop, n_b, lanes, places, out, triangle=False):
-    """Write the inner products of CSR rows with the first `n_b` of other sparse rows.
-
-    `block` is ``(data, indices, indptr)``. `rows` is ``(data, indices)`` of the other rows, of the same
-    dtypes; row b is at ``start[b] … stop[b] - 1``. `places` is int32 scratch of shape (n_features,), all
-    zeros before and after. `out` has shape (n or more, n_b or more). With `triangle`, for rows with
-    themselves, products of row i with rows beyond its group are left out.
-    """
-    _products(block, rows, start, stop, n_b, triangle, lanes, places, out)

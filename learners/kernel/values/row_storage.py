@@ -43,14 +43,6 @@ def grown(array, *shape):
     return larger
 
 
-def own_products(rows, packed, n):
-    """Return the inner products of `n` packed rows with themselves and earlier rows, and squared norms."""
-    height = padded(n, PADDING)
-    gram = np.empty((height, height), rows.dtype)
-    rows.own_products(packed, n, gram)
-    return gram, gram.diagonal()[:n].copy()
-
-
 class DenseRows:
     """Support vectors as rows of one matrix, float32 or float64."""
 
@@ -151,7 +143,7 @@ class SparseRows:
     def _products_with(self, packed, rows, start, stop, size, out, triangle, room=None):
         lanes = LANES[self._values.itemsize]
         places = np.zeros(self.n_features, np.int32) if room is None else room[0]
-        sparse_products(packed, rows, start, stop, size, lanes, places, out, triangle)
+        sparse_products(packed, rows, start, stop, size, triangle, lanes, places, out)
 
     def products(self, packed, n, size, out, room=None, _block=None):
         """Write the inner products of the packed rows with the first `size` support vectors into `out`."""

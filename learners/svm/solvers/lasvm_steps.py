@@ -74,18 +74,6 @@ def move(view, n, i, j, C):
 
 
 @register_jitable
-def violating_pair(i, j, high, low, settings):
-    """Return the pair of the extremes, -1 for a row that cannot move; both -1 unless it violates by more than
-    `tau`.
-    """
-    if not high - low > settings.tau or (settings.intercept and (i < 0 or j < 0)):
-        return -1, -1
-    if settings.intercept:
-        return i, j
-    return (-1, j) if high + low < 0.0 else (i, -1)
-
-
-@register_jitable
 def process(view, n, t, y, g, settings, seed):
     """PROCESS row t of the block, whose gradient is `g`; return the number of stored rows.
 
@@ -114,10 +102,12 @@ def process(view, n, t, y, g, settings, seed):
 def reprocess(view, n, settings):
     """REPROCESS: make the step on the most violating pair, if there is one; return whether."""
     i, j, high, low = extremes(view, n, settings)
-    i, j = violating_pair(i, j, high, low, settings)
-    if i >= 0 or j >= 0:
-        move(view, n, i, j, settings.C)
-    return i >= 0 or j >= 0
+    if not high - low > settings.tau or (settings.intercept and (i < 0 or j < 0)):
+        return False
+    if not settings.intercept:
+        i, j = (-1, j) if high + low < 0.0 else (i, -1)
+    move(view, n, i, j, settings.C)
+    return True
 
 
 @register_jitable

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...estimator.parameters import check_nonnegative, check_positive
-from ...kernel.support.cached_support import CachedSupport, CachedView, add, kernel_row, remove
+from ...kernel.support.cached_support import CachedSupport, CachedView, kernel_row, remove
 from ...kernel.values.row_storage import grown
 from ...numeric.compiled import compiled, register_jitable
 from ...numeric.rows import dot
@@ -223,28 +223,9 @@ def score_of_support(view, n, t):
     return dot(view.scratch[:size], view.picked[:size]), size
 
 
-@register_jitable
-def is_remembered(view, n, t):
-    """Return whether row t of the block is already stored, by its number."""
-    block = view.cached.block
-    number, found = block.first + t, False
-    for i in range(n):
-        found |= block.born[i] == number
-    return found
-
-
-@register_jitable
-def add_example(view, n, t, y, g):
-    """Store row t of the block, with label `y`, as example n, outside V and with α = 0; return n + 1."""
-    view.active[n] = False
-    return add(view.cached, n, t, y, g)
-
-
 @compiled
 def _furthest_idle(alpha, g, born, n):
-    """Return the number of examples with α = 0, and the one of them with the largest |1 - g| (ties: the
-    oldest).
-    """
+    """Return the number of examples with α = 0, and the one with the largest |1 - g| (ties: the oldest)."""
     idle, worst, furthest = 0, -1, 0.0
     for i in range(n):
         if alpha[i] == 0.0:
@@ -258,9 +239,7 @@ def _furthest_idle(alpha, g, born, n):
 
 @register_jitable
 def remove_far_ones(view, n, t, most):
-    """Of the examples with α = 0 keep the `most` with the smallest |1 - g| (Algorithm 2); return the number
-    left.
-    """
+    """Keep the `most` examples of α = 0 with the smallest |1 - g| (Algorithm 2); return the number left."""
     alpha, g, born = view.cached.block.alpha, view.cached.gradients, view.cached.block.born
     idle, worst = _furthest_idle(alpha, g, born, n)
     while idle > most:
