@@ -209,18 +209,15 @@ class Greedy(QueryAll):
                 self._candidate = distances[i], _copy_of_row(X, row), codes[row : row + 1].copy()
             self._n_waiting += stop - start
             if self._n_waiting == self.h:
-                self._learn_row(*self._candidate[1:])
+                # Its score was already counted, and learning counts it again.
+                self._evaluations -= getattr(self.learner_, "n_support_", 0)
+                self.learner_.learn_rows(*self._candidate[1:])
+                self.n_queried_ += 1
                 self._begin_group()
             start = stop
 
     def _begin_group(self) -> None:
         self._n_waiting, self._candidate = 0, None
-
-    def _learn_row(self, row: Rows, code: NDArray[np.int32]) -> None:
-        # Its score was already counted, and learning counts it again.
-        self._evaluations -= getattr(self.learner_, "n_support_", 0)
-        self.learner_.learn_rows(row, code)
-        self.n_queried_ += 1
 
     def end_of_pass(self, last: bool) -> None:
         # The learner recognises repeated rows by their numbers, but another pass asks for other rows.

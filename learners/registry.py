@@ -1,6 +1,4 @@
-"""The learners by name: built-in ones, those of installed packages (entry points), those of a user's Python
-file.
-"""
+"""The learners by name: built-in ones, and those of installed packages (entry points) and plug-in files."""
 
 import ast
 import functools
@@ -150,8 +148,7 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
 
 
 def learners_in(path: str | Path) -> dict[str, LearnerClass]:
-    """Run a Python file, once while it is unchanged, and return the learners that it defines; see
-    `load_plugin`.
+    """Run a Python file, once while it is unchanged, and return its learners; see `load_plugin`.
 
     They are not registered, because other threads of this process may use another version of the file.
     """
@@ -187,7 +184,11 @@ def content_of(learner: LearnerClass) -> str | None:
 def _used_by(name: str, source: str) -> str:
     """Return the parts of a Python file that the definition of a name uses."""
     # Docstrings of the file are left out.
-    statements = [each for each in ast.parse(source).body if not _is_constant(each)]
+    statements = [
+        each
+        for each in ast.parse(source).body
+        if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+    ]
     defines = [_defined_names(statement) for statement in statements]
     if not any(name in names for names in defines):
         return source
@@ -220,10 +221,6 @@ def _defined_names(statement: ast.stmt) -> set[str]:
             return set()
     names = {target.id for target in targets if isinstance(target, ast.Name)}
     return names if len(names) == len(targets) else set()
-
-
-def _is_constant(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _names_in(statement: ast.stmt) -> set[str]:

@@ -33,10 +33,6 @@ class _ByChance(QueryAll):
         """Return u_t of the next rows, one number per row, whether it is used or not."""
         return self._random.random_sample(n)
 
-    def _score_unasked(self, X: Rows, scores: NDArray[np.float64]) -> None:
-        scores[:] = self.learner_.score_rows(X)
-        self._evaluations += len(scores) * getattr(self.learner_, "n_support_", 0)
-
     def _learn_asked(self, X: Rows, codes: NDArray[np.int32], start: int, stop: int) -> NDArray[np.float64]:
         """Let the learner learn some rows of the block; return their scores."""
         scores = self.learner_.learn_rows(row_range(X, start, stop), codes[start:stop])
@@ -103,7 +99,8 @@ class RandomQueries(_ByChance):
             if start < stop and asked[start]:
                 scores[start:stop] = self._learn_asked(X, codes, start, stop)
             elif start < stop:
-                self._score_unasked(row_range(X, start, stop), scores[start:stop])
+                scores[start:stop] = self.learner_.score_rows(row_range(X, start, stop))
+                self._evaluations += (stop - start) * getattr(self.learner_, "n_support_", 0)
             start = stop
 
 

@@ -89,8 +89,7 @@ def _are_positions(classes: NDArray[Any]) -> bool:
 
 
 def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> NDArray[np.int32]:
-    """Return the int32 position of each label in the sorted distinct classes; `y` itself if it contains the
-    codes.
+    """Return the int32 position of each label in the sorted distinct classes; `y` itself if it has them.
 
     Raise ValueError for a label that is not in `classes`. With `later` the loop checks the codes: labels that
     can be codes are then not checked here.
@@ -162,8 +161,7 @@ def finite_rows(X: Any) -> Rows:
 
 
 def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_many: bool) -> NDArray[Any]:
-    """Return the sorted distinct classes of a learner's first call: those given by the user, or the labels in
-    `y`.
+    """Return the sorted distinct classes of a first call: those given by the user, or the labels in `y`.
 
     Raise ValueError, which names the learner, for fewer than two classes, and for more than two unless it
     `takes_many`.

@@ -59,8 +59,7 @@ def as_named(theirs: type[Any]) -> type[CapyMOA]:
 
 
 class CapyMOAGuest(Guest):
-    """A classifier with ``predict`` and ``train``; its votes are scores if it predicts the class with most
-    votes.
+    """A classifier with ``predict`` and ``train``; votes are scores if it predicts the class with most.
 
     A prediction of None counts as the first class, as in CapyMOA's own evaluation.
     """

@@ -14,8 +14,7 @@ from .returned import checked_codes, checked_scores, scores_of_codes
 
 
 class ChunkwiseGuest(Guest):
-    """A learner whose ``learn(X, y, classes=...)`` predicts each row and then learns it, for any base
-    class.
+    """A learner of any base class whose ``learn(X, y, classes=...)`` predicts each row, then learns it.
 
     Its counts are read from ``n_updates_``, ``n_support_`` and so on, if it has them; ``epochs`` and
     ``end_of_pass`` likewise.

@@ -54,9 +54,7 @@ def takes_batches(learner: object) -> bool:
 
 
 def as_guest(learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> Guest:
-    """Return a learner with the methods that a cell calls; see `Guest`. GuestError if it cannot learn a
-    stream.
-    """
+    """Return a learner with the methods that a cell calls; GuestError if it cannot learn a stream."""
     adapter = adapter_of(learner)
     if adapter is None:
         raise GuestError(lacking(type(learner)))

@@ -43,8 +43,7 @@ def names_guest(name: str) -> bool:
 
 @functools.cache
 def find_guest(name: str) -> FoundGuest:
-    """Find a learner by its name: ``vw``, or module and class, such as
-    ``sklearn.linear_model:SGDClassifier``.
+    """Find a learner by its name: ``vw``, or ``module:Class``, as ``sklearn.linear_model:SGDClassifier``.
 
     Raise ValueError, with one line, if there is no such package, module or class, or if the class cannot
     learn along a stream.

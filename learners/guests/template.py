@@ -54,9 +54,7 @@ class Template:
 
     @property
     def content(self) -> Any:
-        """The values that distinguish it from other objects: parameters, or the whole object if it is
-        deep-copied.
-        """
+        """What distinguishes it from other objects: parameters, or the whole object if it is deep-copied."""
         return [type(self.thing), self.thing._get_params()] if self._of_river else self()
 
     def _seeded(self, state: int | None) -> dict[str, Any]:
