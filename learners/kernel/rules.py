@@ -23,7 +23,7 @@ from numba import types
 
 from ..numeric.compiled import INLINE, compiled
 from ..numeric.margins import signed
-from ..numeric.rows import by_types
+from ..numeric.rows import borrowed, by_types
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
 from .support.block_view import add, add_classes, score_classes, score_of
 
@@ -60,6 +60,7 @@ def _join(self, view, n, t, s, a):
 def learn(view, n, codes, scores, rule, maintenance):
     """Learn a block by a rule."""
     mistakes = updates = evaluations = 0
+    view, maintenance = borrowed(view), borrowed(maintenance)
     for t in range(codes.shape[0]):
         y = signed(codes[t])
         scores[t] = score_of(view, n, t)
@@ -78,6 +79,7 @@ def learn(view, n, codes, scores, rule, maintenance):
 def learn_classes(view, n, codes, scores, rule, maintenance):
     """Learn a block of many classes by a rule."""
     mistakes = updates = evaluations = 0
+    view, maintenance = borrowed(view), borrowed(maintenance)
     a = np.empty(scores.shape[1])
     for t in range(codes.shape[0]):
         y, s = codes[t], scores[t]

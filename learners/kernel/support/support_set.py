@@ -136,7 +136,7 @@ class SupportSet:
         own_values(self._function_in_loops, norms, own)
         if self._together:
             self.rows.own_products(packed, n, room.later)
-            apply_kernel(self._function_in_loops, room.later, n, n, norms, norms, True)
+            apply_kernel(self._function, room.later, n, n, norms, norms, triangle=True)
         room.origin[:] = self._slots
         rows = self.rows.block_in_loops(packed, room.rows)
         state = self._alpha, self._born, room.origin, self._square
@@ -173,7 +173,7 @@ class SupportSet:
         self.rows.products(packed, n, self.size, room.values, room.rows, block)
         # To the end of the last vector: there is room, and these values are unused before a row joins.
         width = padded(self.size, LANES[self._dtype.itemsize])
-        apply_kernel(self._function_in_loops, room.values, n, width, norms, self.norms, False)
+        apply_kernel(self._function, room.values, n, width, norms, self.norms)
         return packed, norms
 
     def add_rows(self, rows, norms, alpha):

@@ -1,5 +1,6 @@
 """The kernel functions: turn inner products into kernel values, in the precision of the rows."""
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -70,15 +71,27 @@ def _poly_row(values, gamma, coef0, degree):
             values[j] *= base[j]
 
 
+@compiled
+def _rbf(products, n_a, n_b, triangle, norms_a, norms_b, gamma):
+    for i in range(n_a):
+        _rbf_row(products[i][: min(n_b, i + 1) if triangle else n_b], norms_a[i], norms_b, gamma)
+
+
+@compiled
+def _poly(products, n_a, n_b, triangle, gamma, coef0, degree):
+    for i in range(n_a):
+        _poly_row(products[i][: min(n_b, i + 1) if triangle else n_b], gamma, coef0, degree)
+
+
 def function_in_loops(function, dtype):
-    """Return ``(kernel, gamma, coef0, degree)`` in the form that loops take, for values of a dtype."""
+    """Return a kernel function in the form that `apply_to_row` takes, for values of a dtype."""
     name, gamma, coef0, degree = function
     return KERNELS.index(name), dtype.type(gamma), dtype.type(coef0), degree
 
 
 @register_jitable
 def apply_to_row(function, values, norm, norms):
-    """Replace the inner products of one row by kernel values (compiled code only)."""
+    """Replace the inner products of one row by kernel values, as `apply_kernel` does (compiled code only)."""
     number, gamma, coef0, degree = function
     if number == _RBF:
         _rbf_row(values, norm, norms, gamma)
@@ -102,13 +115,16 @@ def own_values(function, norms, own):
         own[j] = values[j]
 
 
-@compiled
-def apply_kernel(function, products, n_a, n_b, norms_a, norms_b, triangle):
+def apply_kernel(function, products, n_a, n_b, norms_a, norms_b, triangle=False):
     """Replace the inner products of `n_a` rows with `n_b` others by kernel values, in place.
 
-    `products` has shape (n_a or more, n_b or more); the norms are the squared norms of the rows. The distance
-    of the rbf kernel is ``‖a‖² + ‖b‖² - 2 a·b``. With `triangle` only values of a row with itself and earlier
-    rows are computed.
+    `function` is ``(kernel, gamma, coef0, degree)``; `products` has shape (n_a or more, n_b or more); the
+    norms are the squared norms of the rows. The distance of the rbf kernel is ``‖a‖² + ‖b‖² - 2 a·b``. With
+    `triangle` only values of a row with itself and earlier rows are computed.
     """
-    for i in range(n_a):
-        apply_to_row(function, products[i][: min(n_b, i + 1) if triangle else n_b], norms_a[i], norms_b)
+    name, gamma, coef0, degree = function
+    real = products.dtype.type
+    if name == "rbf":
+        _rbf(products, n_a, n_b, triangle, norms_a, norms_b, real(gamma))
+    elif name == "poly":
+        _poly(products, n_a, n_b, triangle, real(gamma), real(coef0), np.int64(degree))

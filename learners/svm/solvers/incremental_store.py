@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...kernel.support.support_set import SupportSet
-from ...kernel.values.functions import apply_kernel, function_in_loops
+from ...kernel.values.functions import apply_kernel
 from ...kernel.values.products import PADDING
 from ...kernel.values.row_storage import DenseRows, SparseRows, grown, padded
 from ...numeric.rows import as_rows
@@ -17,10 +17,9 @@ class IncrementalStore:
     """The rows learnt, at places 0 … n - 1, with their state in `machine`, in float64."""
 
     def __init__(self, function, n_features, sparse):
-        dtype = np.dtype(np.float64)
-        self._function, self._function_in_loops = function, function_in_loops(function, dtype)
+        self._function = function
         self._sparse = sparse
-        self._rows = (SparseRows if sparse else DenseRows)(n_features, dtype)
+        self._rows = (SparseRows if sparse else DenseRows)(n_features, np.dtype(np.float64))
         self._norms, self._numbers = np.zeros(0), np.zeros(0, np.int64)
         # (slots,): row whose kernel values are in the slot, -1 if it is free; then the last slot reused.
         self._owner, self._hand = np.zeros(0, np.int64), 0
@@ -69,7 +68,7 @@ class IncrementalStore:
         gram = np.empty((padded(n, PADDING), padded(n, PADDING)))
         self._rows.own_products(packed, n, gram)
         norms = gram.diagonal()[:n].copy()
-        apply_kernel(self._function_in_loops, gram, n, n, norms, norms, True)
+        apply_kernel(self._function, gram, n, n, norms, norms, triangle=True)
         own = gram.diagonal()[:n]
         stored = np.flatnonzero(own < np.inf)
         total = self.n + len(stored)
@@ -91,7 +90,7 @@ class IncrementalStore:
         """Return the kernel values of packed rows with the first `total` rows stored."""
         values = np.empty((padded(n, PADDING), padded(total, PADDING)))
         self._rows.products(packed, n, total, values)
-        apply_kernel(self._function_in_loops, values, n, total, norms, self._norms, False)
+        apply_kernel(self._function, values, n, total, norms, self._norms)
         return values
 
     def _row_values(self, k):

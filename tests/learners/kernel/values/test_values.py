@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from singlepass.learners import KernelPerceptron, as_rows
 from singlepass.learners.kernel.support.support_set import SupportSet
 from singlepass.learners.kernel.values import products
-from singlepass.learners.kernel.values.functions import apply_kernel, function_in_loops
+from singlepass.learners.kernel.values.functions import apply_kernel
 from singlepass.learners.kernel.values.row_storage import aligned
 
 from ...streams import as_csr
@@ -114,12 +114,11 @@ def test_exponential(dtype):
     products = (x.astype(dtype) / 2).reshape(1, -1)
     zeros = np.zeros(len(x), dtype)
     result = products.copy()
-    function = function_in_loops(("rbf", 1.0, 0.0, 1), np.dtype(dtype))
-    apply_kernel(function, result, 1, len(x), zeros[:1], zeros, False)
+    apply_kernel(("rbf", 1.0, 0.0, 1), result, 1, len(x), zeros[:1], zeros)
     exact = np.exp(2 * products.astype(np.longdouble))
     assert np.abs((result - exact) / exact).max() < np.finfo(dtype).eps
     edges = np.array([[0.0, -0.0, lowest * 0.51, -np.inf, np.nan]], dtype)
-    apply_kernel(function, edges, 1, 5, zeros[:1], zeros[:5], False)
+    apply_kernel(("rbf", 1.0, 0.0, 1), edges, 1, 5, zeros[:1], zeros[:5])
     assert edges[0, :4].tolist() == [1.0, 1.0, 0.0, 0.0]
     assert np.isnan(edges[0, 4])
 
@@ -130,13 +129,13 @@ def test_a_kernel_value_does_not_depend_on_its_place_in_a_vector(dtype, width):
     random = np.random.RandomState(width)
     products = random.standard_normal((1, width)).astype(dtype)
     norms = (2 + random.uniform(size=width)).astype(dtype)
-    function = function_in_loops(("rbf", 0.7, 0.0, 1), np.dtype(dtype))
+    function = "rbf", 0.7, 0.0, 1
     expected = products.copy()
     for j in range(width):
         one = products[:, j : j + 1].copy()
-        apply_kernel(function, one, 1, 1, norms[:1], norms[j : j + 1], False)
+        apply_kernel(function, one, 1, 1, norms[:1], norms[j : j + 1])
         expected[0, j] = one[0, 0]
-    apply_kernel(function, products, 1, width, norms[:1], norms, False)
+    apply_kernel(function, products, 1, width, norms[:1], norms)
     assert products.tolist() == expected.tolist()
 
 
