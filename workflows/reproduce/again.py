@@ -1,6 +1,7 @@
-"""Train cells again for figures that results do not hold: models, bounds relative to them, removals.
+"""Train cells again to get what results do not contain: models, mistake bounds, rows removed from a cache.
 
-Only cells of the first seed are trained. If the counts of one differ from the results, `NotThere` is raised.
+Only cells of the first seed are trained. `NotThere` is raised if a cell's mistakes, updates or support
+vectors then differ from the results.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def flipped(learnt: TrainedCell) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Competitor:
-    """A function g of fixed direction, to which mistake bounds are relative.
+    """A function g of fixed direction and any norm; a mistake bound compares a learner with it.
 
     `margins` has y g(x) of every row of the stream, for ‖g‖ = 1.
     """

@@ -1,4 +1,4 @@
-"""Figures from the results of a paper's studies, by name; a missing one raises `NotThere`."""
+"""Read numbers from the results of a paper's studies; raise `NotThere` if a number is missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..report.page.view import StudyView
 
 
 class NotThere(Exception):
-    """The results lack a figure; the message says which one, and of which study."""
+    """Raised if the results lack a number or a study; the message says what is missing."""
 
 
 def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
@@ -29,11 +29,11 @@ def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
 
 
 class StudyEvidence:
-    """The figures of one study.
+    """Return numbers from the results of one study.
 
     Data sets and algorithms are given by their labels, `noise` as a rate of uniform label noise. A method
-    raises `NotThere` if the results lack what it returns. `view` is the study as sections of its report see
-    it.
+    raises `NotThere` if the results lack what it returns. `view` has the same results in the form that the
+    sections of a report use.
     """
 
     def __init__(self, name: str, results: StudyResults) -> None:
@@ -77,7 +77,8 @@ class StudyEvidence:
         names = list(self.design.datasets if datasets is None else datasets)
         who = list(self.design.algorithms if algorithms is None else algorithms)
         level = self._noise(noise)
-        # Each algorithm uses its own seeds: papers need all of them, or say how many are enough.
+        # Average each algorithm over all seeds that it has finished. Averaged together, they would be limited
+        # to the seeds that all of them have run.
         scores = [
             self.view.averages.scores(METRICS[metric], level, among(self.design, [name]))
             for name in dict.fromkeys(who)
@@ -169,7 +170,10 @@ class StudyEvidence:
 
 
 class Evidence:
-    """The results of a paper's studies, by the paper's name for each; a text says why a study is missing."""
+    """The studies of a paper, by the name that its claims and exhibits use.
+
+    In the mapping `studies`, a missing study is replaced by a string with the reason.
+    """
 
     def __init__(self, studies: Mapping[str, StudyEvidence | str]) -> None:
         self._studies = studies
@@ -189,5 +193,5 @@ class Evidence:
 
     @property
     def absent(self) -> list[str]:
-        """The reasons why the other studies are missing."""
+        """The reasons why studies are missing."""
         return list(dict.fromkeys(each for each in self._studies.values() if isinstance(each, str)))

@@ -46,17 +46,17 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper."""
+    """A paper: its studies, its exhibits, and the checks of its claims."""
 
-    # The argument of the command, and the folder of its printed numbers.
+    # The name on the command line, and of the folder in `facts/`.
     name: str
     # Authors, title, year.
     title: str
-    # By the name that exhibits and checks use: ``evidence["binary"]``.
+    # The studies by the name that exhibits and checks use, as in ``evidence["binary"]``.
     studies: Mapping[str, PaperStudy]
     # Every table and figure of its experiments, in the paper's order.
     exhibits: Sequence[Exhibit]
-    # By the id of each claim.
+    # The function that judges each claim, by the id of the claim.
     checks: Mapping[str, Check]
     # What a reader must know about the repetition: opening words and a sentence each.
     remarks: Sequence[tuple[str, str]] = ()

@@ -28,9 +28,10 @@ P = ParamSpec("P")
 
 
 def measure(rows: Callable[Concatenate[Evidence, P], Rows]) -> Callable[P, Measure]:
-    """Decorate a function that returns the rows of a frame by name; called without evidence, it is a measure.
+    """Decorate a function of evidence and options that returns named rows.
 
-    Columns that are numbers are noise rates.
+    Calling the decorated function with the options alone returns a `Measure`, which makes a frame of the
+    rows. A column whose name is a number is a noise rate; in the frame it is named in percent.
     """
 
     def given(*args: P.args, **options: P.kwargs) -> Measure:
@@ -121,7 +122,8 @@ def ahead_in(pairs: Iterable[tuple[Names, Names]], *, lower: bool = False) -> Pr
 def level_within(limit: float, first: Names, other: Names) -> Predicate:
     """Ask of each row whether two columns differ by `limit` at most.
 
-    With several columns, a row must have a number in only one of them.
+    If `first` or `other` names several columns, a row must have a value in exactly one of them, and NaN in
+    the rest.
     """
 
     def ask(frame: pd.DataFrame) -> dict[str, bool]:
@@ -181,7 +183,7 @@ def near_zero(limit: float, columns: Names) -> Predicate:
 
 
 def as_printed(low: float, high: float) -> Predicate:
-    """Ask of each entry whether it is in the range that stands for a printed value."""
+    """Ask of each entry whether it is from `low` to `high`, the range that counts as the printed value."""
     return _of_entries(lambda value: low <= value <= high, lambda column: True)
 
 
@@ -244,21 +246,21 @@ def _rows(frame: pd.DataFrame) -> Iterable[tuple[str, list[float]]]:
 class Question:
     """A claim as a question to the results; calling it judges the claim."""
 
-    # Returns the frame that is asked, or raises `NotThere`.
+    # Returns the frame that `predicate` is applied to, or raises `NotThere`.
     measure: Measure
     predicate: Predicate
-    # What the figures are, for the sentence of evidence. Noise rates are added to it; other columns are named
-    # with each figure.
+    # What the numbers are, at the start of the verdict's text. Noise rates are added to it; other columns, if
+    # there are several, are named with each number.
     said: str
-    # Digits of the figures after the point.
+    # Digits of these numbers after the point.
     digits: int = 1
-    # Returns a further frame, which is shown and not asked.
+    # Returns another frame, whose numbers are listed too but do not decide.
     also: Measure | None = None
     # A claim that fails holds in part if some cases of `weaker` do; by default, if some of `predicate` do.
     weaker: Predicate | None = None
 
     def answer(self, evidence: Evidence) -> tuple[dict[str, bool], dict[str, bool], str]:
-        """Return the cases, the weaker cases, and the sentence of evidence."""
+        """Return whether `predicate` holds in each case, the same for `weaker`, and a text of the numbers."""
         frame = self.measure(evidence)
         shown = [frame] if self.also is None else [frame, self.also(evidence)]
         rates = [str(name) for name in frame if str(name).endswith("%")]

@@ -30,7 +30,7 @@ class Verdict:
 
 # Judges a claim by the results; may raise `NotThere`.
 Check: TypeAlias = Callable[[Evidence], Verdict]
-# Cases of a claim, such as those on one data set, and their figures.
+# Cases of a claim, such as those on one data set, and a text with their numbers.
 Parts: TypeAlias = Iterator[tuple[Mapping[str, bool], str]]
 
 
@@ -76,7 +76,7 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
 
 
 def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> Verdict:
-    """Return the verdict of `holds_for` on cases that come with their figures; `said` says what these are.
+    """Return the verdict of `holds_for` on cases and texts of their numbers; `said` says what these are.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> 
 
 
 def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
-    """Decorate a generator of cases and their figures, which makes it a check; see `case_by_case`."""
+    """Decorate a generator of cases and texts of their numbers to make it a check; see `case_by_case`."""
     return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
 
 
