@@ -22,7 +22,7 @@ from ..verdicts import Check, Outcome, Parts, Verdict, by_case
 _COMPETITIVE = 0.01
 # "Sparse": at most half of the patterns; "generalises well": at most half a point more test error.
 _SPARSE, _AS_GOOD = 0.5, 0.005
-# "Clearly": at most this share of the time.
+# "Clearly" shorter: at most this share of the cost without deletion.
 _CLEARLY = 0.9
 _CACHED, _PLAIN = ("MIRA", "MIRA, budget 2000", "MIRA, budget 1000", "MIRA, budget 500"), "MIRA, no deletion"
 # The paper's learners with deletion, and the same ones without.
@@ -104,7 +104,7 @@ def _bounded(evidence: Evidence) -> Verdict:
 
 @measure
 def _costs(evidence: Evidence) -> Rows:
-    """Return the cost with deletion over the cost without, a row per learner and data set."""
+    """Return the cost with deletion divided by the cost without, a row per learner and data set."""
     study, names = evidence["epoch"], [*_PAIRS, *_PAIRS.values()]
     evaluations, sizes, speed = (
         study.table(metric, algorithms=names)

@@ -25,7 +25,7 @@ from ..printed import number as printed
 from ..verdicts import Check, Parts, Verdict, by_case, holds_if
 
 NAME, DATASET = "model-complexity", "mnist[3-vs-rest]"
-# Algorithms are named after their test.
+# The labels of OMS-LASVM name the test that decides when it moves to the next complexity.
 PRINTED, WELCH = "printed", "Welch"
 TESTS = {PRINTED: "the test as printed", WELCH: "Welch's test"}
 # Numbers of examples that the paper mentions; the last is all of them.
@@ -44,12 +44,13 @@ FEW = int(said(23))
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A kernel and its algorithms in the study.
+    """A kernel, its algorithms in the study, and the numbers that the paper prints for it.
 
-    `name` is for texts, and `short` begins the labels of its algorithms. `parameter` is its complexity, `low`
-    and `high` are the labels of the fixed complexities of Fig. 4. `starts` are the ways to start OMS-LASVM,
-    as written in labels. The paper's best complexities, complexities in use and errors of OMS-LASVM and of
-    `high` after all examples are in `best`, `reached` and `errors`; the first two by number of examples.
+    `name` is for texts, and `short` begins the labels of its algorithms. `parameter` is its complexity,
+    `gamma` or `degree`. `low` and `high` are the labels of the fixed complexities of Fig. 4. `starts` are
+    parts of OMS-LASVM's labels; each stands for a way to choose the first complexity. `best` has the paper's
+    best complexities and `reached` the complexities that OMS-LASVM uses, by number of examples. `errors` has
+    the errors of OMS-LASVM and of `high` after all examples, in percent.
     """
 
     name: str
@@ -63,12 +64,12 @@ class Kernel:
     errors: tuple[float, float] | None = None
 
     def oms(self, test: str, start: str = "") -> str:
-        """Return the label of OMS-LASVM with a test."""
+        """Return the label of OMS-LASVM with one of `TESTS` and one of `starts`."""
         return f"OMS {self.short}{start}, {test}"
 
     @property
     def all_oms(self) -> list[str]:
-        """The labels of OMS-LASVM with every start and test."""
+        """The labels of OMS-LASVM with every combination of `starts` and `TESTS`."""
         return [self.oms(test, start) for start in self.starts for test in TESTS]
 
     def printed_error(self, label: str, t: int) -> float | None:
@@ -112,7 +113,7 @@ KERNELS = (RBF, POLY)
 
 @dataclass(frozen=True)
 class Run:
-    """OMS-LASVM on the order of the examples that a seed gives.
+    """A run of OMS-LASVM on one order of the examples; `order` is the seed that shuffles them.
 
     Its level rises after the numbers of examples in `switches`. `start` is the gamma of the first level, or
     None if cross-validation chose it; for a polynomial kernel it is degree 1. With `doubles`, a level doubles
@@ -125,7 +126,7 @@ class Run:
     doubles: bool
 
     def complexity(self, t: float) -> float:
-        """Return gamma or degree in use after `t` examples; with unknown start, the multiple of it."""
+        """Return gamma or degree in use after `t` examples; without `start`, gamma divided by the first."""
         risen = sum(switch <= t for switch in self.switches)
         return (self.start or 1.0) * 2.0**risen if self.doubles else 1.0 + risen
 
@@ -136,7 +137,7 @@ def the_study(evidence: Evidence) -> StudyEvidence:
     orders = study.cells.groupby("seed")["algorithm"].nunique()
     complete = orders.index[orders == study.cells["algorithm"].nunique()]
     if not len(complete):
-        raise NotThere(f"{study.name}: no order has been run with all algorithms")
+        raise NotThere(f"{study.name}: no order of the examples (seed) was finished by all algorithms")
     if len(complete) == len(orders):
         return study
     results = study.view.results
@@ -162,7 +163,7 @@ def runs(study: StudyEvidence, label: str) -> list[Run]:
 
 
 def _until(study: StudyEvidence, points: Sequence[int]) -> list[int]:
-    """Return the points before the end of the stream, and its end, which comes earlier in a small study."""
+    """Return those `points` before the end of the stream, and the end. Small studies have shorter streams."""
     end = int(study.curve("test_error", RBF.high, DATASET).t[-1])
     return [*(t for t in points if t < end), end]
 
@@ -173,7 +174,10 @@ def _error(study: StudyEvidence, label: str, t: float) -> float:
 
 
 def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
-    """Return mean test errors and standard deviations, shape (complexities, sizes), and the order count."""
+    """Return means and standard deviations of test errors over orders, and the number of orders.
+
+    Both tables have the shape (complexities, numbers of examples).
+    """
     fixed, points = kernel.fixed(study), _until(study, SIZES)
     curves = study.curves("test_error", list(fixed), DATASET)
     places, rows = [list(curves[0].t).index(size) for size in points], list(fixed.values())
@@ -182,7 +186,7 @@ def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataF
 
 
 def _errors(study: StudyEvidence, kernel: Kernel) -> pd.DataFrame:
-    """Return mean test errors in percent, shape (complexities, sizes)."""
+    """Return mean test errors in percent, shape (complexities, numbers of examples)."""
     return _means(study, kernel)[0]
 
 
@@ -214,7 +218,7 @@ def _in_use(found: Sequence[Run], t: int) -> str:
 
 
 def _by_count(values: pd.Series[Any]) -> dict[int, float]:
-    """Return values by number of examples, in the order of the series."""
+    """Return a series indexed by number of examples as a dict, in the same order."""
     return {int(t): float(value) for t, value in zip(values.index, values, strict=True)}
 
 
@@ -289,7 +293,8 @@ def _degree_found(evidence: Evidence) -> Parts:
     best = _errors(study, POLY).idxmin()
     if best.index[-1] != ALL:
         raise NotThere(
-            f"{study.name}: has {best.index[-1]:,} examples, and the paper's degrees are of {ALL:,}"
+            f"{study.name}: the stream has {best.index[-1]:,} examples, but the paper also reports the "
+            f"degree after {ALL:,}"
         )
     for t, degree in POLY.reached.items():
         cases = {

@@ -29,7 +29,7 @@ _LEVEL, _GROWING = 0.1, 0.2
 _LARGE, _RANGE = 300, 3
 # The exponents that count as quadratic, and the largest difference between repetitions for a verdict.
 _QUADRATIC, _AGREE = (1.5, 2.5), 0.5
-# The learner whose solution the bounds are relative to.
+# The learner whose final function the mistake bounds compare others with.
 _COMPETITOR = "Projectron++, U of B = 1000"
 
 
@@ -176,9 +176,10 @@ def _trades_accuracy_for_size(evidence: Evidence) -> Parts:
 
 
 def _within_bounds(bound_of: Callable[[Competitor, float], float], limits: Mapping[str, float]) -> Check:
-    """Return the check that mistakes are within a bound, with the limit of each algorithm.
+    """Return the check that each algorithm makes no more mistakes than its mistake bound.
 
-    The bound is relative to the solution of `_COMPETITOR` at its most favorable norm.
+    `limits` has the norm bound or η of each algorithm, and `bound_of` computes the bound from it. The bound
+    compares with the final function of `_COMPETITOR`, scaled to the norm that makes the bound least.
     """
 
     def check(evidence: Evidence) -> Verdict:

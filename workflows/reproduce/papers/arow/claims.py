@@ -52,7 +52,7 @@ from .measures import (
 _SLIGHTLY, _LEVEL, _CLEAR = 0.25, 0.25, 0.25
 # Shares of tasks: a "narrow" majority, "most", "almost every".
 _NARROW, _MOST, _NEARLY_ALL = 0.6, 0.5, 0.9
-# Accuracies that are "close to the line".
+# The largest difference in accuracy that counts as "close to the line", the diagonal of Fig. 8.
 _CLOSE = 0.01
 # "About 75%" fewer mistakes.
 _ABOUT_75 = (65.0, 85.0)
@@ -76,34 +76,34 @@ def _ranks(
     groups: Sequence[str] = ("all",),
     pas: Sequence[str] = PAS,
 ) -> Rows:
-    """Return mean ranks of some algorithms at one noise rate, a row per PA and group of tasks."""
+    """Return mean ranks of `names` at noise rate `q`, a row for each variant of PA and group of tasks."""
     study = evidence["binary"]
     ranks = {f"{pa} ({group})": mean_ranks(study, pa, q, group) for pa in pas for group in groups}
     return {name: row[[each for each in row.index if each in names]] for name, row in ranks.items()}
 
 
 def _rank_curves(evidence: Evidence, pa: str, group: str) -> pd.DataFrame:
-    """Return mean ranks, shape (algorithms, noise)."""
+    """Return mean ranks, shape (algorithms, noise rates)."""
     study = evidence["binary"]
     return pd.DataFrame({q: mean_ranks(study, pa, q, group) for q in study.rates})
 
 
 def _lead(ranks: pd.DataFrame) -> pd.Series[float]:
-    """Return the lead of AROW over the next algorithm by noise."""
+    """Return, for each noise rate, the best mean rank of the other algorithms minus that of AROW."""
     least: pd.Series[float] = ranks.drop(index="AROW").min()
     return least - row_of(ranks, "AROW")
 
 
 @measure
 def _lead_in_rank(evidence: Evidence) -> Rows:
-    """Return AROW's lead over the next algorithm by noise; negative if AROW is not first."""
+    """Return AROW's lead in mean rank at each noise rate; it is negative if AROW is not first."""
     curves = {f"{pa} ({group})": _rank_curves(evidence, pa, group) for pa in PAS for group in ("all", MIX)}
     return {name: _lead(ranks) for name, ranks in curves.items()}
 
 
 @measure
 def _rank_of_arow(evidence: Evidence) -> Rows:
-    """Return AROW's mean ranks by noise, and its lead in rank on text alone."""
+    """Return AROW's mean rank at each noise rate, and its lead in mean rank on the text tasks."""
     cases = [(pa, group) for pa in PAS for group in ("all", MIX)]
     found = {
         f"rank with {pa} ({group})": row_of(_rank_curves(evidence, pa, group), "AROW") for pa, group in cases
@@ -113,7 +113,7 @@ def _rank_of_arow(evidence: Evidence) -> Rows:
 
 @measure
 def _cw_behind(evidence: Evidence) -> Rows:
-    """Return by how much CW's mean rank is behind that of PA and AROW, by noise."""
+    """Return CW's mean rank minus that of PA, and minus that of AROW, at each noise rate."""
     curves = {pa: _rank_curves(evidence, pa, "all") for pa in PAS}
     return {
         f"{other} (with {pa})": row_of(ranks, "CW") - row_of(ranks, other)
@@ -174,7 +174,7 @@ def _nearly_every_task(evidence: Evidence) -> Parts:
 
 @measure
 def _mnist(evidence: Evidence, over_arow: bool = False) -> Rows:
-    """Return mistakes on MNIST by noise, or how many more than AROW the others make."""
+    """Return mistakes on MNIST at two noise rates; with `over_arow`, those of the others minus AROW's."""
     found = pd.DataFrame({q: evidence["mnist"].table("mistakes_clean", q).iloc[0] for q in (0.0, 0.1)})
     if over_arow:
         found = (found - found.loc["AROW"]).loc[["CW", *PAS, "SOP"]]
@@ -196,7 +196,7 @@ def _mistakes(evidence: Evidence, names: Sequence[str] = ()) -> Rows:
 
 @measure
 def _by_reading(evidence: Evidence, statistic: str, names: Sequence[str] = ()) -> Rows:
-    """Return a statistic of test errors over runs, a row per reading of Fig. 6."""
+    """Return a statistic of test errors over runs, a row for each interpretation of Fig. 6 in `READINGS`."""
     errors = {reading: measures.run_errors(evidence[key]) for reading, key in READINGS.items()}
     return {reading: each[list(names) or each.columns].agg(statistic) for reading, each in errors.items()}
 
@@ -236,7 +236,7 @@ def _early_too(evidence: Evidence) -> Verdict:
 
 
 def _means(study: StudyEvidence) -> dict[str, pd.DataFrame]:
-    """Return mean accuracies, shape (algorithms, noise), for each group of tasks."""
+    """Return mean accuracies, shape (algorithms, noise rates), for each group of tasks."""
     return {
         f"{group} tasks": mean_accuracy(study, tasks) for group, tasks in multiclass_groups(study).items()
     }
@@ -293,7 +293,7 @@ def _fall_faster(evidence: Evidence) -> Verdict:
 
 @measure
 def _over_cw(evidence: Evidence, names: Sequence[str]) -> Rows:
-    """Return the points of mean accuracy over CW by noise, a row per algorithm and group of tasks."""
+    """Return mean accuracy minus CW's in points at each noise rate, a row per algorithm and task group."""
     return {
         f"{name} on {group}": row_of(means, name) - row_of(means, "CW")
         for group, means in _means(evidence["multiclass"]).items()
@@ -318,11 +318,11 @@ def _constraints_matter_little(evidence: Evidence) -> Verdict:
 
 
 def _seconds(study: StudyEvidence) -> pd.DataFrame:
-    """Return the median seconds of one pass per example, shape (tasks, algorithms)."""
+    """Return the median learning time per example and pass in seconds, shape (tasks, algorithms)."""
     found = passes(study).groupby(["dataset", "algorithm"])["seconds"].median().unstack()
     for name in _CONSTRAINTS:
         if name not in found:
-            raise NotThere(f"{study.name}: no seconds of {name}")
+            raise NotThere(f"{study.name}: no cell of {name} is finished, so its learning time is unknown")
     return found[list(_CONSTRAINTS)]
 
 

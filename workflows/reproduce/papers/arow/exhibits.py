@@ -46,7 +46,7 @@ _MISTAKES = Axis(y="mistakes against clean labels")
 
 
 def mean_ranks(evidence: Evidence) -> list[Block]:
-    """Return Table 1, once for each PA."""
+    """Return Table 1 twice: with PA without slack, and with PA-I in its place."""
     return [_ranked(evidence["binary"], pa) for pa in PAS]
 
 
@@ -79,7 +79,7 @@ def _ranked(study: StudyEvidence, pa: str) -> TableBlock:
 
 
 def task_by_task(evidence: Evidence) -> list[Block]:
-    """Return Fig. 8, with PA-I below it."""
+    """Return Fig. 8, and the same plots with PA-I as the baseline."""
     study, baselines = evidence["binary"], ("PA", "SOP", "CW")
     groups = binary_groups(study)
     blocks: list[Block] = []

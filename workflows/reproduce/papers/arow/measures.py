@@ -20,7 +20,8 @@ TEXT = ("amazon7", "amazon3", "20newsgroups", "reuters21578-r8")
 # Rates of label noise of Fig. 10.
 LEVELS = (0.0, 0.1, 0.25)
 SYNTHETIC, NOISE = "arow-synthetic", 0.1
-# The caption of Fig. 6 refers to the learners of Fig. 5; Sec. 5.1 says that all experiments tune passes.
+# Two interpretations of Fig. 6, and their studies. Its caption refers to the learners of Fig. 5, which make
+# one pass; Sec. 5.1 says that all experiments tune the number of passes.
 READINGS = {"one pass": "synthetic", "passes tuned": "synthetic-batch"}
 # The paper's binary tasks by group. A larger share of the study's tasks is text, on which CW does better.
 PAPER_TASKS = {"text": 30, "digits": 100}
@@ -28,12 +29,12 @@ MIX = "the paper's mix"
 
 
 def four(pa: str) -> list[str]:
-    """Return the algorithms that the paper ranks, with one of the two PAs."""
+    """Return the algorithms that the paper ranks, with one of the two variants of PA."""
     return ["AROW", "CW", pa, "SOP"]
 
 
 def with_one(pa: str) -> list[str]:
-    """Return the multi-class algorithms with one constraint, and one of the two PAs."""
+    """Return AROW with one constraint per example, and its baselines, with one of the two variants of PA."""
     return ["AROW 1", "CW", pa, "Perceptron"]
 
 
@@ -86,7 +87,7 @@ def tasks_of(study: StudyEvidence, group: str) -> list[str]:
 
 @functools.lru_cache(maxsize=512)
 def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> pd.Series[float]:
-    """Return mean ranks of the four algorithms at one noise rate, by the tasks of a group.
+    """Return mean ranks of the four algorithms at noise rate `q` over the tasks of a group.
 
     The group `MIX` weights text and digits as in the paper.
     """
@@ -125,7 +126,7 @@ def run_errors(study: StudyEvidence) -> pd.DataFrame:
 
 
 def mean_accuracy(study: StudyEvidence, tasks: Sequence[str]) -> pd.DataFrame:
-    """Return mean test accuracy over tasks in percent, shape (algorithms, noise)."""
+    """Return mean test accuracy over tasks in percent, shape (algorithms, noise rates)."""
     return pd.DataFrame(
         {q: 100 * study.table("test_accuracy", q, datasets=tasks).mean() for q in study.rates}
     )
@@ -134,7 +135,7 @@ def mean_accuracy(study: StudyEvidence, tasks: Sequence[str]) -> pd.DataFrame:
 def error_rise(study: StudyEvidence, tasks: Sequence[str]) -> pd.DataFrame:
     """Return the mean over tasks of the rise in error, in percent of the error without noise.
 
-    The shape is (algorithms, noise).
+    The shape is (algorithms, noise rates).
     """
     errors = {q: 1 - study.table("test_accuracy", q, datasets=tasks) for q in study.rates}
     if 0.0 not in errors:
@@ -145,10 +146,11 @@ def error_rise(study: StudyEvidence, tasks: Sequence[str]) -> pd.DataFrame:
 
 
 def difficulty(study: StudyEvidence, pa: str, tasks: Sequence[str], q: float) -> pd.DataFrame:
-    """Return the ease of tasks, and the error reduction of AROW with one constraint, at noise rate `q`.
+    """Return how easy each task is, and by how much AROW reduces the error on it, at noise rate `q`.
 
-    Column accuracy is the mean of the baselines, which include `pa`, in percent; column reduction is in
-    percent of their mean error. Tasks on which that error is 0 are left out.
+    Column accuracy is the mean accuracy of the baselines CW, `pa` and Perceptron in percent. Column reduction
+    is their mean error minus that of AROW with one constraint, in percent of the mean error. Tasks on which
+    the mean error is 0 are left out.
     """
     ours, *baselines = with_one(pa)
     accuracy = study.table("test_accuracy", q, datasets=tasks)
@@ -170,7 +172,7 @@ def slope(points: pd.DataFrame) -> float:
 
 
 def passes(study: StudyEvidence) -> pd.DataFrame:
-    """Return the tuned passes of every cell, and the seconds of one pass per example."""
+    """Return, for each cell, the tuned number of passes, and the seconds of learning per example and pass."""
     cells = study.cells
     tuned = cells["params"].map(lambda text: json.loads(text).get("epochs", 1)).astype("float64")
     seconds = cells["fit_seconds"].astype("float64") / cells["n_examples"].astype("float64") / tuned

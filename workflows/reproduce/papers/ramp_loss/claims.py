@@ -183,7 +183,7 @@ def _seconds_at_best(evidence: Evidence) -> Rows:
     return {name: {each: row[each].seconds for each in (ACTIVE, RAMP)} for name, row in rows.items()}
 
 
-# --- along Gauss
+# --- the stream of the data set Gauss
 
 
 def judge_outliers(shares: Mapping[str, float], sizes: Mapping[str, float]) -> Verdict:
@@ -282,7 +282,7 @@ def _gain_rule(evidence: Evidence) -> Verdict:
     return holds_if(bool(both[-1] < one[-1]), figures)
 
 
-# --- rows that are forgotten
+# --- the effect of forgetting rows
 
 
 @measure
@@ -300,7 +300,10 @@ def _costs(study: StudyEvidence, label: str) -> dict[str, float]:
 
 
 def _losses(study: StudyEvidence, label: str, m: int) -> tuple[float, float, float]:
-    """Return the accuracy lost at the end, in points, and its means before and from 1,000 examples on."""
+    """Return the points of accuracy lost by keeping at most `m` rows in addition to support vectors.
+
+    The three numbers are the loss at the end, and its means before and from 1,000 examples on.
+    """
     t, (whole, kept) = common(accuracy(study, (RAMP, KEPT[m]), label))
     lost = whole - kept
     return float(lost[-1]), float(lost[t < 1000].mean()), float(lost[t >= 1000].mean())
@@ -345,7 +348,7 @@ _LEVEL = 0.25
 
 
 def _lead(curves: Sequence[Curve], one: str, other: str) -> float:
-    """Return the lead of `one` over `other` in points, averaged evenly over a panel's labels."""
+    """Return the mean lead of `one` over `other` in points, at evenly spaced numbers of queried labels."""
     by_name = {curve.algorithm: curve for curve in curves}
     first, second = by_name[one], by_name[other]
     end = first.t[-1]

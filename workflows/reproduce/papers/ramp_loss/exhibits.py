@@ -122,7 +122,7 @@ def _long(entries: Iterable[tuple[str, str, Entry]], printed: Mapping[str, Row])
 
 
 def show_grids(evidence: Evidence) -> list[Block]:
-    """Return LibSVM's results on Cover by the number of rows that judge its grid."""
+    """Return LibSVM's results on Cover by the number of training rows used to tune C and gamma."""
     study, printed = evidence["grids"], printed_rows()["Cover"][LIBSVM]
     rows = []
     for label in study.datasets():
@@ -166,7 +166,7 @@ def show_differences(evidence: Evidence) -> list[Block]:
         for label in labels:
             part = cells[(cells["parent"] == name) & (cells["algorithm"] == label)]
             if len(part):
-                # The paper prints no results for fewer rows.
+                # The paper prints no results for as few training rows as covtype-part has.
                 printed = (
                     None if name == "covtype-part" else printed_rows()[printed_name][label.partition(",")[0]]
                 )
@@ -177,7 +177,7 @@ def show_differences(evidence: Evidence) -> list[Block]:
     return [table_of("differences", title, header, rows, labels=3, wrap=True)]
 
 
-# --- along Gauss, and rows that are forgotten
+# --- the stream of the data set Gauss, and the effect of forgetting rows
 
 
 def show_solutions(evidence: Evidence) -> list[Block]:

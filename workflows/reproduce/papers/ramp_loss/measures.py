@@ -55,11 +55,14 @@ class Entry:
     seen: float = math.nan
 
     def clearly_above(self, other: Entry) -> bool:
-        """Return whether this accuracy is higher by more than both standard deviations together."""
+        """Return whether this accuracy exceeds the other by more than the sum of both standard deviations."""
         return self.accuracy - self.accuracy_sd > other.accuracy + other.accuracy_sd
 
     def is_near(self, printed: Entry) -> bool:
-        """Return whether the rounded accuracy is within a point or two printed standard deviations."""
+        """Return whether the rounded accuracy is near the printed one.
+
+        It may differ by one point or by two printed standard deviations, whichever is larger.
+        """
         apart = abs(round(self.accuracy, 1) - printed.accuracy)
         return apart <= max(1.0, 2 * printed.accuracy_sd) + 1e-9
 
@@ -130,7 +133,7 @@ def _entry(cells: pd.DataFrame) -> Entry:
     )
 
 
-# --- along Gauss
+# --- the stream of the data set Gauss
 
 GAUSS = "gauss"
 THREE = (IDSVM, RAMP, ACTIVE)
@@ -189,15 +192,15 @@ def shares_outside(study: StudyEvidence) -> dict[str, float]:
     return shares
 
 
-# --- rows that are forgotten
+# --- the effect of forgetting rows
 
-# The learners by the number m of rows that they keep in addition to support vectors.
+# The learners that keep at most m rows in addition to their support vectors, by m.
 KEPT: Mapping[int, str] = {m: f"{RAMP}, m = {m}" for m in (0, 100, 1000)}
 FOUR = (*KEPT.values(), RAMP)
 
 
 def forgetting_sets(study: StudyEvidence) -> dict[str, str]:
-    """Return the labels of the complete data sets of Fig. 5, by the paper's names and in its order."""
+    """Return the labels of the data sets of Fig. 5 that each learner finished twice, by the paper's names."""
     complete = {}
     for name in ("Cover", "NCheckerboard"):
         for label in study.datasets(SETS[name]):
@@ -205,7 +208,7 @@ def forgetting_sets(study: StudyEvidence) -> dict[str, str]:
             if found.reindex(columns=list(FOUR)).notna().all(axis=None):
                 complete[name] = label
     if not complete:
-        raise NotThere(f"{study.name}: no set is complete")
+        raise NotThere(f"{study.name}: no data set of Fig. 5 has two finished repetitions of every learner")
     return complete
 
 
@@ -243,7 +246,7 @@ def by_labels(study: StudyEvidence) -> dict[str, list[Curve]]:
                 end = min(curve.t[-1] for curve in curves)
                 found[name] = [_until(replace(curve, mean=100 - curve.mean), end) for curve in curves]
     if not found:
-        raise NotThere(f"{study.name}: no set has curves of all five")
+        raise NotThere(f"{study.name}: no data set of Fig. 6 has curves of all five learners")
     return found
 
 
