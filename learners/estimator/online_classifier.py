@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..numeric.orders import blocks_in_order
 from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
-from .parameters import check_count
+from .parameters import Count, check_fields
 from .pieces import Passage, learn_in_pieces
 from .validation import (
     FLOATS,
@@ -65,7 +65,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     A learner for more than two classes derives from `MulticlassClassifier`. A subclass takes its parameters
     in ``__init__`` (the last one is ``epochs=1``) and defines
 
-    - ``_check_parameters()``: raise ValueError for an invalid parameter;
+    - ``_check_parameters()``: raise ValueError for parameters that are invalid together;
     - ``_allocate(n_features)``: create the state arrays;
     - ``_state``: the names of the state arrays;
     - ``_pass(X, codes, scores)``: run the loop over the rows in order, write the score of each row BEFORE its
@@ -93,7 +93,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     changing.
     """
 
-    epochs: int
+    epochs: Count
     classes_: NDArray[Any]
     n_features_in_: int
     n_examples_: int
@@ -127,7 +127,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         def coef_(self) -> NDArray[np.float64]: ...
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Raise ValueError for parameters that are invalid together, or that their types do not check."""
 
     def _allocate(self, n_features: int) -> None:
         """Create the state arrays for two classes."""
@@ -265,7 +265,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter, in one line that names it."""
-        check_count(self, "epochs")
+        check_fields(self)
         self._check_parameters()
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:

@@ -1,9 +1,16 @@
-"""Checks of hyperparameters, with an error of one line: learner, parameter, value and valid values."""
+"""Checks of parameters, with an error of one line: learner, parameter, value and valid values.
 
+A learner declares its parameters as fields of a dataclass whose types say what is valid: ``r: Scale = 1.0``,
+``loss: Literal["hinge", "logistic"] = "hinge"``, ``budget: Count | None = None``. `check_fields` checks them.
+"""
+
+import functools
+import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn
+from types import UnionType
+from typing import Annotated, Any, Literal, NoReturn, TypeAlias, Union, get_args, get_origin
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,7 +30,11 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def _check(requirement: str, is_valid: Callable[[Any], bool]) -> Callable[[BaseEstimator, str], None]:
+# It is called with a learner and the name of a parameter.
+_Check: TypeAlias = Callable[[BaseEstimator, str], None]
+
+
+def _check(requirement: str, is_valid: Callable[[Any], bool]) -> _Check:
     """Return a check of a parameter, called with a learner and the parameter's name."""
 
     def check(learner: BaseEstimator, name: str) -> None:
@@ -71,21 +82,19 @@ def check_scale(learner: BaseEstimator, name: str) -> None:
         _refuse(learner, name, "a number from 1e-150 to 1e150")
 
 
-def check_between(
-    learner: BaseEstimator, name: str, low: float, high: float, include_high: bool = False
-) -> None:
-    """Raise ValueError unless the parameter is a number between `low` (excluded) and `high`."""
-    value = getattr(learner, name)
-    if not (_is_number(value) and (low < value < high or (include_high and value == high))):
-        excluded = f"{low} excluded" if include_high else "both excluded"
-        _refuse(learner, name, f"a number between {low} and {high}, {excluded}")
+def between(low: float, high: float, include_high: bool = False) -> _Check:
+    """Return a check that a parameter is a number between `low` (excluded) and `high`."""
+    excluded = f"{low} excluded" if include_high else "both excluded"
+    return _check(
+        f"a number between {low} and {high}, {excluded}",
+        lambda value: _is_number(value) and (low < value < high or (include_high and value == high)),
+    )
 
 
-def check_option(learner: BaseEstimator, name: str, options: Iterable[str]) -> None:
-    """Raise ValueError unless the parameter is one of the strings `options`."""
-    value = getattr(learner, name)
-    if not (isinstance(value, str) and value in options):
-        _refuse(learner, name, "one of " + ", ".join(map(repr, options)))
+def one_of(options: Iterable[str]) -> _Check:
+    """Return a check that a parameter is one of the strings `options`."""
+    requirement = "one of " + ", ".join(map(repr, options))
+    return _check(requirement, lambda value: isinstance(value, str) and value in options)
 
 
 def check_weights(learner: BaseEstimator, name: str) -> None:
@@ -107,3 +116,54 @@ def check_weights(learner: BaseEstimator, name: str) -> None:
                 f"{type(learner).__name__}: {name} of {label!r} must be a number > 0, from 1e-150 to 1e150, "
                 f"got {weight!r}"
             )
+
+
+Number = Annotated[float, check_number]
+Positive = Annotated[float, check_positive]
+NonNegative = Annotated[float, check_nonnegative]
+Scale = Annotated[float, check_scale]
+Share = Annotated[float, check_share]
+Count = Annotated[int, check_count]
+Several = Annotated[int, check_several]
+Seed = Annotated[int, check_seed]
+SizeOrNone = Annotated[int | None, check_size_or_none]
+CountOrAll = Annotated[int | str, check_count_or_all]
+ClassWeight = Annotated[Mapping[Any, float] | None, check_weights]
+
+
+def check_fields(learner: BaseEstimator) -> None:
+    """Raise ValueError for a parameter that is not valid for its type, in the order of the parameters."""
+    kind: Any = type(learner)
+    for name, check, optional in _checks_of(kind):
+        if not (optional and getattr(learner, name) is None):
+            check(learner, name)
+
+
+@functools.cache
+def _checks_of(kind: Any) -> list[tuple[str, _Check, bool]]:
+    """Return the checks of a class of learners: name of the parameter, check, and whether None passes it."""
+    found = {}
+    for base in reversed(kind.__mro__):
+        try:
+            annotations = inspect.get_annotations(base, eval_str=True)
+        except NameError:  # of a class outside this package whose names are imported for type checkers only
+            continue
+        for name, annotation in annotations.items():
+            # A subclass may declare a parameter again, with a default and a plain type.
+            if check := _check_of(annotation):
+                found[name] = name, *check
+    return [found[name] for name in inspect.signature(kind).parameters if name in found]
+
+
+def _check_of(annotation: Any) -> tuple[_Check, bool] | None:
+    """Return the check that a type stands for, if any, and whether None passes it."""
+    if annotation is bool:
+        return check_bool, False
+    arguments = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return one_of(arguments), False
+    if get_origin(annotation) in (Union, UnionType) and type(None) in arguments:
+        check = _check_of(arguments[0])
+        return None if check is None else (check[0], True)
+    checks = [check for check in getattr(annotation, "__metadata__", ()) if callable(check)]
+    return (checks[0], False) if checks else None

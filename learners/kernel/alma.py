@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..estimator.parameters import check_positive, check_share
+from ..estimator.parameters import Positive, Share
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.vector import SMALLEST_NORMAL
@@ -81,21 +81,17 @@ class KernelALMA(KernelClassifier):
     (2, 2)
     """
 
-    alpha: float = 0.9
-    B: float | None = None
-    C: float = 2**0.5
+    alpha: Share = 0.9
+    B: Positive | None = None
+    C: Positive = 2**0.5
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
     epochs: int = 1
 
-    def _check_own_parameters(self):
-        check_share(self, "alpha")
-        check_positive(self, "C")
-        if self.B is not None:
-            check_positive(self, "B")
-        elif self.alpha == 0:
+    def _check_parameters(self):
+        if self.B is None and self.alpha == 0:
             raise ValueError("KernelALMA: alpha must be > 0 if B is None (B is then 1/alpha), got 0")
 
     def _allocate(self, n_features):

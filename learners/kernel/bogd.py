@@ -1,10 +1,11 @@
 """BOGD: kernel gradient descent on a budget that random removal keeps."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from ..estimator.parameters import check_nonnegative, check_option, check_positive, check_seed, check_several
+from ..estimator.parameters import NonNegative, Positive, Seed, Several
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .kernel_classifier import KernelClassifier
@@ -105,25 +106,19 @@ class BOGD(KernelClassifier):
     (2, 5)
     """
 
-    budget: int = 100
-    eta: float = 0.2
-    lam: float = 0.01
-    gamma_max: float = 5.0
-    projection: str = "clip"
-    random_state: int = 0
+    budget: Several = 100
+    eta: Positive = 0.2
+    lam: NonNegative = 0.01
+    gamma_max: Positive = 5.0
+    projection: Literal["clip", "scale"] = "clip"
+    random_state: Seed = 0
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
     epochs: int = 1
 
-    def _check_own_parameters(self):
-        check_several(self, "budget")
-        check_positive(self, "eta")
-        check_nonnegative(self, "lam")
-        check_positive(self, "gamma_max")
-        check_option(self, "projection", ("clip", "scale"))
-        check_seed(self, "random_state")
+    def _check_parameters(self):
         if not self.eta * self.lam < 1.0:
             raise ValueError(
                 f"BOGD: eta * lam must be < 1, got {self.eta!r} * {self.lam!r} = {self.eta * self.lam:g}"

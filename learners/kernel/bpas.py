@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_positive, check_several
+from ..estimator.parameters import Positive, Several
 from ..numeric.compiled import register_jitable
 from .passive_aggressive import KernelPassiveAggressiveRule
 from .rules import RuleClassifier
@@ -86,8 +86,8 @@ class BPAS(RuleClassifier):
     [3, 4]
     """
 
-    budget: int = 100
-    C: float = 1.0
+    budget: Several = 100
+    C: Positive = 1.0
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
@@ -95,10 +95,6 @@ class BPAS(RuleClassifier):
     epochs: int = 1
 
     _keeps_companions = True
-
-    def _check_own_parameters(self):
-        check_several(self, "budget")
-        check_positive(self, "C")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from ..estimator.parameters import check_option, check_positive, check_several
+from ..estimator.parameters import Positive, Several
 from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from ..numeric.vector import exponential
@@ -261,9 +262,9 @@ class BSGD(KernelClassifier):
     [[0.1], [2.9]]
     """
 
-    budget: int = 100
-    lam: float = 0.01
-    maintenance: str = "merging"
+    budget: Several = 100
+    lam: Positive = 0.01
+    maintenance: Literal["merging", "removal"] = "merging"
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
@@ -272,10 +273,7 @@ class BSGD(KernelClassifier):
 
     _keeps_companions = True
 
-    def _check_own_parameters(self):
-        check_several(self, "budget")
-        check_positive(self, "lam")
-        check_option(self, "maintenance", ("merging", "removal"))
+    def _check_parameters(self):
         if self.maintenance == "merging" and self.kernel != "rbf":
             raise ValueError(
                 f"BSGD: maintenance='merging' takes kernel='rbf', got {self.kernel!r}; "

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_count, check_seed
+from ..estimator.parameters import Count, Seed
 from .kernel_classifier import KernelClassifier
 from .perceptron import KernelPerceptronRule
 from .rules import learn
@@ -48,8 +48,7 @@ class _SlotsInTurn:
 class _BudgetPerceptron(KernelClassifier):
     """A kernel Perceptron with at most `budget` support vectors."""
 
-    def _check_own_parameters(self):
-        check_count(self, "budget")
+    budget: Count
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
@@ -94,16 +93,12 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
     """
 
     budget: int = 100
-    random_state: int = 0
+    random_state: Seed = 0
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
     epochs: int = 1
-
-    def _check_own_parameters(self):
-        super()._check_own_parameters()
-        check_seed(self, "random_state")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

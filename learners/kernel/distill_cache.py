@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_count, check_nonnegative, check_positive
+from ..estimator.parameters import Count, NonNegative, Positive
 from ..numeric.compiled import INLINE, compiled, register_jitable
 from .mira import KernelMIRARule
 from .perceptron import KernelPerceptronRule
@@ -124,7 +124,7 @@ class _DistillCache(MulticlassRuleClassifier):
     """A learner with a cache of rows from which redundant ones are removed."""
 
     beta: float = 0.1
-    budget: int | None = None
+    budget: Count | None = None
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
@@ -132,10 +132,6 @@ class _DistillCache(MulticlassRuleClassifier):
     epochs: int = 1
 
     _keeps_square = _keeps_companions = True
-
-    def _check_own_parameters(self):
-        if self.budget is not None:
-            check_count(self, "budget")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -192,9 +188,7 @@ class DistillCachePerceptron(_DistillCache):
     [0, 1]
     """
 
-    def _check_own_parameters(self):
-        super()._check_own_parameters()
-        check_nonnegative(self, "beta")
+    beta: NonNegative = 0.1
 
     def _rule(self):
         return KernelPerceptronRule(float(self.beta))
@@ -232,9 +226,7 @@ class DistillCacheMIRA(_DistillCache):
     2
     """
 
-    def _check_own_parameters(self):
-        super()._check_own_parameters()
-        check_positive(self, "beta")
+    beta: Positive = 0.1
 
     def _rule(self):
         return KernelMIRARule(float(self.beta))

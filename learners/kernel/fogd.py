@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.parameters import check_count, check_positive, check_seed
+from ..estimator.parameters import Count, Positive, Seed
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, count_rows, dot, linear_scores, row_range
@@ -130,19 +130,13 @@ class FOGD(OnlineClassifier):
     [0, 1]
     """
 
-    D: int = 500
-    eta: float = 1.0
-    gamma: float = 1.0
-    random_state: int = 0
+    D: Count = 500
+    eta: Positive = 1.0
+    gamma: Positive = 1.0
+    random_state: Seed = 0
     epochs: int = 1
 
     _block_rows = _BLOCK_ROWS
-
-    def _check_parameters(self):
-        check_count(self, "D")
-        check_positive(self, "eta")
-        check_positive(self, "gamma")
-        check_seed(self, "random_state")
 
     def _allocate(self, n_features):
         n_bytes = 8 * int(self.D) * n_features

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..estimator.parameters import check_count
+from ..estimator.parameters import Count
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import dot
@@ -99,7 +99,7 @@ class Forgetron(KernelClassifier):
     [3, 4]
     """
 
-    budget: int = 100
+    budget: Count = 100
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
@@ -107,9 +107,6 @@ class Forgetron(KernelClassifier):
     epochs: int = 1
 
     _keeps_square = True
-
-    def _check_own_parameters(self):
-        check_count(self, "budget")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

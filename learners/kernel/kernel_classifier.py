@@ -2,20 +2,14 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.parameters import (
-    check_count,
-    check_nonnegative,
-    check_number,
-    check_option,
-    check_positive,
-)
+from ..estimator.parameters import Count, NonNegative, Positive, check_nonnegative, check_number, one_of
 from ..numeric.rows import count_rows, row_range
 from .support.cached_support import CachedSupport
 from .support.support_set import SupportSet
@@ -39,18 +33,14 @@ def block_ranges(n: int, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, in
     return itertools.pairwise([*range(0, n, block_rows), n])
 
 
-def check_kernel(learner):
-    """Raise ValueError for an invalid parameter of the kernel."""
-    check_option(learner, "kernel", KERNELS)
-    check_positive(learner, "gamma")
-    check_count(learner, "degree")
-    check_kernel_offset(learner)
-
-
-def check_kernel_offset(learner):
-    """Raise ValueError if `coef0` is not a number, or if "poly" is not a Mercer kernel with it."""
+def _check_offset(learner, name):
+    """Raise ValueError unless the parameter is a number with which "poly" is a Mercer kernel."""
     check = check_nonnegative if learner.kernel == "poly" else check_number
-    check(learner, "coef0")
+    check(learner, name)
+
+
+#: The type of ``coef0``.
+Offset = Annotated[float, _check_offset]
 
 
 def kernel_function(learner):
@@ -66,7 +56,7 @@ class KernelClassifier(OnlineClassifier):
     is exactly that of the sequential algorithm, wherever blocks and chunks are cut.
 
     A subclass is a dataclass whose fields are its parameters (the last are ``kernel="rbf", gamma=1.0,
-    degree=3, coef0=1.0, epochs=1``). It defines ``_check_own_parameters()`` and ``_learn_block(view, n,
+    degree=3, coef0=1.0, epochs=1``). It defines ``_learn_block(view, n,
     codes, scores)``: run its loop over a block (see `BlockView`), starting from `n` support vectors; return
     the new number of support vectors, mistakes, updates and kernel evaluations.
 
@@ -103,10 +93,10 @@ class KernelClassifier(OnlineClassifier):
     rows.
     """
 
-    kernel: str
-    gamma: float
-    degree: int
-    coef0: float
+    kernel: Annotated[str, one_of(KERNELS)]
+    gamma: Positive
+    degree: Count
+    coef0: Offset
 
     _block_rows = BLOCK_ROWS
 
@@ -124,13 +114,6 @@ class KernelClassifier(OnlineClassifier):
 
     # `support_` counts rows from this one of all examples.
     _pass_start = 0
-
-    def _check_own_parameters(self):
-        """Raise ValueError for an invalid parameter of the learner itself."""
-
-    def _check_parameters(self):
-        check_kernel(self)
-        self._check_own_parameters()
 
     def _allocate(self, n_features):
         # Created with the dtype and kind of the first rows.
@@ -245,13 +228,9 @@ class RowCachingClassifier(KernelClassifier):
     ``_is_again`` is True if rows may be known. Rows after the last pass continue the count.
     """
 
-    cache_mb: float
+    cache_mb: NonNegative
 
     _store_class = CachedSupport
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_nonnegative(self, "cache_mb")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_positive
+from ..estimator.parameters import Positive
 from ..numeric.compiled import register_jitable
 from ..numeric.vector import SMALLEST_NORMAL
 from .rules import MulticlassRuleClassifier
@@ -84,15 +84,12 @@ class KernelMIRA(MulticlassRuleClassifier):
     [[-0.5, 0.5, -0.005, 0.005]]
     """
 
-    beta: float = 0.1
+    beta: Positive = 0.1
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
     epochs: int = 1
-
-    def _check_own_parameters(self):
-        check_positive(self, "beta")
 
     def _rule(self):
         return KernelMIRARule(float(self.beta))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..estimator.parameters import check_count, check_positive, check_several
+from ..estimator.parameters import Count, Positive, Several
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, dot
@@ -215,22 +215,18 @@ class NOGD(KernelClassifier):
     (2, 5)
     """
 
-    budget: int = 100
-    rank: int | None = None
-    eta: float = 0.2
+    budget: Several = 100
+    rank: Count | None = None
+    eta: Positive = 0.2
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
     epochs: int = 1
 
-    def _check_own_parameters(self):
-        check_several(self, "budget")
-        check_positive(self, "eta")
-        if self.rank is not None:
-            check_count(self, "rank")
-            if self.rank > self.budget:
-                raise ValueError(f"NOGD: rank must be <= budget, got {self.rank!r} > {self.budget!r}")
+    def _check_parameters(self):
+        if self.rank is not None and self.rank > self.budget:
+            raise ValueError(f"NOGD: rank must be <= budget, got {self.rank!r} > {self.budget!r}")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

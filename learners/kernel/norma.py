@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from ..estimator.parameters import check_bool, check_nonnegative, check_positive
+from ..estimator.parameters import NonNegative, Positive
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from .kernel_classifier import KernelClassifier
@@ -59,8 +59,8 @@ class NORMA(KernelClassifier):
     [[-0.475, 0.5]]
     """
 
-    eta0: float = 0.1
-    lam: float = 0.01
+    eta0: Positive = 0.1
+    lam: NonNegative = 0.01
     decay: bool = False
     kernel: str = "rbf"
     gamma: float = 1.0
@@ -68,10 +68,7 @@ class NORMA(KernelClassifier):
     coef0: float = 1.0
     epochs: int = 1
 
-    def _check_own_parameters(self):
-        check_positive(self, "eta0")
-        check_nonnegative(self, "lam")
-        check_bool(self, "decay")
+    def _check_parameters(self):
         if not self.eta0 * self.lam < 1.0:
             raise ValueError(
                 f"NORMA: eta0 * lam must be < 1, got {self.eta0!r} * {self.lam!r} = {self.eta0 * self.lam:g}"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_positive
+from ..estimator.parameters import Positive
 from ..numeric.vector import SMALLEST_NORMAL
 from .rules import MulticlassRuleClassifier
 
@@ -53,15 +53,12 @@ class KernelPassiveAggressive(MulticlassRuleClassifier):
     [[-0.25, 1.0]]
     """
 
-    C: float = 1.0
+    C: Positive = 1.0
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
     epochs: int = 1
-
-    def _check_own_parameters(self):
-        check_positive(self, "C")
 
     def _rule(self):
         return KernelPassiveAggressiveRule(float(self.C))

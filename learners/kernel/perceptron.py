@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_nonnegative
+from ..estimator.parameters import NonNegative
 from .rules import MulticlassRuleClassifier
 
 
@@ -61,10 +61,7 @@ class KernelPerceptron(MulticlassRuleClassifier):
     degree: int = 3
     coef0: float = 1.0
     epochs: int = 1
-    margin: float = 0.0
-
-    def _check_own_parameters(self):
-        check_nonnegative(self, "margin")
+    margin: NonNegative = 0.0
 
     def _rule(self):
         return KernelPerceptronRule(float(self.margin))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..estimator.parameters import check_nonnegative, check_positive
+from ..estimator.parameters import NonNegative, Positive
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import borrowed, count_rows, squared_norms_of_rows
@@ -121,17 +121,12 @@ _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 class _Projecting(KernelClassifier):
     """Base of the learners that project rows onto the span of the support set."""
 
-    eta: float
-    U: float | None
+    eta: NonNegative
+    U: Positive | None
 
     _keeps_factor = _seldom_joins = True
 
     algorithm_version = 2
-
-    def _check_own_parameters(self):
-        check_nonnegative(self, "eta")
-        if self.U is not None:
-            check_positive(self, "U")
 
     def _pass(self, X, codes, scores):
         if self.U is not None:

@@ -8,7 +8,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ..estimator.parameters import check_positive
+from ..estimator.parameters import Positive
 from ..numeric.compiled import compiled, register_jitable
 from ..numeric.emitters import fused, spread
 from ..numeric.margins import signed
@@ -156,9 +156,6 @@ class _RidgeRegression(KernelClassifier):
     _ridge: str
     _margin: float
 
-    def _check_own_parameters(self):
-        check_positive(self, self._ridge)
-
     def _learn_block(self, view, n, codes, scores):
         ridge, rounding = float(getattr(self, self._ridge)), _ROUNDING[view.values.dtype]
         return _learn(view, self._support.companions, n, codes, scores, ridge, self._margin, rounding)
@@ -201,7 +198,7 @@ class KernelSecondOrderPerceptron(_RidgeRegression):
     [[-0.25, 0.25]]
     """
 
-    a: float = 1.0
+    a: Positive = 1.0
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
@@ -251,7 +248,7 @@ class KernelAROW(_RidgeRegression):
     2
     """
 
-    r: float = 1.0
+    r: Positive = 1.0
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_nonnegative, check_scale
+from ..estimator.parameters import NonNegative, Scale
 from ..numeric.compiled import compiled, register_jitable
 from ..numeric.emitters import zero_like
 from ..numeric.loops import learning_loop
@@ -141,15 +141,10 @@ class AdaGradRDA(MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
-    eta: float = 1.0
-    delta: float = 1.0
-    l1: float = 0.0
+    eta: Scale = 1.0
+    delta: Scale = 1.0
+    l1: NonNegative = 0.0
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_scale(self, "eta")
-        check_scale(self, "delta")
-        check_nonnegative(self, "l1")
 
     # `_weights` is ū.
     _state = ("_weights", "_rates")

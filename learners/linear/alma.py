@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_between
+from ..estimator.parameters import between
 from ..numeric.compiled import compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
@@ -101,11 +102,8 @@ class ALMA(LinearClassifier):
     [[-0.707, 0.707]]
     """
 
-    alpha: float = 0.9
+    alpha: Annotated[float, between(0.0, 1.0, include_high=True)] = 0.9
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_between(self, "alpha", 0.0, 1.0, include_high=True)
 
     @property
     def scores_are_linear(self) -> bool:

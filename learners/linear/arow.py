@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_count_or_all, check_option, check_scale
+from ..estimator.parameters import CountOrAll, Scale
 from ..numeric.compiled import register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong
@@ -15,7 +15,7 @@ from ..numeric.vector import class_sums
 from .gaussian import GaussianClassifier
 from .linear_classifier import WeightedClassifier
 from .parts.classes import score_classes, weight_of, weights_by_code
-from .parts.covariance import is_usable
+from .parts.covariance import Projection, Shape, is_usable
 
 
 class AROWRule(NamedTuple):
@@ -202,19 +202,15 @@ class AROW(GaussianClassifier, WeightedClassifier):
     [[-0.5, 0.5]]
     """
 
-    r: float = 1.0
-    loss: str = "squared_hinge"
-    covariance: str = "diagonal"
-    projection: str = "covariance"
-    constraints: int | str = 1
+    r: Scale = 1.0
+    loss: Literal["squared_hinge", "hinge"] = "squared_hinge"
+    covariance: Shape = "diagonal"
+    projection: Projection = "covariance"
+    constraints: CountOrAll = 1
     class_weight: Mapping[Any, float] | None = None
     epochs: int = 1
 
     def _check_parameters(self):
-        check_scale(self, "r")
-        check_option(self, "loss", ("squared_hinge", "hinge"))
-        super()._check_parameters()
-        check_count_or_all(self, "constraints")
         if self.covariance == "full" and self.constraints != 1:
             raise ValueError(
                 f"AROW: constraints must be 1 with covariance='full', got {self.constraints!r}; "

@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..estimator.parameters import check_between
+from ..estimator.parameters import between
 from ..numeric.compiled import register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
@@ -92,16 +93,13 @@ class BBQ(CovarianceClassifier):
     ([[0.0, -0.4]], 1)
     """
 
-    kappa: float = 0.5
+    kappa: Annotated[float, between(0.0, 1.0)] = 0.5
     epochs: int = 1
 
     _state = ("_weights", "_sigma", "_buffer", "_rounds")
     covariance = "full"
 
     asks_for_labels = True
-
-    def _check_parameters(self):
-        check_between(self, "kappa", 0.0, 1.0)
 
     def _begin_with(self, zeros):
         self._weights = zeros

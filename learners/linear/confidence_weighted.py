@@ -2,15 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from ..estimator.parameters import check_between, check_option
+from ..estimator.parameters import between
 from ..numeric.compiled import register_jitable
 from ..numeric.vector import EPSILON
 from .gaussian import GaussianClassifier
+from .parts.covariance import Projection, Shape
 
 # The steps α and γ are of the order of 1/v, which overflows for smaller v.
 _SMALLEST_VARIANCE = 1e-250
@@ -121,16 +122,11 @@ class ConfidenceWeighted(GaussianClassifier):
     [1]
     """
 
-    eta: float = 0.9
-    constraint: str = "variance"
-    covariance: str = "diagonal"
-    projection: str = "covariance"
+    eta: Annotated[float, between(0.5, 1.0)] = 0.9
+    constraint: Literal["variance", "stdev"] = "variance"
+    covariance: Shape = "diagonal"
+    projection: Projection = "covariance"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_between(self, "eta", 0.5, 1.0)
-        check_option(self, "constraint", ("variance", "stdev"))
-        super()._check_parameters()
 
     def _rule(self):
         return CWRule(float(ndtri(self.eta)), self.constraint == "stdev")

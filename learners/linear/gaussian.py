@@ -24,7 +24,7 @@ from .linear_classifier import CovarianceClassifier, MulticlassClassifier
 from .parts.classes import score_classes, weight_of, weights_by_code
 from .parts.covariance import (
     NOTHING_WAITS,
-    check_covariance,
+    Projection,
     finish_update,
     is_usable,
     pair_variance,
@@ -93,13 +93,10 @@ def _learn_classes(X, codes, scores, mu, sigma, s, rule, precision, weights):
 class GaussianClassifier(CovarianceClassifier, MulticlassClassifier):
     """Base of this family: subclasses have the parameters `covariance` and `projection` and a ``_rule()``."""
 
-    projection: str
+    projection: Projection
 
     # Version 2 sums products with a full Σ in another order than version 1.
     algorithm_version = 2
-
-    def _check_parameters(self) -> None:
-        check_covariance(self)
 
     def _rule(self) -> Any:
         """Return the rule, a named tuple of this learner's parameters."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_positive, check_share
+from ..estimator.parameters import Positive, Share
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import dot, n_rows, row
@@ -91,20 +91,17 @@ class IELLIP(CovarianceClassifier):
     [[0.5, -1.0]]
     """
 
-    c: float = 0.1
-    b: float = 0.3
-    a: float = 1.0
+    c: Share = 0.1
+    b: Share = 0.3
+    a: Positive = 1.0
     epochs: int = 1
 
     _state = ("_weights", "_sigma", "_buffer", "_rates")
     covariance = "full"
 
     def _check_parameters(self):
-        check_share(self, "c")
         if not self.c < 1.0:
             raise ValueError(f"IELLIP: c must be < 1, got {self.c!r}")
-        check_share(self, "b")
-        check_positive(self, "a")
 
     def _begin_with(self, zeros):
         self._weights = zeros

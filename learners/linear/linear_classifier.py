@@ -1,7 +1,7 @@
 """Bases of the linear learners: of two classes, of any number, with class weights, with a covariance."""
 
 import functools
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.parameters import check_weights
+from ..estimator.parameters import ClassWeight
 from ..estimator.pieces import Passage
 from ..numeric.loops import LOOPS_HAVE_A_CLOCK
 from ..numeric.rows import Matrix, Rows, as_rows, new_state
 from .parts.classes import by_class, class_scores, new_class_state
-from .parts.covariance import covariance_matrix, new_covariance
+from .parts.covariance import Shape, covariance_matrix, new_covariance
 
 _NO_STOPS = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
@@ -192,11 +192,7 @@ class WeightedClassifier(MulticlassClassifier):
     A subclass has a parameter ``class_weight``, and its loops take `weights_by_code` of it.
     """
 
-    class_weight: Mapping[Any, float] | None
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        check_weights(self, "class_weight")
+    class_weight: ClassWeight
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -212,7 +208,7 @@ class CovarianceClassifier(LinearClassifier):
     The state is `_weights`, `_sigma` and `_buffer`, see `new_covariance`. Σ starts at ``_scale() · I``.
     """
 
-    covariance: str
+    covariance: Shape
     _state: tuple[str, ...] = ("_weights", "_sigma", "_buffer")
 
     def _scale(self) -> float:

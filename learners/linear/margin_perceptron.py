@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.parameters import check_count, check_nonnegative, check_option, check_positive
+from ..estimator.parameters import Count, NonNegative, Positive
 from ..numeric.compiled import compiled
 from ..numeric.rows import count_rows, dot, entry, n_entries, n_rows, row, row_range
 from .first_order import step
@@ -234,12 +234,12 @@ class MarginPerceptron(VotingClassifier):
     [[0.5, 0.0]]
     """
 
-    tau_plus: float = 1.0
-    tau_minus: float = 1.0
-    eta: float = 1.0
-    output: str = "last"
-    alpha_bound: int | None = None
-    lam: float = 0.0
+    tau_plus: NonNegative = 1.0
+    tau_minus: NonNegative = 1.0
+    eta: Positive = 1.0
+    output: Literal["last", "average", "longest", "voted"] = "last"
+    alpha_bound: Count | None = None
+    lam: NonNegative = 0.0
     class_weight: Mapping[Any, float] | None = None
     epochs: int = 1
 
@@ -258,15 +258,6 @@ class MarginPerceptron(VotingClassifier):
     def scores_are_linear(self) -> bool:
         """Whether one vector scores all rows: a hypothesis or a mean does, votes do not."""
         return self.output != "voted"
-
-    def _check_parameters(self):
-        check_nonnegative(self, "tau_plus")
-        check_nonnegative(self, "tau_minus")
-        check_positive(self, "eta")
-        check_option(self, "output", ("last", "average", "longest", "voted"))
-        if self.alpha_bound is not None:
-            check_count(self, "alpha_bound")
-        check_nonnegative(self, "lam")
 
     def _allocate_classes(self, n_features, n_classes):
         if self.output in ("longest", "voted"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_positive
+from ..estimator.parameters import Positive
 from ..numeric.compiled import compiled, register_jitable
 from ..numeric.emitters import constant_like
 from ..numeric.loops import learning_loop
@@ -13,7 +13,7 @@ from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, row
 from ..numeric.vector import lane_sums
 from .linear_classifier import CovarianceClassifier
-from .parts.covariance import check_covariance, is_usable, variance
+from .parts.covariance import Shape, is_usable, variance
 from .parts.full_covariance import subtract_outer
 
 
@@ -126,15 +126,11 @@ class NAROW(CovarianceClassifier):
     ([[-0.5, 0.5]], [0.25, 1.0])
     """
 
-    b: float = 1.0
-    covariance: str = "diagonal"
+    b: Positive = 1.0
+    covariance: Shape = "diagonal"
     epochs: int = 1
 
     algorithm_version = 2
-
-    def _check_parameters(self):
-        check_positive(self, "b")
-        check_covariance(self)
 
     @property
     def scores_are_linear(self) -> bool:

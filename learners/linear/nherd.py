@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_scale
+from ..estimator.parameters import Scale
 from .gaussian import GaussianClassifier
+from .parts.covariance import Projection, Shape
 
 
 class NHERDRule(NamedTuple):
@@ -69,14 +70,10 @@ class NHERD(GaussianClassifier):
     ([[-0.5, 0.5]], [0.25, 0.25])
     """
 
-    C: float = 1.0
-    covariance: str = "diagonal"
-    projection: str = "covariance"
+    C: Scale = 1.0
+    covariance: Shape = "diagonal"
+    projection: Projection = "covariance"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_scale(self, "C")
-        super()._check_parameters()
 
     def _rule(self):
         return NHERDRule(float(self.C))

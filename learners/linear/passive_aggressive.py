@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..estimator.parameters import check_option, check_positive
+from ..estimator.parameters import Positive
 from ..numeric.arrays import is_sparse_row
 from ..numeric.compiled import INLINE
 from ..numeric.loops import learning_loop
@@ -161,14 +161,10 @@ class PassiveAggressive(FirstOrderClassifier, WeightedClassifier):
     [[-0.5, 1.0]]
     """
 
-    variant: str = "PA-I"
-    C: float = 1.0
+    variant: Literal["PA", "PA-I", "PA-II"] = "PA-I"
+    C: Positive = 1.0
     class_weight: Mapping[Any, float] | None = None
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_option(self, "variant", ("PA", "PA-I", "PA-II"))
-        check_positive(self, "C")
 
     _state = ("_weights", "_buffer")
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_bool
 from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
@@ -210,9 +209,6 @@ class Perceptron(VotingClassifier):
     average: bool = False
     class_weight: Mapping[Any, float] | None = None
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_bool(self, "average")
 
     def _rule(self):
         return PerceptronRule()

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_bool
 from ..numeric.compiled import register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
@@ -172,9 +171,6 @@ class ROMMA(MulticlassClassifier):
 
     aggressive: bool = False
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_bool(self, "aggressive")
 
     _state = ("_weights", "_scalars")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_scale
+from ..estimator.parameters import Scale
 from ..numeric.compiled import compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
@@ -13,14 +13,7 @@ from ..numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, 
 from ..numeric.vector import class_sums, lane_sums
 from .linear_classifier import CovarianceClassifier, MulticlassClassifier, as_coef
 from .parts.classes import add_to_pair, copy_scores, score_classes
-from .parts.covariance import (
-    check_covariance,
-    covariance_matrix,
-    is_usable,
-    pair_variance,
-    update_pair,
-    variance,
-)
+from .parts.covariance import Shape, covariance_matrix, is_usable, pair_variance, update_pair, variance
 from .parts.full_covariance import subtract_outer
 
 
@@ -188,15 +181,11 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
     [[-0.5, 0.5]]
     """
 
-    a: float = 1.0
-    covariance: str = "diagonal"
+    a: Scale = 1.0
+    covariance: Shape = "diagonal"
     epochs: int = 1
 
     algorithm_version = 2
-
-    def _check_parameters(self):
-        check_scale(self, "a")
-        check_covariance(self)
 
     @property
     def scores_are_linear(self) -> bool:

@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from scipy.special import ndtri
 
-from ..estimator.parameters import check_between, check_option, check_positive
+from ..estimator.parameters import Positive, between
 from ..numeric.compiled import register_jitable
 from .confidence_weighted import is_step, stdev_alpha, stdev_shrinkage
 from .gaussian import GaussianClassifier
+from .parts.covariance import Projection, Shape
 
 
 @register_jitable
@@ -118,18 +119,12 @@ class SoftConfidenceWeighted(GaussianClassifier):
     [[-0.5, 0.5]]
     """
 
-    variant: str = "SCW-I"
-    eta: float = 0.9
-    C: float = 1.0
-    covariance: str = "diagonal"
-    projection: str = "covariance"
+    variant: Literal["SCW-I", "SCW-II"] = "SCW-I"
+    eta: Annotated[float, between(0.5, 1.0)] = 0.9
+    C: Positive = 1.0
+    covariance: Shape = "diagonal"
+    projection: Projection = "covariance"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_option(self, "variant", ("SCW-I", "SCW-II"))
-        check_between(self, "eta", 0.5, 1.0)
-        check_positive(self, "C")
-        super()._check_parameters()
 
     def _rule(self):
         return SCWRule(float(ndtri(self.eta)), float(self.C), self.variant == "SCW-I")

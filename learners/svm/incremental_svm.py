@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimator.parameters import check_bool, check_positive
+from ..estimator.parameters import Positive
 from ..kernel.kernel_classifier import KernelClassifier, block_ranges, kernel_function
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
@@ -118,17 +118,13 @@ class IncrementalSVM(KernelClassifier):
     [-1.0, 1.0]
     """
 
-    C: float = 1.0
+    C: Positive = 1.0
     fit_intercept: bool = True
     kernel: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
     epochs: int = 1
-
-    def _check_own_parameters(self):
-        check_positive(self, "C")
-        check_bool(self, "fit_intercept")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.parameters import check_bool, check_positive
+from ..estimator.parameters import Positive
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.block_view import score_of
 from ..kernel.support.cached_support import is_stored
@@ -151,8 +151,8 @@ class LASVM(RowCachingClassifier):
     (4, [0, 1])
     """
 
-    C: float = 1.0
-    tau: float = 1e-3
+    C: Positive = 1.0
+    tau: Positive = 1e-3
     fit_intercept: bool = True
     finish: bool = False
     kernel: str = "rbf"
@@ -161,12 +161,6 @@ class LASVM(RowCachingClassifier):
     coef0: float = 1.0
     cache_mb: float = 200.0
     epochs: int = 1
-
-    def _check_own_parameters(self):
-        check_positive(self, "C")
-        check_positive(self, "tau")
-        check_bool(self, "fit_intercept")
-        check_bool(self, "finish")
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,15 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.parameters import (
-    check_between,
-    check_bool,
-    check_count,
-    check_nonnegative,
-    check_option,
-    check_positive,
-)
-from ..kernel.kernel_classifier import RowCachingClassifier, block_ranges, check_kernel_offset
+from ..estimator.parameters import Count, NonNegative, Positive, between, check_positive
+from ..kernel.kernel_classifier import Offset, RowCachingClassifier, block_ranges
 from ..kernel.support.block_view import score_of
 from ..kernel.support.cached_support import CachedSupport
 from ..numeric.compiled import compiled, register_jitable
@@ -318,34 +311,24 @@ class OnlineModelSelection(RowCachingClassifier):
     (2, 1)
     """
 
-    C: float = 1.0
-    p_value: float = 0.1
-    min_examples: int = 30
-    kernel: str = "rbf"
+    C: Positive = 1.0
+    p_value: Annotated[float, between(0, 1)] = 0.1
+    min_examples: Count = 30
+    kernel: Literal["rbf", "poly"] = "rbf"
     gamma_init: str | float = "cv"
-    gamma: float = 1.0
-    coef0: float = 1.0
-    tau: float = 1e-3
+    gamma: Positive = 1.0
+    coef0: Offset = 1.0
+    tau: Positive = 1e-3
     fit_intercept: bool = True
-    cache_mb: float = 200.0
+    cache_mb: NonNegative = 200.0
     epochs: int = 1
-    test: str = "welch"
+    test: Literal["welch", "printed"] = "welch"
 
     algorithm_version = 3
 
     def _check_parameters(self):
-        check_positive(self, "C")
-        check_between(self, "p_value", 0, 1)
-        check_count(self, "min_examples")
-        check_option(self, "kernel", ("rbf", "poly"))
         if not (isinstance(self.gamma_init, str) and self.gamma_init == "cv"):
             check_positive(self, "gamma_init", or_else="'cv'")
-        check_positive(self, "gamma")
-        check_kernel_offset(self)
-        check_positive(self, "tau")
-        check_bool(self, "fit_intercept")
-        check_nonnegative(self, "cache_mb")
-        check_option(self, "test", ("welch", "printed"))
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

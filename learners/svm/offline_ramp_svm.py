@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..estimator.parameters import check_between, check_nonnegative
+from ..estimator.parameters import Count, NonNegative, Positive, between, check_fields, one_of
 from ..estimator.validation import FLOATS, safe_rows
-from ..kernel.kernel_classifier import block_ranges, check_kernel, kernel_function
+from ..kernel.kernel_classifier import Offset, block_ranges, kernel_function
+from ..kernel.values.functions import KERNELS
 from ..numeric.compiled import compiled
 from ..numeric.rows import count_rows, row_range
 from .ramp_svm import ALL, REMEMBER, learn
@@ -20,7 +21,6 @@ from .solvers.ramp import (
     MOST_ROUNDS,
     MOST_STEPS,
     RampSupport,
-    check_rules,
     form_active_set,
     rules_of,
     start_over,
@@ -101,24 +101,21 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     ([0, 1, 2], [0, 1])
     """
 
-    C: float = 1.0
-    initial: float = 0.1
-    tol: float = 1e-3
-    min_gain: float = 0.0
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    cache_mb: float = 200.0
+    C: Positive = 1.0
+    initial: Annotated[float, between(0.0, 1.0, include_high=True)] = 0.1
+    tol: NonNegative = 1e-3
+    min_gain: NonNegative = 0.0
+    kernel: Annotated[str, one_of(KERNELS)] = "rbf"
+    gamma: Positive = 1.0
+    degree: Count = 3
+    coef0: Offset = 1.0
+    cache_mb: NonNegative = 200.0
 
     algorithm_version = 2
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
-        check_kernel(self)
-        check_rules(self)
-        check_nonnegative(self, "cache_mb")
-        check_between(self, "initial", 0.0, 1.0, include_high=True)
+        check_fields(self)
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Train on all rows.

@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..estimator.parameters import check_between, check_size_or_none
+from ..estimator.parameters import NonNegative, Positive, SizeOrNone, between
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.cached_support import add, cache_row, is_stored
 from ..numeric.compiled import compiled
@@ -15,7 +16,6 @@ from .solvers.ramp import (
     MOST_STEPS_OF_A_ROW,
     RampSupport,
     best_alpha,
-    check_rules,
     remove_far_ones,
     rules_of,
     score_of_support,
@@ -80,8 +80,9 @@ class RampSVM(RowCachingClassifier):
 
     _store_class = RampSupport
 
-    def _check_own_parameters(self):
-        check_rules(self)
+    C: Positive
+    tol: NonNegative
+    min_gain: NonNegative
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
@@ -181,7 +182,7 @@ class OnlineRampSVM(RampSVM):
     """
 
     C: float = 1.0
-    max_non_support: int | None = None
+    max_non_support: SizeOrNone = None
     tol: float = 1e-3
     min_gain: float = 1e-5
     kernel: str = "rbf"
@@ -190,10 +191,6 @@ class OnlineRampSVM(RampSVM):
     coef0: float = 1.0
     cache_mb: float = 200.0
     epochs: int = 1
-
-    def _check_own_parameters(self):
-        super()._check_own_parameters()
-        check_size_or_none(self, "max_non_support")
 
     def _learn_block(self, view, n, codes, scores):
         most = ALL if self.max_non_support is None else int(self.max_non_support)
@@ -314,7 +311,7 @@ class RetrainedRampSVM(RampSVM):
     """
 
     C: float = 1.0
-    initial: float = 0.1
+    initial: Annotated[float, between(0.0, 1.0, include_high=True)] = 0.1
     tol: float = 1e-3
     min_gain: float = 1e-5
     kernel: str = "rbf"
@@ -323,10 +320,6 @@ class RetrainedRampSVM(RampSVM):
     coef0: float = 1.0
     cache_mb: float = 200.0
     epochs: int = 1
-
-    def _check_own_parameters(self):
-        super()._check_own_parameters()
-        check_between(self, "initial", 0.0, 1.0, include_high=True)
 
     def _learn_block(self, view, n, codes, scores):
         initial = float(self.initial)

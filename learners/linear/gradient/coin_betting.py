@@ -1,9 +1,9 @@
 """Learners without a step size: each weight is a bettor's bet, and winnings make the next bets larger."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from ...estimator.parameters import check_nonnegative, check_option, check_scale
+from ...estimator.parameters import NonNegative, Scale, one_of
 from ..parts.losses import BOUNDED_LOSSES, LOSSES, hyperbolic_tangent
 from .feature_learner import RICHEST, FeatureLearner
 
@@ -57,14 +57,14 @@ class BackpropRule(NamedTuple):
             w[i] = new
 
 
+_Scaling: TypeAlias = Literal["running", "none"]
+
+
 class _ScaledBettor(FeatureLearner):
     """A bettor on features divided by their largest size so far: rewards are at most 1 then."""
 
-    scale: str
-
-    def _check_parameters(self):
-        check_option(self, "loss", BOUNDED_LOSSES)
-        check_option(self, "scale", ("running", "none"))
+    loss: Annotated[str, one_of(BOUNDED_LOSSES)]
+    scale: _Scaling
 
     def _is_scaled(self):
         return self.scale == "running"
@@ -110,14 +110,10 @@ class CoordinateKT(_ScaledBettor):
     [[-0.5, 0.5]]
     """
 
-    epsilon: float = 1.0
-    scale: str = "running"
+    epsilon: Scale = 1.0
+    scale: _Scaling = "running"
     loss: str = "hinge"
     epochs: int = 1
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_scale(self, "epsilon")
 
     def _rule(self):
         return KTRule(float(self.epsilon))
@@ -161,7 +157,7 @@ class COCOB(_ScaledBettor):
     [[-0.3215, 0.3215]]
     """
 
-    scale: str = "running"
+    scale: _Scaling = "running"
     loss: str = "hinge"
     epochs: int = 1
 
@@ -207,13 +203,9 @@ class COCOBBackprop(FeatureLearner):
     [[-0.01, 0.01]]
     """
 
-    alpha: float = 100.0
-    loss: str = "hinge"
+    alpha: NonNegative = 100.0
+    loss: Annotated[str, one_of(LOSSES)] = "hinge"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_nonnegative(self, "alpha")
-        check_option(self, "loss", LOSSES)
 
     def _rule(self):
         return BackpropRule(float(self.alpha))

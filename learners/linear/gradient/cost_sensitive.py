@@ -1,11 +1,11 @@
 """Cost-sensitive online gradient descent."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ...estimator.parameters import check_option, check_positive
+from ...estimator.parameters import Positive
 from ..first_order import FirstOrderClassifier
 
 
@@ -68,15 +68,10 @@ class CSOGD(FirstOrderClassifier):
     [[-0.1, 0.1]]
     """
 
-    variant: str = "CSOGD-I"
-    rho: float = 2.0
-    eta: float = 0.1
+    variant: Literal["CSOGD-I", "CSOGD-II"] = "CSOGD-I"
+    rho: Positive = 2.0
+    eta: Positive = 0.1
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_option(self, "variant", ("CSOGD-I", "CSOGD-II"))
-        check_positive(self, "rho")
-        check_positive(self, "eta")
 
     def _rule(self):
         return CostRule(float(self.eta), self.variant == "CSOGD-I")

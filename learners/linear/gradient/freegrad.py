@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ...estimator.parameters import check_option, check_scale
+from ...estimator.parameters import Scale, one_of
 from ..parts.losses import LOSSES, exp_of_negative
 from .feature_learner import RICHEST, FeatureLearner
 
@@ -84,13 +84,9 @@ class FreeGrad(FeatureLearner):
     [[-0.232, 0.232]]
     """
 
-    epsilon: float = 1.0
-    loss: str = "logistic"
+    epsilon: Scale = 1.0
+    loss: Annotated[str, one_of(LOSSES)] = "logistic"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_scale(self, "epsilon")
-        check_option(self, "loss", LOSSES)
 
     def _rule(self):
         return FreeGradRule(float(self.epsilon))

@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ...estimator.parameters import check_nonnegative, check_option, check_scale
+from ...estimator.parameters import NonNegative, Scale
 from .feature_learner import FeatureLearner
 
 
@@ -80,19 +80,12 @@ class FTRLProximal(FeatureLearner):
     [[-0.0333, 0.0333]]
     """
 
-    alpha: float = 0.1
-    beta: float = 1.0
-    l1: float = 0.0
-    l2: float = 0.0
-    loss: str = "logistic"
+    alpha: Scale = 0.1
+    beta: NonNegative = 1.0
+    l1: NonNegative = 0.0
+    l2: NonNegative = 0.0
+    loss: Literal["logistic", "hinge"] = "logistic"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_scale(self, "alpha")
-        check_nonnegative(self, "beta")
-        check_nonnegative(self, "l1")
-        check_nonnegative(self, "l2")
-        check_option(self, "loss", ("logistic", "hinge"))
 
     def _rule(self):
         return FTRLRule(1.0 / float(self.alpha), float(self.beta), float(self.l1), float(self.l2))

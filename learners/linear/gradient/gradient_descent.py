@@ -8,12 +8,12 @@ the number of rounds. `u` is empty if there is no mean.
 """
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...estimator.parameters import check_bool, check_nonnegative, check_option, check_positive
+from ...estimator.parameters import NonNegative, Positive, one_of
 from ...numeric.compiled import compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
@@ -237,20 +237,12 @@ def _score_rows_of_classes(X, V, U, scale, scales, rounds, scores):
 class GradientDescent(LinearClassifier):
     """Base of the learners that descend along gradients: their parameters, state and loops."""
 
-    loss: str
-    eta: float
-    rate: str
+    loss: Annotated[str, one_of(LOSSES)]
+    eta: Positive
+    rate: Annotated[str, one_of(RATES)]
     average: bool
-    l2: float
-    delta: float
-
-    def _check_parameters(self):
-        check_option(self, "loss", LOSSES)
-        check_positive(self, "eta")
-        check_option(self, "rate", RATES)
-        check_bool(self, "average")
-        check_nonnegative(self, "l2")
-        check_nonnegative(self, "delta")
+    l2: NonNegative
+    delta: NonNegative
 
     _state = ("_weights", "_u", "_G", "_scalars")
 

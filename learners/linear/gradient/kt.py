@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...estimator.parameters import check_option, check_scale
+from ...estimator.parameters import Scale, one_of
 from ...numeric.compiled import compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
@@ -179,15 +180,10 @@ class KT(MulticlassClassifier):
     [[-0.3333, 0.3333]]
     """
 
-    epsilon: float = 1.0
-    scale: str = "running"
-    loss: str = "hinge"
+    epsilon: Scale = 1.0
+    scale: Annotated[str, one_of(_SCALES)] = "running"
+    loss: Annotated[str, one_of(BOUNDED_LOSSES)] = "hinge"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_scale(self, "epsilon")
-        check_option(self, "scale", _SCALES)
-        check_option(self, "loss", BOUNDED_LOSSES)
 
     @property
     def scores_are_linear(self) -> bool:

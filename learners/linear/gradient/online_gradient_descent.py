@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ...estimator.parameters import check_option
+from ...estimator.parameters import one_of
 from ..linear_classifier import WeightedClassifier
 from ..parts.classes import weights_by_code
 from ..parts.losses import FORMS
@@ -103,13 +103,9 @@ class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     average: bool = False
     l2: float = 0.0
     delta: float = 1e-8
-    form: str = "softmax"
+    form: Annotated[str, one_of(FORMS)] = "softmax"
     class_weight: Mapping[Any, float] | None = None
     epochs: int = 1
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_option(self, "form", FORMS)
 
     def _factors(self):
         weights, factors = weights_by_code(self), super()._factors()

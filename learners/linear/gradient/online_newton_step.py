@@ -1,15 +1,16 @@
 """The online Newton step."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ...estimator.parameters import check_option, check_scale
+from ...estimator.parameters import Scale, one_of
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
 from ...numeric.rows import by_types, dot, entry, n_entries, n_rows, row
 from ..linear_classifier import CovarianceClassifier
-from ..parts.covariance import check_covariance, is_usable, variance
+from ..parts.covariance import Shape, is_usable, variance
 from ..parts.full_covariance import subtract_outer
 from ..parts.losses import LOSSES, has_gradient, slope
 
@@ -106,17 +107,11 @@ class OnlineNewtonStep(CovarianceClassifier):
     [[-0.4, 0.4]]
     """
 
-    gamma: float = 1.0
-    epsilon: float = 1.0
-    loss: str = "logistic"
-    covariance: str = "full"
+    gamma: Scale = 1.0
+    epsilon: Scale = 1.0
+    loss: Annotated[str, one_of(_LOSSES)] = "logistic"
+    covariance: Shape = "full"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_scale(self, "gamma")
-        check_scale(self, "epsilon")
-        check_option(self, "loss", _LOSSES)
-        check_covariance(self)
 
     def _scale(self):
         return 1.0 / float(self.epsilon)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...estimator.parameters import check_nonnegative
+from ...estimator.parameters import NonNegative
 from .gradient_descent import GradientDescent
 
 
@@ -55,8 +55,8 @@ class UnbiasedLoss(GradientDescent):
     [[2.374]]
     """
 
-    rho_plus: float = 0.0
-    rho_minus: float = 0.0
+    rho_plus: NonNegative = 0.0
+    rho_minus: NonNegative = 0.0
     eta: float = 1.0
     loss: str = "logistic"
     rate: str = "sqrt"
@@ -66,9 +66,6 @@ class UnbiasedLoss(GradientDescent):
     epochs: int = 1
 
     def _check_parameters(self):
-        super()._check_parameters()
-        check_nonnegative(self, "rho_plus")
-        check_nonnegative(self, "rho_minus")
         if not self.rho_plus + self.rho_minus < 1.0:
             raise ValueError(
                 "UnbiasedLoss: rho_plus + rho_minus must be below 1, "

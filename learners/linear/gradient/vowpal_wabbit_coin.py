@@ -1,11 +1,12 @@
 """The coin betting of Vowpal Wabbit."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...estimator.parameters import check_option, check_scale
+from ...estimator.parameters import Scale, one_of
 from ...numeric.compiled import compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
@@ -126,15 +127,10 @@ class VowpalWabbitCoin(LinearClassifier):
     [[-1.3333, 1.3333]]
     """
 
-    alpha: float = 4.0
-    beta: float = 1.0
-    loss: str = "logistic"
+    alpha: Scale = 4.0
+    beta: Scale = 1.0
+    loss: Annotated[str, one_of(LOSSES)] = "logistic"
     epochs: int = 1
-
-    def _check_parameters(self):
-        check_scale(self, "alpha")
-        check_scale(self, "beta")
-        check_option(self, "loss", LOSSES)
 
     _state = ("_numbers", "_scalars")
 

@@ -10,9 +10,10 @@ For a diagonal of two classes with dense rows and the covariance projection, an 
 until the next row is read. Both then take one pass over the state.
 """
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 
-from ...estimator.parameters import check_option
 from ...numeric.arrays import is_sparse_row
 from ...numeric.compiled import INLINE, register_jitable
 from ...numeric.emitters import zero_like
@@ -36,15 +37,12 @@ from .full_covariance import (
     variance_of_row,
 )
 
+#: The types of ``covariance`` and ``projection``.
+Shape: TypeAlias = Literal["diagonal", "full"]
+Projection: TypeAlias = Literal["covariance", "precision"]
+
 # A postponed update is (True, α, β).
 NOTHING_WAITS = (False, 0.0, 0.0)
-
-
-def check_covariance(learner):
-    """Raise ValueError for an invalid `covariance` or, if the learner has one, `projection`."""
-    check_option(learner, "covariance", ("diagonal", "full"))
-    if hasattr(learner, "projection"):
-        check_option(learner, "projection", ("covariance", "precision"))
 
 
 def new_covariance(shape, n_features, scale=1.0, n_classes=None):

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...estimator.parameters import check_nonnegative, check_positive
 from ...kernel.support.cached_support import CachedSupport, CachedView, kernel_row, remove
 from ...kernel.values.row_storage import grown
 from ...numeric.compiled import compiled, register_jitable
@@ -30,13 +29,6 @@ class Rules(NamedTuple):
     tol: float
     #: A step that gains less in the dual objective (eq. 13) is not taken.
     min_gain: float
-
-
-def check_rules(learner):
-    """Raise ValueError for an invalid parameter of the optimiser."""
-    check_positive(learner, "C")
-    check_nonnegative(learner, "tol")
-    check_nonnegative(learner, "min_gain")
 
 
 def rules_of(learner):

@@ -1,0 +1,61 @@
+"""Test that the types of a learner's fields check its parameters."""
+
+from dataclasses import dataclass, is_dataclass
+from typing import Annotated, Literal
+
+import pytest
+
+from singlepass.learners.estimator.online_classifier import OnlineClassifier
+from singlepass.learners.estimator.parameters import (
+    ClassWeight,
+    Count,
+    Positive,
+    Scale,
+    between,
+    check_fields,
+)
+from singlepass.learners.table import TABLE
+
+DATACLASSES = {row.load() for row in TABLE if is_dataclass(row.load())}
+
+
+@pytest.mark.parametrize("kind", sorted(DATACLASSES, key=lambda kind: kind.__name__))
+def test_every_field_is_checked(kind):
+    for name in kind._get_param_names():
+        learner = kind(**{name: object()})
+        with pytest.raises(ValueError, match=f"^{kind.__name__}: {name} must be "):
+            learner.check_parameters()
+
+
+@dataclass(eq=False, repr=False)
+class Made(OnlineClassifier):
+    r: Scale = 1.0
+    loss: Literal["hinge", "logistic"] = "hinge"
+    share: Annotated[float, between(0.5, 1.0, include_high=True)] = 1.0
+    budget: Count | None = None
+    average: bool = False
+    class_weight: ClassWeight = None
+    eta: "Positive" = 1.0
+    free: object = None
+    epochs: int = 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"r": 0.0}, "r must be a finite number > 0, got 0.0"),
+        ({"r": 1e200}, "r must be a number from 1e-150 to 1e150, got 1e\\+200"),
+        ({"loss": "ramp"}, "loss must be one of 'hinge', 'logistic', got 'ramp'"),
+        ({"share": 0.5}, "share must be a number between 0.5 and 1.0, 0.5 excluded, got 0.5"),
+        ({"budget": 0}, "budget must be an integer >= 1, got 0"),
+        ({"average": 1}, "average must be True or False, got 1"),
+        ({"class_weight": {"a": -1.0}}, "class_weight of 'a' must be a number > 0"),
+        ({"eta": None}, "eta must be a finite number > 0, got None"),
+        ({"epochs": 0}, "epochs must be an integer >= 1, got 0"),
+        ({"loss": "ramp", "r": None}, "r must be a finite number > 0, got None"),
+    ],
+)
+def test_types_of_fields(settings, message):
+    check_fields(Made())
+    with pytest.raises(ValueError, match=f"^Made: {message}"):
+        check_fields(Made(**settings))
