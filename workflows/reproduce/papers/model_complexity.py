@@ -115,9 +115,8 @@ KERNELS = (RBF, POLY)
 class Run:
     """A run of OMS-LASVM on one order of the examples; `order` is the seed that shuffles them.
 
-    Its level rises after the numbers of examples in `switches`. `start` is the gamma of the first level, or
-    None if cross-validation chose it; for a polynomial kernel it is degree 1. With `doubles`, a level doubles
-    the complexity; otherwise it adds 1.
+    After each number of examples in `switches` the complexity doubles (`doubles`) or rises by 1. `start` is
+    the first gamma, None if cross-validation chose it, or the first degree, 1.
     """
 
     order: int
