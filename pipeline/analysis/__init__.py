@@ -1,1 +1,1 @@
-"""Compute averages, ranks, tests and curves from stored cells."""
+"""Compute averages, ranks, tests and learning curves from stored results, which have one row per cell."""

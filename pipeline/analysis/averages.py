@@ -18,15 +18,19 @@ from .ranks import DroppedBlock
 
 
 def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
-    """Return the metrics that a study requests, the one that ranks first, without unknown ones."""
+    """Return the known metrics that a study requests; the metric used for ranking comes first."""
     names = [name for name in study.get("metrics") or [] if name in METRICS]
     first = study.get("rank_by")
     return [METRICS[name] for name in sorted(names, key=lambda name: name != first)]
 
 
 def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
-    """Return the metric that ranks: the study's, or test accuracy if measured, or else the clean error."""
-    # Studies of earlier versions may rank by a metric that cannot rank.
+    """Return the metric by which algorithms are ranked.
+
+    It is the one that the study sets, or else test accuracy if it was measured, or else the online error
+    against the labels before noise.
+    """
+    # Studies of earlier versions may name a metric that is no longer allowed for ranking: skip it.
     if asked := [metric for metric in asked_metrics(study) if can_rank(metric.name)]:
         return asked[0]
     measured = bool(evaluation_rows(cells, status="ok")["test_accuracy"].notna().any())
@@ -35,7 +39,7 @@ def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
 
 @dataclass(frozen=True)
 class Scores:
-    """Hold the means over seeds of one metric at one noise rate; each table is data sets by algorithms."""
+    """The means over seeds of one metric at one noise rate; each table is data sets by algorithms."""
 
     # Mean and standard deviation (n - 1) over the `shared_seeds` of a data set; NaN without any (sd: without
     # two).
@@ -49,10 +53,10 @@ class Scores:
     missing: dict[tuple[str, str], str]
 
     def complete_blocks(self, algorithms: list[str]) -> tuple[pd.DataFrame, list[DroppedBlock]]:
-        """Return the scores of the data sets that all `algorithms` finished, and the gaps of the other ones.
+        """Return the scores of the data sets that all `algorithms` finished, and why the others are left out.
 
-        A mean over other seeds is a mean over other orders and flipped labels, so a data set with a failed or
-        stopped cell is dropped.
+        A data set with a failed or stopped cell is left out. The mean without this cell would cover fewer
+        seeds, that is, other row orders and other noisy labels, and so not be comparable.
         """
         complete = self.complete[algorithms].all(axis=1)
         dropped = [
@@ -76,7 +80,7 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Hold the tables of `Scores` for all data sets and some algorithms."""
+    """The tables of `Scores` for one metric and noise rate: all data sets, only the algorithms asked for."""
 
     mean: pd.DataFrame
     sd: pd.DataFrame
@@ -93,8 +97,8 @@ class Averages:
         # Sorted, because sums of floats depend on the order, and the store's order may vary.
         self._rows = evaluation_rows(cells).sort_values(["dataset", "algorithm", "seed"])
         self._measured: dict[str, set[str]] = {}
-        # Rows with a column "shared", by (noise, algorithms); and their means, by (metric, noise,
-        # algorithms).
+        # Two caches. By (noise, algorithms): the cells, with a column "shared" that marks the seeds that all
+        # these algorithms have run. By (metric, noise, algorithms): the means over these seeds.
         self._parts: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = {}
         self._tables: dict[tuple[str, str, tuple[str, ...]], _Tables] = {}
 

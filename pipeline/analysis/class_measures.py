@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassCounts:
-    """Hold how often each of K classes was predicted correctly, was predicted, and occurred, shape (n, K)."""
+    """How often each of K classes was predicted correctly, was predicted, and occurred, shape (n, K)."""
 
     right: Floats
     predicted: Floats
@@ -101,10 +101,10 @@ def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
     return _ratio(right - reference, total - reference)
 
 
-#: By `Scoring.measure`.
+#: The function that computes each measure, by its name in `Scoring.measure`.
 CLASS_MEASURES: Mapping[str, Callable[[ClassCounts], Floats]] = {
     function.__name__: function
     for function in (error, accuracy, balanced_accuracy, macro_f1, precision, recall, f1, g_mean, mcc, kappa)
 }
-#: The reference of each measure that compares with one, by its prefix in column names.
+#: Measures that compare a learner with a reference classifier: the prefix of that classifier's columns.
 REFERENCE_OF: Mapping[str, str] = {"kappa_m": "majority", "kappa_temporal": "before"}

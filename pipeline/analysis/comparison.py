@@ -20,14 +20,14 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Comparison:
-    """Hold the ranks of one metric at one noise rate; tests are computed on first use."""
+    """The ranks of one metric at one noise rate; tests are computed on first use."""
 
     metric: Metric
     noise: Noise
     # Means over seeds and ranks, shape (N, k), on complete data sets only.
     scores: pd.DataFrame
     ranks: pd.DataFrame
-    # Best first; empty if no data set is complete.
+    # Mean rank of each algorithm, best first; empty if no data set is complete.
     mean_ranks: pd.Series[float]
     # Data sets left out, with the seeds that they lack.
     dropped: list[DroppedBlock]
@@ -35,7 +35,7 @@ class Comparison:
     left_out: list[str]
     # Algorithms restricted to some of the data sets, which are not ranked among the others.
     bound: list[str] = field(default_factory=list)
-    # Number of base sets of the ranked data sets: tasks of one base set are not independent.
+    # Number of different source data sets among those ranked: tasks made from one source are not independent.
     n_sources: int = 0
 
     @property
@@ -72,7 +72,7 @@ class Comparison:
 
     @property
     def too_few_sources(self) -> bool:
-        """Return whether the base sets are too few for any pair to differ significantly."""
+        """Return whether the tasks have too few source data sets for any pair to differ significantly."""
         return 0 < self.n_sources < self.n and smallest_p(self.n_sources, self.k) > ALPHA
 
     @property

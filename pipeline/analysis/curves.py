@@ -18,7 +18,7 @@ _GROUP = ("dataset", "noise", "algorithm")
 
 @dataclass(frozen=True)
 class Curve:
-    """Hold one algorithm's learning curve on one data set at one noise rate, as arrays of shape (m,)."""
+    """One algorithm's learning curve on one data set at one noise rate, as arrays of shape (m,)."""
 
     algorithm: str
     # Examples seen, or another quantity on the x axis.
@@ -37,7 +37,7 @@ class Curve:
 class CellCurves:
     """Give access to the curves of single cells, by data set, noise and algorithm.
 
-    `cells` and `curves` are tables of the store. A stopped cell counts up to the point where it stopped.
+    `cells` and `curves` are tables of the store. A stopped cell has a curve up to the point where it stopped.
     """
 
     def __init__(self, cells: pd.DataFrame, curves: pd.DataFrame) -> None:
@@ -65,7 +65,7 @@ class CellCurves:
         return self._columns[name]
 
     def changes(self, dataset: str, noise: Noise, algorithm: str) -> tuple[int, ...]:
-        """Return the numbers of examples after which the stream of these cells changes."""
+        """Return the numbers of examples after which the concept of a composed stream changes."""
         return self._changes.get((dataset, noise.slug, algorithm), ())
 
     def series(

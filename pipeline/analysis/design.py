@@ -26,17 +26,17 @@ def _ordered(found: list[str], given: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Design:
-    """Hold what a study compares, in the order in which its tables print it."""
+    """What a study compares, in the order in which its tables print it."""
 
-    # Labels of the data sets, and the base set of each.
+    # Labels of the data sets (tasks), and the source data set of each.
     datasets: list[str]
     sources: list[str]
     algorithms: list[str]
-    # Sorted by model and rate.
+    # The noise of the study, sorted by model and rate.
     noise: list[Noise]
     # Repetitions, rising.
     seeds: list[int]
-    # The only repetition of each (data set label, noise slug) for which all seeds would give the same result.
+    # For each (data set label, noise slug) whose results do not depend on the seed: the one seed that runs.
     once: Mapping[tuple[str, str], set[int]] = field(default_factory=dict)
     # For algorithms restricted to some data sets: the labels of these.
     bound: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Coverage:
     # Cells of the tuning grids, and those of them that failed or were stopped.
     tuning: int
     lost: int
-    # Cells of the finished study, tuning included, and those not yet in the store.
+    # Number of cells of the whole study, tuning included, and of those that are not in the store yet.
     planned: int
     missing: int
 
@@ -99,7 +99,7 @@ def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
 
 
 def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
-    """Return the design of a study, in its order, followed by data sets and algorithms of the cells only."""
+    """Return a study's design in the study's order; names that only stored cells have come last."""
     runs = evaluation_rows(cells)
     entries = [entry["label"] for entry in study.get("datasets", [])]
     place = {name: i for i, name in reversed(list(enumerate(entries)))}
@@ -127,7 +127,7 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
 
 
 def _once(runs: pd.DataFrame) -> dict[tuple[str, str], set[int]]:
-    """Return the repetition that ran for each (data set, noise) whose results do not depend on the seed."""
+    """Return the one seed that ran for each (data set, noise) whose results do not depend on the seed."""
     once: dict[tuple[str, str], set[int]] = {}
     if "repetitions" in runs:
         single = runs[runs["repetitions"].notna()]

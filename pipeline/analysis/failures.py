@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-# Data sets named in a message.
+# A message lists at most this many data sets by name.
 _NAMED = 3
 _VERBS = {"failed": "failed", "crashed": "crashed", "stopped": "was stopped"}
 

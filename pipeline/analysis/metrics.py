@@ -104,7 +104,7 @@ def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.int
 
 
 def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
-    """Return the function `Metric.of` of a metric; it takes rows of curves too, if they have its columns."""
+    """Return the function that computes a metric from rows of cells, or of curves with the same columns."""
     measure, side = scoring.measure, scoring.side
     if scoring.needs != "classes":
         return _column(f"test_{measure}" if side == "test" else f"{measure}_{side}")
@@ -125,7 +125,7 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether a metric exists over the latest examples: all along the stream except regret."""
+    """Return whether curves can show a metric over the latest examples; regret and test metrics cannot."""
     scoring = SCORINGS.get(metric.name)
     return scoring is not None and scoring.side != "test" and scoring.needs != "regret"
 

@@ -26,7 +26,7 @@ _EXACT_UP_TO = 100
 
 @dataclass(frozen=True)
 class SignedRank:
-    """Hold the result of one two-sided Wilcoxon signed-rank test."""
+    """The result of one two-sided Wilcoxon signed-rank test."""
 
     # Number of data sets with a difference other than 0.
     n: int
@@ -94,7 +94,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class PairTest:
-    """Hold the Wilcoxon–Holm test of one pair of algorithms."""
+    """The Wilcoxon–Holm test of one pair of algorithms."""
 
     first: str
     second: str

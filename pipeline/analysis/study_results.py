@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """Hold the results of a study's current plan."""
+    """The results of the cells that a study plans now."""
 
     # The tables of the store, without rows of earlier versions of the study.
     cells: pd.DataFrame
@@ -37,7 +37,7 @@ def read_results(url: str) -> StudyResults:
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
-    # Checked first, because it says what to do about results of another version.
+    # First, because its message says what to do about results of another version.
     store.check_version()
     study, plan = store.read_json("study.json"), store.read_json("plan.json")
     for name, content in (("study.json", study), ("plan.json", plan)):
@@ -47,7 +47,7 @@ def read_results(url: str) -> StudyResults:
     planned = store.plan()
     keys = planned["key"].to_pylist()
     cells, curves = as_planned(store.cells(keys), planned), store.curves(keys)
-    # Computed again, because results of earlier versions lack this column.
+    # Derive the noise rates here, because results of earlier versions lack their column.
     rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
     cells["noise_rate"] = cells["noise"].map(rates).astype("float64")
     own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}

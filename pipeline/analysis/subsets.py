@@ -32,29 +32,29 @@ def _tasks(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def tasks_of(cells: pd.DataFrame, design: Design, entries: Sequence[str]) -> list[str]:
-    """Return the labels of the tasks cut from the data sets with labels `entries`, in the study's order."""
+    """Return the labels of all tasks made from the data sets labelled `entries`, in the study's order."""
     parents = _tasks(cells)["parent"]
     return [dataset for dataset in design.datasets if parents[dataset] in entries]
 
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """Group tasks of one kind cut from one base set."""
+    """Tasks of one kind that are made from one source data set."""
 
-    # Base set and kind, such as "usps pairs".
+    # Source data set and kind of task, such as "usps pairs".
     name: str
     # Labels of the tasks.
     datasets: list[str]
 
 
 def _kind(task: str) -> str:
-    """Return the name of a resolved task's kind; empty for a plain binary task."""
+    """Return the kind of a `TaskRef.task`, such as "pairs"; empty if the data set is binary itself."""
     kind, _, argument = task.partition(":")
     return {"pair": "pairs", "binary": "", "group": argument}.get(kind, kind)
 
 
 def task_groups(cells: pd.DataFrame, design: Design) -> list[TaskGroup]:
-    """Group a study's data sets by base set and kind of task, in the order of their first data sets."""
+    """Group a study's tasks by source data set and kind, in the order of the first task of each group."""
     tasks = _tasks(cells)
     groups: dict[tuple[str, str], list[str]] = {}
     for dataset, source in zip(design.datasets, design.sources, strict=True):
@@ -62,7 +62,7 @@ def task_groups(cells: pd.DataFrame, design: Design) -> list[TaskGroup]:
     named = []
     for (source, kind), datasets in groups.items():
         parents = set(tasks["parent"][datasets])
-        # The study's label of the base set is clearer than a file's path, unless it has several labels.
+        # Name the source by the study's label, or by its own name if the study gives it several labels.
         base = parents.pop() if len(parents) == 1 else PurePath(source).name
         named.append(TaskGroup(f"{base} {kind}".strip(), datasets))
     names = [group.name for group in named]

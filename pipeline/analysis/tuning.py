@@ -1,4 +1,4 @@
-"""Find the winners of the grids from the cells of the reserved seed."""
+"""Find the best point of every parameter grid from the cells on the seed that is reserved for tuning."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
 
     from ..study.specs import Scalar, WinnerRule
 
-# Text that a rule adds to the criterion.
+# The text that each rule for choosing the winner adds to `Tuned.criterion`.
 _RULE_TEXT: dict[WinnerRule, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """Hold the result of one grid, for one (data set, algorithm, noise)."""
+    """The result of one grid, for one (data set, algorithm, noise)."""
 
     dataset: str
     algorithm: str
     noise: Noise
     # Parameters and the values tried.
     grid: dict[str, list[Scalar]]
-    # "online mistakes" or "validation mistakes", both against the noisy labels, with the rule's text.
+    # By what points are compared: "online mistakes" or "validation mistakes", both against the noisy labels;
+    # followed by the text of the rule.
     criterion: str
     # Parameters and mistakes of each point in the order of the grid, without failed points.
     scores: list[tuple[dict[str, Scalar], int]]
@@ -40,7 +41,7 @@ class Tuned:
 
     @property
     def group(self) -> tuple[str, str, Noise]:
-        """Return the same triple as `CellSpec.group`."""
+        """Return (data set, algorithm, noise), the triple that names the grid's cells."""
         return self.dataset, self.algorithm, self.noise
 
 
@@ -57,7 +58,7 @@ def _at_edge(winner: dict[str, Scalar], grid: dict[str, list[Scalar]]) -> tuple[
 
 @dataclass(frozen=True)
 class _Point:
-    """Hold one point of a grid, judged on `n` examples."""
+    """One point of a grid, whose mistakes are counted on `n` examples."""
 
     judged: int
     n: int
@@ -73,7 +74,7 @@ class _Point:
 
 
 class _Row(NamedTuple):
-    """Hold the columns of a tuning cell that judging needs."""
+    """The columns of a tuning cell that are needed to choose the winner."""
 
     dataset: str
     algorithm: str
@@ -88,7 +89,7 @@ class _Row(NamedTuple):
     support_vectors: float
 
 
-# Whole numbers; NaN if a cell has none.
+# Counts; read as float64, because a cell without a count has NaN.
 _NUMBERS = ("mistakes", "n_examples", "validation_mistakes", "validation_examples", "support_vectors")
 
 
@@ -120,10 +121,10 @@ def _winner(points: list[_Point], rule: WinnerRule) -> _Point:
 def tuned_grids(
     cells: pd.DataFrame, rule: WinnerRule = "best", own_rules: Mapping[str, WinnerRule] | None = None
 ) -> list[Tuned]:
-    """Judge every grid by the cells of the reserved seed, sorted by (dataset, algorithm, noise).
+    """Find the winner of every grid from its tuning cells; sort by (dataset, algorithm, noise).
 
-    `rule` is the study's `winner`; `own_rules` are the rules of algorithms that set another, by label
-    (`Study.own_winners`). Ties go to fewer online mistakes, then to the point that comes first on the grid.
+    `rule` is the study's `winner`. `own_rules` has the rules of algorithms that set their own, by label. Ties
+    go to fewer online mistakes, then to the point that comes first on the grid.
     """
     tuned = []
     table = cells.loc[cells["stage"] == "tune", list(_Row._fields)]
