@@ -25,7 +25,8 @@ from .tables.tasks import TaskRef
 COMPOSED = "compose:"
 # Part of the fingerprint; increase it whenever a composition takes other rows.
 _VERSION = 1
-# Options that belong to the stream and not to its sources: features are fitted to the training rows.
+# Options of the whole stream, which its sources may not have. Feature options are among them, because their
+# statistics come from the training rows of the stream.
 _STREAM_OPTIONS = {"compose", "at", "width", "task", "openml", *FEATURE_OPTIONS}
 # Default number of rows if all parts are generators.
 _ROWS = 10_000
@@ -46,8 +47,8 @@ def composed_name(
     at = list(at) or [i / len(parts) for i in range(1, len(parts))]
     if len(at) != len(parts) - 1 or not all(0 < a < 1 for a in at) or sorted(set(at)) != at:
         raise InputError(
-            f"compose: {len(parts)} sources change at {len(parts) - 1} relative positions between 0 and 1 "
-            f"in ascending order, found {at}"
+            f"compose: 'at' needs the relative positions of the {len(parts) - 1} changes between "
+            f"{len(parts)} sources, ascending and between 0 and 1; found {at}"
         )
     named = []
     for part in parts:
@@ -76,7 +77,7 @@ class Part:
         return self.source.options_of(self.ref(self.source.name))
 
     def ref(self, label: str) -> TaskRef:
-        """Return the task of all classes of this source."""
+        """Return a reference to the multiclass task of this source, which has all its rows and classes."""
         return TaskRef(label, self.source.name, "multiclass", label, tuple(sorted(self.given.items())))
 
 

@@ -27,7 +27,7 @@ _OPTIONS = {"missing": Option("text", "error", choices=("error", "mean", "indica
 class ArraySource(ConvertedSource):
     """Read arrays from the cache, stored as the table that a file with the same rows would give."""
 
-    # Prefix of its name in references, and suffix if there is a test part.
+    # The name of a data set in references is PREFIX and a hash, followed by TESTED if there is a test part.
     PREFIX, TESTED = "arrays:", ":test"
 
     def __init__(self, name: str) -> None:
@@ -76,8 +76,8 @@ def keep_arrays(table: Table) -> str:
     Returns
     -------
     str
-        A data set name for `expand`. It is derived from the content: the same rows have the same name and are
-        stored once.
+        The name of the data set, for `expand` and studies. It is derived from the content: the same rows have
+        the same name and are stored once.
     """
     digest = content_fingerprint(table)[:_DIGITS]
     if kept_folder({"arrays": digest}) is None:

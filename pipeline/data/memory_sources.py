@@ -90,7 +90,7 @@ BUNDLED: dict[str, BundledSet] = {
 
 
 class GeneratorSource(Source):
-    """Draw rows from a seeded generator; the fingerprint is that of the recipe, not of the rows."""
+    """Draw rows from a generator, other ones for each seed; the fingerprint is of generator and options."""
 
     is_drawn = True
 
@@ -171,7 +171,7 @@ class BundledSource(FixedSource):
         )
 
 
-# Sources in files store their fingerprint in the cache with the parsed table.
+# Cached in memory, because only sources that are read from files store their fingerprint on disk.
 @cached(LRUCache(maxsize=64), lambda source, recipe, options: recipe_key(recipe), condition=Condition())
 def bundled_content(source: BundledSource, recipe: Mapping[str, Any], options: Options) -> str:
     """Return the content fingerprint of a bundled set, computed once per process."""

@@ -82,7 +82,7 @@ class ConvertedSource(FixedSource):
 
     @abstractmethod
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        """Return the cache recipe of the table that is parsed from these files."""
+        """Return what determines the table parsed from these files: its recipe, the key in the cache."""
 
     def recipe(self, options: Options) -> dict[str, Any]:
         return pinned(self.name, options) or self.recipe_of(self.files(options), options)
@@ -171,7 +171,7 @@ class PublicSource(ConvertedSource):
         return sum(self.entry.counts if stand_in is None else stand_in.counts) + sum(self.entry.counts_test)
 
     def state(self) -> str:
-        """Return whether the files are present, in the words of `DatasetRow.state`."""
+        """Return whether the files are present, as one of the texts of `DatasetRow.state`."""
         entry = self.entry
         missing = self._missing()
         if missing:
@@ -227,7 +227,7 @@ class FamilyDataset(Dataset):
         ]
 
     def locate(self) -> tuple[Path, ...]:
-        # The parts share their files.
+        # List each file once: all data sets of a family are read from the same files.
         return tuple(dict.fromkeys(path for member in self.members.values() for path in member.locate()))
 
     def describe(self) -> DatasetRow:
@@ -306,7 +306,7 @@ class FileSource(ConvertedSource):
 class OpenMLSource(ConvertedSource):
     """Read an OpenML data set by its number."""
 
-    # Prefix of its name in references and on the command line.
+    # The name of a data set, in references and on the command line, is this prefix and its number.
     PREFIX = "openml:"
 
     def __init__(self, number: int) -> None:

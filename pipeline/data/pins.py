@@ -1,4 +1,4 @@
-"""Pin data sets to tables, for machines that do not have the files or have other versions of them."""
+"""Fix the cached table that a data set is read from, for machines whose own files are missing or differ."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ def pin_of(source: str, options: Options, recipe: dict[str, Any]) -> Pin:
 
 
 def pinned(source: str, options: Options) -> dict[str, Any] | None:
-    """Return the recipe to which a data set is pinned, or None if it is not pinned."""
+    """Return the recipe of the table that is fixed for a data set, or None if none is fixed."""
     found = _pinned.get((source, tuple(sorted(options.items())))) if _pinned else None
     return None if found is None else found.content

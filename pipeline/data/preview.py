@@ -28,7 +28,7 @@ from .tables.options import Options, Value, count_of, resolve_options
 
 
 def describe() -> list[DatasetRow]:
-    """Return a row for every named data set (bundled, generator, public); files are opened by path instead.
+    """Return a row for every data set that has a name (bundled, generated, public), not for the user's files.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
 
 
 def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
-    """Return the error of opening the files, or "" if opening would download some."""
+    """Try to open the files; return the error, or "" if there is none. Do not try if that could download."""
     if isinstance(source, PublicSource) and any(file.addresses for file in source.entry.files):
         return ""
     try:

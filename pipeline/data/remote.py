@@ -40,7 +40,7 @@ def absolute(path: str | Path, base: str | Path) -> str:
     condition=Condition(),
 )
 def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
-    """Return the names of the files at a URL, as its file system calls them."""
+    """Return the paths of the files at a URL, without its protocol, as its fsspec file system lists them."""
     if not download:
         noted = _folder(url) / "names"
         if not noted.is_file():

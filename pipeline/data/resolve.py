@@ -1,4 +1,4 @@
-"""Resolve study entries to task references, and references to streams and to facts about their data."""
+"""Turn data set entries of a study into `TaskRef`s, and a `TaskRef` into its stream or facts about it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
 
 
 def named_datasets() -> Iterator[Dataset]:
-    """Yield every data set that needs no path, including the parts of families."""
+    """Yield every data set that a study can name without a path, families of data sets included."""
     for declared, make in _DECLARED:
         yield from map(make, declared.values())
     yield from map(FamilyDataset, FAMILIES.values())
@@ -283,7 +283,7 @@ def feature_fit(ref: TaskRef) -> FeatureFitted:
 
 
 def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """Return the names of a task's classes, and of those it joins, without opening declared data.
+    """Return the classes of a task and of its data set; data with declared classes are not opened.
 
     Returns
     -------
@@ -330,7 +330,7 @@ def classes_alike(ref: TaskRef) -> tuple[str, ...]:
 
 
 def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
-    """Change features of a stream opened raw, as the task asks, by statistics of the training rows.
+    """Apply a task's feature options to unchanged features, with statistics of the training rows.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class Draw(NamedTuple):
 
 
 class Dataset(ABC):
-    """Define what a study entry can name: a set of tasks."""
+    """What a data set entry of a study can name; it may stand for several tasks, such as one per class."""
 
     @abstractmethod
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:

@@ -49,8 +49,8 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
             options = source.options_of(task)
             tables = [options]
             if scaled_online(options) or (computed(options) and not source.has_test(options)):
-                # A cell that cuts a test part itself, or scales online, computes statistics from unchanged
-                # features.
+                # Cells also need the table with unchanged features: they compute statistics themselves, from
+                # the training rows that they choose or, online, from the rows so far.
                 tables.append(raw_options(options))
             for each in tables:
                 pin = pin_of(source.name, each, source.recipe(each))
@@ -66,7 +66,7 @@ def lacking(pins: Iterable[Pin]) -> list[Lack]:
             continue
         source = find_source(each.source)
         if not isinstance(source, ConvertedSource):
-            raise TypeError(f"{each.source} is not read from files")
+            raise TypeError(f"data set {each.source!r} is not read from files, so no table of it can be sent")
         options = dict(each.options)
         try:
             same = source.recipe_of(source.files(options, download=False), options) == each.content
@@ -82,7 +82,7 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
     """Yield the files of a table in this machine's cache, piece by piece."""
     source, options = find_source(pinned.source), dict(pinned.options)
     if isinstance(source, ConvertedSource) and kept_folder(pinned.content) is None:
-        # A data set may have two tables, of which the study has needed only one so far: parse this one now.
+        # A data set may have two tables, with changed and unchanged features: parse one not needed before.
         source.content(options)
     folder = kept_folder(pinned.content)
     if folder is None:

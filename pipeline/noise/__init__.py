@@ -1,7 +1,7 @@
-"""Models of noise as values: each knows its rate, its names and its effect on labels or features.
+"""Define models of noise: each has its rate and its names, and changes labels or features.
 
-A model is a class derived from `Noise`, which is uniform label noise, and has an entry in `parse.MODELS`.
-Values are small, hashable and picklable. What a model needs to know about a task is in `Circumstances`.
+A model is a class derived from `Noise`, which is uniform label noise, and has an entry in `parse.MODELS`. Its
+instances are immutable, small, hashable and picklable. `Circumstances` describes the task to a model.
 """
 
 from __future__ import annotations

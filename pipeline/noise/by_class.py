@@ -76,7 +76,7 @@ class ClassNoise(Noise):
 
     @property
     def amount(self) -> str:
-        """Return the first few rates; for a matrix the rate at which each class is changed, or the mean."""
+        """Return the first few rates; for a matrix the share of labels that each class loses, or the mean."""
         if self.rates:
             some = [f"{name} {percent(rate)}" for name, rate in self.rates if rate] or ["0%"]
             more = f", … ({len(some)} classes)" if len(some) > _MOST_RATES else ""
@@ -131,7 +131,7 @@ class ClassNoise(Noise):
 
 
 def table_of(fields: list[str]) -> dict[str, Any]:
-    """Return the table in a study file for the parts of a `ClassNoise.slug` after the model."""
+    """Return the table of a study file from a `ClassNoise.slug`, given its parts after the model's name."""
     form, *given = fields
     table: dict[str, Any] = {}
     if given[-1] == "level=class":

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from .uniform import Circumstances, Codes, Noise
 
-# The minimum of the logistic loss defines the noise, so it is found to more digits than a classifier needs.
-# The last digits, which depend on the machine, then decide only labels whose draw almost ties. With the
-# default solver of scikit-learn and the same tolerance, margins on a9a differ by 0.4% of their median if the
-# rows come in another order.
+# The margins decide which labels are replaced, so the fit must not depend on the machine. It is therefore
+# more exact than a classifier needs: a difference in the last digits changes a label only if its random
+# number almost equals its probability. scikit-learn's default solver is too rough: with this tolerance, its
+# margins on a9a change by 0.4% of their median if the rows come in another order.
 _TOLERANCE = 1e-10
 _MOST_STEPS = 10_000
 # Up to this many weights Newton's method with the full Hessian is used, which finds 12 digits. Above it the

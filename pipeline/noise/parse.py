@@ -50,7 +50,9 @@ def _number(key: str, value: object, least: float, most: float, kind: str) -> fl
 def _rate(key: str, value: object) -> float:
     found = _number(key, value, 0.0, 1.0, "a probability in (0, 1]")
     if not found:
-        raise ValueError(f"'{key}' must be a probability in (0, 1]; write 0.0 for no noise")
+        raise ValueError(
+            f"'{key}' must be a probability in (0, 1]; for no noise write 0.0 instead of the table"
+        )
     return found
 
 
@@ -85,7 +87,7 @@ def _matrix(key: str, value: object) -> tuple[tuple[float, ...], ...]:
     rows = []
     for k, row in enumerate(value, 1):
         if not isinstance(row, list | tuple) or len(row) != len(value):
-            raise ValueError(f"{shape}; row {k} does not have {len(value)} of them")
+            raise ValueError(f"{shape}; row {k} does not have {len(value)} numbers")
         rows.append(tuple(_number(key, share, 0.0, 1.0, "rows of probabilities") for share in row))
         if abs(sum(rows[-1]) - 1.0) > _ROUNDING:
             raise ValueError(f"{shape}; row {k} adds up to {sum(rows[-1]):g}")
@@ -94,7 +96,8 @@ def _matrix(key: str, value: object) -> tuple[tuple[float, ...], ...]:
 
 _Reader = Callable[[str, object], Any]
 _ANY: dict[str, tuple[str, _Reader]] = {"rate": ("rate", _rate), "level": ("level", _level)}
-# For each model: its class; for each key of a study file its attribute and reader; and the required keys.
+# For each model: its class; for each key that its table may have, the attribute of the class and the function
+# that reads the value; and the keys that its table must have.
 MODELS: dict[str, tuple[type[Noise], Mapping[str, tuple[str, _Reader]], tuple[str, ...]]] = {
     "uniform": (Noise, _ANY, ("rate",)),
     "class": (

@@ -73,7 +73,7 @@ class Noise:
 
     @property
     def further(self) -> dict[str, Any]:
-        """Return the keys of a study file besides model and rate, without those that have their default."""
+        """Return the keys of a study file besides model and rate; those with a default value are left out."""
         return {} if self.level == "task" else {"level": self.level}
 
     @property
@@ -87,7 +87,7 @@ class Noise:
 
     @property
     def spec(self) -> Any:
-        """Return the value in a study file, which also enters a cell's key: a number or a table."""
+        """Return the noise as a study file writes it, a number or a table; a cell's key contains this too."""
         if self._is_rate:
             return self.rate
         return {"model": self.model, "rate": self.rate, **self.further}
@@ -122,12 +122,12 @@ class Noise:
 
     @property
     def short(self) -> str:
-        """Return the heading of a column."""
+        """Return the short name that heads a column of a table."""
         return self.amount if self._is_rate else f"{self.amount} {self.kind}"
 
     @property
     def label(self) -> str:
-        """Return the name in titles."""
+        """Return the name of the noise in titles of figures and tables."""
         return f"{self.short} label noise" if self._is_rate else f"{self.short} noise"
 
     @property
@@ -138,7 +138,7 @@ class Noise:
     @property
     def code(self) -> int:
         """Return a whole number ≥ 0 that gives each noise its own random numbers."""
-        # Codes of rates are below 2³⁰; those of other noise start at 2³¹.
+        # Uniform noise has codes below 2³⁰, from its rate; other noise from 2³¹ on: they never coincide.
         return round(self.rate * 10**9) if self._is_rate else int(self._digest[:8], 16) | 1 << 31
 
     @property
@@ -156,16 +156,16 @@ class Noise:
         return None
 
     def largest_rate(self, n_classes: int) -> float:
-        """Return the largest valid rate: with uniform noise a class must keep its label most often.
+        """Return the largest valid rate; with uniform noise no other label may be likelier than the true one.
 
-        A class keeps its label with probability 1 - p; each other label has p / (K - 1). Equality is allowed,
-        as a control. Other models define their own probabilities of labels.
+        A row keeps its label with probability 1 - p; each other label has p / (K - 1). Equality, at which
+        labels say nothing, is allowed as a control. Other models define their own probabilities of labels.
         """
         return 1 - 1 / n_classes if type(self) is Noise else 1.0
 
     @property
     def asks_classes(self) -> bool:
-        """Return whether the noise is valid for some classes only."""
+        """Return whether the noise suits only tasks with certain names or numbers of classes."""
         # Uniform rates up to 0.5 are valid for any number of classes.
         return bool(self.level == "class" or self.named or self.n_classes or self.rate > self.largest_rate(2))
 

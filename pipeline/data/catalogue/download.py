@@ -45,8 +45,8 @@ def present(entry: PublicSet, file: PublicFile) -> Path | None:
 def locate(entry: PublicSet) -> tuple[Path, ...]:
     """Return the paths of all files of a public set, in the order of ``entry.files``; download missing ones.
 
-    A downloaded file is kept only if it has the public checksum, or, if none is known, if the set's counts
-    are right. Raises InputError if a file is not available or a download is not the public file.
+    A downloaded file is kept only if it has the public checksum or, if none is known, if `PublicSet.read`
+    accepts its content. Raises InputError if a file is not available or a download is not the public file.
     """
     paths = {file.name: present(entry, file) for file in entry.files}
     missing = [file for file in entry.files if paths[file.name] is None]
@@ -73,7 +73,7 @@ def locate(entry: PublicSet) -> tuple[Path, ...]:
 
 
 def _kept(entry: PublicSet) -> Path:
-    # The tasks of a family share their files.
+    # The data sets of a family are read from the same files, so they share one folder.
     return cache_folder() / "data" / (entry.family or entry.name)
 
 

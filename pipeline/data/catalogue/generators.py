@@ -1,7 +1,7 @@
 """Generate data from a seed, with the same rows on every machine.
 
-Generators use only elementwise arithmetic on frozen random streams. They draw the training part first, so
-more test rows never change the training rows.
+Generators use only elementwise arithmetic on numbers from `RandomState`, whose sequences NumPy never changes.
+They draw the training part first, so more test rows never change the training rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DrawRows = Callable[..., tuple[FloatArray, Codes]]
 
 @dataclass(frozen=True)
 class Generator:
-    """Declare a generator."""
+    """A generated data set: its drawing function, its options and their defaults."""
 
     name: str
     #: ``draw(random_state, n, **parameters) -> X (n, d) float64, y (n,) int32``.
@@ -161,7 +161,7 @@ def draw_hyperplane(
     X = random_state.random_sample((n, 10))
     turns = np.where(random_state.random_sample((n, drift_features)) < reversal, -1.0, 1.0)
     directions = np.where(random_state.random_sample(drift_features) < 0.5, -1.0, 1.0)
-    # The first row uses the initial weights, so subtract its own step.
+    # Sum the steps before each row, without its own: the first row uses the initial weights.
     steps = np.cumprod(turns, axis=0) * directions * change
     moved = np.cumsum(steps, axis=0) - steps
     balance = np.zeros(n)

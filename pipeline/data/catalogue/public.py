@@ -88,7 +88,7 @@ class PublicSet:
     licence: str
     #: Preprocessing, scaling and order of the rows.
     note: str
-    #: In code order; empty if known only from the user's copy.
+    #: The classes, in the order of their codes; empty if known only from the user's copy.
     classes: tuple[str, ...] = ()
     #: Published number of features; 0 if known only from the user's copy.
     n_features: int = 0
@@ -100,12 +100,12 @@ class PublicSet:
     version: int = 1
     #: Named sets of classes that together are the positive class of a task.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Named lists of tasks: a value of ``task``, mapped to each task's label suffix and task.
+    #: Lists of tasks, by the name to give as ``task``; each maps the suffix of a task's label to the task.
     task_lists: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: Content fingerprints of the public files as read. Another row order, a changed value or another reader
     #: changes the fingerprint.
     fingerprints: tuple[str, ...] = ()
-    #: By file name (one of `PublicFile.also`).
+    #: Published parts of the set that are accepted in its place, by file name (one of `PublicFile.also`).
     stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
     #: Name of the `Family` that has this set as one of its tasks; empty for an independent set.
     family: str = ""
@@ -220,7 +220,7 @@ def _delimited(paths: Sequence[Path], header: bool = False, **how: Any) -> Table
 
 
 def _mnist(paths: Sequence[Path], classes: Sequence[str]) -> Table:
-    """Return images as rows of 784 pixels divided by 255, float32; the labels are the codes."""
+    """Return images as rows of 784 pixels divided by 255, float32; the stored digits are the class codes."""
     images, labels, images_test, labels_test = (read_idx(path) for path in paths)
     parts: list[Any] = []
     for pixels, digits, path in ((images, labels, paths[0]), (images_test, labels_test, paths[2])):
@@ -259,9 +259,10 @@ _FILES = (
 
 
 def _sets(declared: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the sets of an entry: one, or one for each of its ``parts``.
+    """Yield the data sets of an entry: one, or one for each of its ``parts``.
 
-    The values of a part replace those of the entry, and ``{part}``, its name, and ``{key}`` in all texts.
+    A part's keys override those of the entry. In all texts ``{part}`` becomes the part's name, and ``{key}``
+    the part's value of that key.
     """
     common = {key: value for key, value in declared.items() if key != "parts"}
     keys = {each.name for each in fields(PublicSet)}
@@ -273,7 +274,7 @@ def _sets(declared: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         given |= {key: filled[key] for key in needs}
         made = {key: value for key, value in filled.items() if key not in ("reader", "pairs")}
         if "pairs" in filled:
-            # A list of tasks of this name: one task for every pair of classes.
+            # The list of tasks with this name has one task for every pair of classes.
             pairs = {f"{a}-vs-{b}": f"pair:{a},{b}" for a, b in combinations(filled["classes"], 2)}
             made["task_lists"] = {filled["pairs"]: pairs}
         yield {**made, "parse": partial(reader, **given)}

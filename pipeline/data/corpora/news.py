@@ -84,7 +84,7 @@ _N_FEATURES = 47_236
 
 
 def rcv1(paths: Sequence[Path], codes: Sequence[str], classes: Sequence[str]) -> Table:
-    """Return binary rows of the documents with exactly one of `codes`; the labels are the last of `paths`."""
+    """Return binary rows of the documents with exactly one of `codes`; the last path is the label file."""
     wanted = _labelled(paths[-1], codes)
     rows = [row for path in paths[:-1] for row in _vectors(path, wanted)]
     if not rows:
@@ -113,7 +113,7 @@ def _labelled(path: Path, codes: Sequence[str]) -> dict[int, int]:
     for number, text in lines(path):
         fields = text.split()
         if len(fields) < 2 or not fields[1].isdecimal():
-            raise InputError(f"{path}, line {number}: not of the form 'code document 1'")
+            raise InputError(f"{path}, line {number}: expected a topic code, a document number and 1")
         document = int(fields[1])
         if fields[0] in codes:
             if document in found:
@@ -181,7 +181,7 @@ def _vowpal_wabbit(path: Path) -> tuple[Any, Any]:
 
 
 def nytimes(paths: Sequence[Path], key: str) -> Table:
-    """Return word counts, without stop words, of the articles that have a label under `key`."""
+    """Return word counts, without stop words, of the articles whose JSON field `key` has a label."""
     texts, labels = [], []
     for number, line in lines(paths[0]):
         try:

@@ -47,7 +47,7 @@ def _acl_reviews(path: Path) -> Iterator[dict[str, float]]:
             token, colon, count = field.rpartition(":")
             if token == "#label#":
                 if count not in _SENTIMENT or not path.name.startswith(count):
-                    raise InputError(f"{path}, line {number}: label {count!r} in the file {path.name}")
+                    raise InputError(f"{path}, line {number}: the file's name does not allow label {count!r}")
             elif not colon or not count.isdecimal() or len(count) > _LONGEST_COUNT:
                 raise InputError(f"{path}, line {number}: {field!r} is not of the form token:count")
             else:

@@ -80,7 +80,7 @@ class ArffFile(ColumnFile):
         return batch
 
     def _fault(self, at: str, text: str, error: str) -> str:
-        """Return the error message for a wrong line; the reader does not name the column."""
+        """Return the error message for a wrong line, with the column, which the ARFF parser does not name."""
         if not text.startswith("{"):
             quote = "'" if "'" in text else '"'
             reader = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True)
@@ -146,7 +146,7 @@ def _plain(declaration: re.Match[str]) -> str:
 def _opened(
     path: Path, limits: Limits
 ) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
-    """Open a file; yield its attributes, rows, [number, text] of the last line, and a progress function."""
+    """Open a file; yield attributes, rows, [number, text] of the line read last, and a progress function."""
     line: list[Any] = [0, ""]
     with open_text(path, limits) as (stream, report_position):
 

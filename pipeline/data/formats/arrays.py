@@ -24,7 +24,7 @@ _LABEL = "label"
 def array_table(
     owner: str, X: Any, y: Any, X_test: Any = None, y_test: Any = None, *, missing: bool = False
 ) -> Table:
-    """Return the table of arrays, equal to that of a file with the same rows.
+    """Convert arrays to the table that a file with the same rows would give.
 
     Parameters
     ----------

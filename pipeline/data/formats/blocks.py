@@ -1,4 +1,4 @@
-"""Read rows in blocks: a file without conversion, or an opened stream that is larger than memory."""
+"""Read rows in blocks, from a file that is not stored in the cache, or from a stream larger than memory."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
 
 
 def _cut(pieces: Iterator[Block], rows: int) -> Iterator[Block]:
-    """Yield the same rows in blocks of `rows`."""
+    """Regroup blocks into blocks of `rows` rows; the last one may be shorter."""
     held: list[Block] = []
     n_held = 0
     for piece in pieces:

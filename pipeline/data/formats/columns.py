@@ -55,7 +55,7 @@ class Asked:
 
     @classmethod
     def of(cls, options: Options) -> Asked:
-        """Return the options for files with columns from resolved options."""
+        """Return a data set's options for files with columns; `options` includes the defaults."""
         known: dict[str, Any] = {key: options[key] for key in cls.__dataclass_fields__ if key in options}
         return cls(**known)
 
@@ -72,10 +72,10 @@ class ColumnFile(ABC):
 
     @abstractmethod
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
-        """Yield rows a few MB at a time: one array per column in the requested kind, or None for kind None.
+        """Yield rows a few MB at a time: one array per column, or None for a column that is skipped.
 
-        Raises InputError at the first invalid row, with file, row and column. With `missing` a number may be
-        NaN, but never infinite.
+        `kinds` says how each column is read; None skips it. Raises InputError at the first invalid row, with
+        file, row and column. With `missing` a number may be NaN, but never infinite.
         """
 
     @abstractmethod

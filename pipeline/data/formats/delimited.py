@@ -127,7 +127,7 @@ class DelimitedFile(ColumnFile):
                     f"{self.path}, line {number}: a quote is not closed in the line; values must not "
                     "contain line breaks"
                 )
-        raise InputError(f"{self.path}: the block from line {first} has not one row per line")
+        raise InputError(f"{self.path}: after line {first} a row is not one line: write each row in one line")
 
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
         """Find the first wrong line and raise its error, since Arrow's parser does not name it."""

@@ -1,4 +1,4 @@
-"""Turn columns into features: numbers, one-hot or hashed categories and words, missing-value marks."""
+"""Turn columns into features: numbers, one-hot or hashed categories and words, missing-value indicators."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Encoder:
     """Turn rows into features, in the same way for every block of a file and its test file.
 
     Features are in column order: a numeric column has one feature, a column of categories or words one per
-    value. Then follow the marks of missing values, and last the hashed features.
+    value. Then follow the indicators of missing values, and last the hashed features.
     """
 
     columns: tuple[_Column, ...]
@@ -58,7 +58,7 @@ class Encoder:
         return sum(_places(column) + column.marked for column in self.columns) + self.n_hashed
 
     def column_of(self, feature: int) -> str:
-        """Return the name of the column behind a feature; the feature must precede the marks."""
+        """Return the column of a feature, or "?" for missing-value indicators and hashed features."""
         for column in self.columns:
             feature -= _places(column)
             if feature < 0:
@@ -155,7 +155,7 @@ class Encoder:
         starts, stops = np.array(ends[:-1], dtype=np.int64)[codes], np.array(ends[1:], dtype=np.int64)[codes]
         lengths = stops - starts
         rows = np.repeat(present, lengths)
-        # Positions of each row's entries, row after row.
+        # Position of each entry within its own row: 0, 1, … for every row.
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         taken = np.repeat(starts, lengths) + offsets
         return rows, np.array(features, dtype=np.int64)[taken], np.array(values)[taken]

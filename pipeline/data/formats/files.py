@@ -18,7 +18,7 @@ from .delimited import DelimitedFile
 from .labelled_columns import combine, read_columns
 from .svmlight import read_svmlight
 
-# int32 indices and shapes allow no more.
+# Largest number of features, because indices and shapes are int32.
 _MOST_FEATURES = 2**31 - 1
 # Options of all files with columns; `target`, `header` and `delimiter` are detected if not given.
 COLUMN_OPTIONS: dict[str, Option] = {
@@ -44,14 +44,14 @@ class Format:
 
     suffixes: tuple[str, ...]
     options: Mapping[str, Option]
-    #: ``open(path, resolved options)``; None for svmlight, whose features are numbers and not columns.
+    #: ``open(path, options)``, where options include defaults; None for svmlight, which has no columns.
     open: Callable[[Path, Options], ColumnFile] | None
     #: Whether a file may be compressed as a whole; formats that compress their own content may not.
     compressible: bool = True
 
 
 def _open_delimited(path: Path, options: Options) -> DelimitedFile:
-    # The options are those of the training file, which may have another format without these two.
+    # Read with defaults: a test file gets the training file's options, whose format may lack these two.
     given = str(options.get("delimiter", ""))
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")
@@ -135,18 +135,18 @@ def file_options(path: Path, given: Options) -> Mapping[str, Option]:
 
 
 def open_columns(path: Path, options: Options) -> ColumnFile | None:
-    """Open a file with columns, given resolved options of its format; return None for svmlight."""
+    """Open a file with columns; return None for svmlight, which has none. `options` includes the defaults."""
     opener = FORMATS[file_format(path, options["format"])].open
     return None if opener is None else opener(path, options)
 
 
 def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -> Table:
-    """Read files as one, in order, and likewise the files of a test part, all in the same format.
+    """Read files one after the other as one training part, and the files `tests` likewise as its test part.
 
-    Values are as stored, in the requested dtype (unless the features are to be standardised later), with NaN
-    for missing values; other feature options are not applied.
+    All have the same format. Missing values are NaN. Values get the requested dtype, unless features will be
+    standardised later. No other feature option is applied.
     """
-    # Means and standard deviations are computed from the numbers as stored in the file.
+    # Keep the file's precision for standardising: means and deviations are computed from the stored numbers.
     dtype = "" if options["standardize"] else str(options["dtype"])
     if FORMATS[file_format(paths[0], options["format"])].open is None:
         return _read_svmlight(paths, tests, options, dtype)

@@ -104,7 +104,7 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
         _refuse_missing_labels(file, layout, labels, done)
         missing = {}
         for position, role, array in zip(layout.features, layout.roles, features, strict=True):
-            # The file has already checked that no number is missing.
+            # `ColumnFile.batches` has already refused missing numbers.
             if role == "number" and asked.missing == "error":
                 continue
             where = missing_in(role, array)

@@ -82,7 +82,7 @@ def svmlight_blocks(
 def _all_rows(
     path: Path, n_features: int, zero_based: bool, dtype: str, limits: Limits
 ) -> tuple[Floats, SpillingMatrix, int]:
-    """Read all rows of a file in bounded memory: labels, rows, and the width up to the largest index."""
+    """Read all rows of a file in bounded memory; return labels, rows, and the largest index as the width."""
     folder = cache_folder() / "streams"
     labels, rows, width = SpillingArray(np.float64, folder), SpillingMatrix(folder, path), 0
     for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):

@@ -32,7 +32,7 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
 
     The archive may be compressed. Names have ``/`` between folders. Raises InputError if the archive is
     missing, damaged, cut short or expands past the usual limit, or if a member is a link, a device, or named
-    so that it would leave its folder. No member of such an archive is trusted.
+    so that it would leave its folder. After an error, members that were already yielded must not be used.
     """
     try:
         with path.open("rb") as stored, _uncompressed(path, stored) as archive:
@@ -72,4 +72,7 @@ def _check_member(path: Path, member: tarfile.TarInfo) -> None:
     if not (member.isfile() or member.isdir()):
         raise InputError(f"{path}: the archive's {member.name!r} is a link or a device; refused")
     if member.size > _LARGEST_MEMBER:
-        raise InputError(f"{path}: the archive's {member.name!r} has {member.size:,} bytes; refused")
+        raise InputError(
+            f"{path}: the archive's {member.name!r} has {member.size:,} bytes, which is more than the limit "
+            f"of {_LARGEST_MEMBER:,}; refused"
+        )

@@ -29,7 +29,7 @@ _HARMLESS_BYTES = 1 << 20
 class Limits:
     """Limit what a file may expand to before it is refused as damaged or malicious.
 
-    The options of a data set with the names of the fields raise the limits.
+    A data set can change each limit by an option of the same name.
     """
 
     #: Bytes in a line, including the header's. 16 MB are a million numbers of 16 digits.
@@ -43,7 +43,7 @@ class Limits:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Limits:
-        """Return the limits given by resolved options."""
+        """Return the limits that a data set's options set; `options` includes the defaults."""
         return cls(**{name: options[name] for name in cls.__dataclass_fields__ if name in options})
 
 

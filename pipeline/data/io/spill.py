@@ -16,8 +16,8 @@ from ...errors import InputError
 
 T = TypeVar("T", bound=np.generic)
 
-# Arrays up to this size stay in memory, larger ones go to disk. Four arrays grow at once, and each block is
-# copied once.
+# Arrays up to this size stay in memory, larger ones go to disk. Reading grows four arrays at once and copies
+# each block once, so it needs some multiple of this memory.
 _SPILL_BYTES = 1 << 24
 # Bytes in one step of a pass over a large array.
 _STEP_BYTES = 1 << 24
@@ -55,7 +55,7 @@ class SpillingArray(Generic[T]):
             self._spill()
             self._file.flush()
             whole = np.memmap(self._file, dtype=self._dtype, mode="r", shape=(self.size,))
-            # The mapping keeps the file open through another handle.
+            # The mapping has its own handle, so it stays valid.
             self._file.close()
         return whole.reshape(shape) if shape is not None else whole
 

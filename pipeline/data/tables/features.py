@@ -55,7 +55,7 @@ def scaled_online(options: Options) -> bool:
 
 
 def raw_options(options: Options) -> dict[str, Value]:
-    """Return the options that open the same table with unchanged features, so that a caller can fit them."""
+    """Return the options that open the same table without feature options; the caller applies them itself."""
     return {**options, "standardize": False, "bias": False, "dtype": "", _RAW: True}
 
 

@@ -37,7 +37,7 @@ def test_processed_acl(write: Write, dense: Dense) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("a:1 #label#:negative", "line 2: label 'negative' in the file positive.review.gz"),
+        ("a:1 #label#:negative", "line 2: the file's name does not allow label 'negative'"),
         ("a:1 b #label#:positive", "line 2: 'b' is not of the form token:count"),
         ("a:12345678 #label#:positive", "line 2: 'a:12345678' is not of the form token:count"),
         ("a:one #label#:positive", "line 2: 'a:one' is not of the form token:count"),

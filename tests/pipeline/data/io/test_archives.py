@@ -52,7 +52,9 @@ def test_a_member_of_absurd_size_is_refused(tmp_path: Path) -> None:
     info = tarfile.TarInfo("big.txt")
     info.size = 1 << 40
     (tmp_path / "a.tar").write_bytes(info.tobuf())
-    with pytest.raises(InputError, match=r"'big\.txt' has 1,099,511,627,776 bytes; refused"):
+    with pytest.raises(
+        InputError, match=r"'big\.txt' has 1,099,511,627,776 bytes, which is more than .*; refused"
+    ):
         list(tar_texts(tmp_path / "a.tar", lambda name: True))
 
 
