@@ -41,7 +41,7 @@ def _check(content: memoryview) -> None:
         return
     checksum = zlib.crc32(content[start:], zlib.crc32(content[:begin]))
     if checksum != int.from_bytes(content[end:start], "little"):
-        raise pa.ArrowInvalid("it is not what was written")
+        raise pa.ArrowInvalid("its content differs from its checksum")
 
 
 def _start_of_footer(end: bytes, size: int) -> int:

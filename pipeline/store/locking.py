@@ -46,11 +46,11 @@ class Holder:
 
     host: str
     pid: int
-    # Start in UTC, to the second.
+    # When the process took the lock or lease: UTC, to the second.
     since: str
     # Identifies a boot of a system and its process namespace; empty if unknown.
     machine: str = ""
-    # Random text of this lock or lease only.
+    # Random text that tells this lock or lease from earlier ones of the same process.
     token: str = ""
     # Number of renewals of the lease.
     renewed: int = 0
@@ -78,7 +78,7 @@ class Holder:
 
 
 def holder_here() -> Holder:
-    """Return this process as the holder from now on, with a new token."""
+    """Return a `Holder` that describes this process, with the time and a new token."""
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return Holder(socket.gethostname(), os.getpid(), since, _machine(), secrets.token_hex(8))
 
@@ -92,26 +92,26 @@ def _machine() -> str:
 
 
 def _read(folder: Folder, name: str) -> Holder | None:
-    """Return the holder in a document, or None if the document is missing or unreadable."""
+    """Return the holder that a file of `folder` records, or None if the file is missing or unreadable."""
     with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
         return Holder(**json.loads(folder.read(name)))
     return None
 
 
 class StoreLock:
-    """A store's lock or lease, with the client that has taken it over, if any; `url` is the store's."""
+    """This process's lock or lease of the store at `url`."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        #: The process that has the store now, if this process has lost it.
+        #: The process that has taken the store over; None while this process has it.
         self.successor: Holder | None = None
 
     def check(self) -> None:
         """Raise InputError if another client has taken the store over; the message names it."""
         if self.successor is not None:
             raise InputError(
-                f"output {self._url}: this process stood still for too long, and {self.successor} holds it "
-                "now: this run stops; what it had written stays"
+                f"output {self._url}: this process did not renew its lease in time, and {self.successor} has "
+                "taken the output over: this run stops; its stored results are kept"
             )
 
 
@@ -124,7 +124,7 @@ def locked(folder: Folder, note: Callable[[str], None]) -> Iterator[StoreLock]:
 
 
 def holder_of(folder: Folder) -> Holder | None:
-    """Return the process that has a store's lock or lease, as far as one look tells, or None."""
+    """Return the recorded holder of a store's lock or lease; None if there is none, or it has ended."""
     if not folder.is_local:
         found = _read(folder, LEASE)
         return None if found is None or found.is_gone else found
@@ -136,14 +136,14 @@ def holder_of(folder: Folder) -> Holder | None:
     try:
         lock.acquire()
     except (filelock.Timeout, NotImplementedError, OSError):
-        # Locked; or not permitted for this user, or no locks on this file system: the document may be stale.
+        # Locked; or not permitted, or no locks on this file system: then the recorded holder may have ended.
         return _named(folder)
     lock.release()
     return None
 
 
 def silence(folder: Folder) -> timedelta | None:
-    """Return the time since a lease was renewed, from this clock and the store's; None without a lease."""
+    """Return how long ago, by this machine's clock, a lease was renewed, by the store's; None without one."""
     if folder.is_local:
         return None
     try:
@@ -153,7 +153,7 @@ def silence(folder: Folder) -> timedelta | None:
 
 
 def _named(folder: Folder) -> Holder | None:
-    """Return the holder of a local store by its document, or None if that process is known to have ended."""
+    """Return the holder that a local store records, or None if that process is known to have ended."""
     found = _read(folder, HOLDER)
     return None if found is None or found.is_gone else found
 

@@ -32,7 +32,7 @@ from .tables import JUDGED_BY, beaten_keys, in_order, joined, only, read_lean, t
 # Incomplete parts older than this were left by killed processes. They only take disk space. Younger ones may
 # still be written by a worker.
 LEFT_AFTER = timedelta(hours=1)
-# A reader starts again if parts are merged while it reads. The end of a run merges once, so this is plenty.
+# A reader starts again if parts are merged while it reads, at most this often. A run merges once, at its end.
 _TRIES = 20
 # The pause grows with each try: on a busy machine a merge may take as long as the read.
 _PAUSE_SECONDS = 0.02
@@ -66,7 +66,7 @@ class Parts:
         return [name for name in self.folder.listed("cells") if name.endswith(".parquet")]
 
     def write(self, cells: pa.Table, curves: pa.Table) -> None:
-        """Write one part; curves come first."""
+        """Write one part: first its curves, so that a reader who finds its cells also finds their curves."""
         name = f"part-{uuid.uuid4().hex}.parquet"
         for within, table in (("curves", curves), ("cells", cells)):
             self.folder.write(f"{within}/{name}", to_parquet(table))
@@ -81,10 +81,11 @@ class Parts:
     def table(
         self, within: str, columns: Sequence[str] | None = None, keys: Sequence[str] | None = None
     ) -> pa.Table:
-        """Return a table of all parts, with one row per cell, or the curve that belongs to it.
+        """Return one table of all parts: one row per cell, or with `within` "curves" the rows of its curve.
 
-        `within` is "cells" or "curves". `columns` None stands for all columns, `keys` None for all cells.
-        Columns without a value are of Arrow's null type.
+        `within` is "cells" or "curves". `columns` None stands for all columns, `keys` None for all cells. If
+        parts have several rows of a cell, the best one (`beaten_keys`) and its curve are taken. Columns
+        without a value are of Arrow's null type.
         """
         wanted = list(SCHEMAS[within].names if columns is None else columns)
         planned = pa.array(keys or (), pa.string())
@@ -103,7 +104,7 @@ class Parts:
         return self.steadily(read)
 
     def read(self, names: Sequence[str], within: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield the given columns of the parts as `read_lean` reads them; call it within `steadily`."""
+        """Yield columns of each part (see `read_lean`); call this in a function given to `steadily`."""
         for name, source in zip(names, self._sources(names, within), strict=True):
             try:
                 with self._opened(source, within) as file:
@@ -124,7 +125,7 @@ class Parts:
         return counted
 
     def steadily(self, read: Callable[[], _T]) -> _T:
-        """Call a function that lists and reads parts, and again if parts were merged; return its result."""
+        """Call a function that lists and reads parts; call it again if listed parts were merged meanwhile."""
         for tries in range(_TRIES):
             time.sleep(tries * _PAUSE_SECONDS)
             try:
@@ -132,7 +133,7 @@ class Parts:
             except _MergedMeanwhile as gone:
                 if (path := str(gone)).partition("/")[2] in self.names():
                     raise self._damaged(path, "it is not there") from None
-        raise InputError(f"{self.url}: is being merged all the time: try again later")
+        raise InputError(f"{self.url}: another process keeps merging its files: try again later")
 
     # -- tidying, by the one who holds the store ---------------------------------------------------
 

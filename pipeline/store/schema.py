@@ -35,8 +35,8 @@ SCHEMA_VERSION: Final = 3
 READABLE: Final = frozenset({SCHEMA_VERSION})
 METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 
-# How a cell ended. failed: it raised an error; stopped: it reached its time limit; crashed: the process that
-# ran it crashed three times, or it did not end.
+# How a cell ended. failed: it raised an error. stopped: its learner reached the time limit of the study.
+# crashed: the process that ran it crashed three times, or the cell did not end and was given up.
 Status: TypeAlias = Literal["ok", "failed", "stopped", "crashed"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
@@ -46,9 +46,9 @@ def _fields(kind: pa.DataType, *names: str, nullable: bool = True) -> list[pa.Fi
 
 
 _COUNTED = _fields(pa.int64(), *COUNTS)
-# Columns for metrics, null if the study asks for none that needs them. Counts by class are lists in the order
-# of the classes. One column per class would need as many columns as the largest task has classes, and one row
-# per class would multiply the curves' rows by K.
+# Columns for metrics; null if no metric of the study needs them. Counts by class are lists in the order of
+# the classes: one column per class would need as many columns as the largest task has classes, and one row
+# per class would multiply the number of rows by K.
 _KEPT = [
     *_fields(pa.list_(pa.int64()), *BY_CLASS),
     *_fields(pa.int64(), *REFERENCES),
@@ -65,7 +65,7 @@ def _faded(kind: pa.DataType) -> pa.DataType:
 CELLS = pa.schema(
     [
         *_fields(pa.string(), "key", "dataset", nullable=False),
-        # The study's name of the data set that the task was cut from, and its source.
+        # The study's label for the data set from which the task is made, and the name or path of that set.
         *_fields(pa.string(), "parent", "source", nullable=False),
         *_fields(pa.string(), "task", "algorithm", "learner", "params", nullable=False),
         pa.field("grid", pa.string()),
@@ -74,29 +74,31 @@ CELLS = pa.schema(
         pa.field("noise_rate", pa.float64()),
         pa.field("seed", pa.int64(), nullable=False),
         *_fields(pa.string(), "stage", "protocol", nullable=False),
-        # Whether rows are drawn for each seed; with holdout, whether the data set has an official test part.
-        # Null in parts of earlier versions.
+        # `drawn`: whether a generator draws new rows for each seed. `own_test`: with protocol "holdout",
+        # whether the data set has an official test part. Both are null in parts of earlier versions.
         *_fields(pa.bool_(), "drawn", "own_test"),
-        # Rows that determine how features are standardised and gaps filled: "all" of the training part, those
-        # "learnt", or those of the stream "so far"; null if features are unchanged.
+        # The rows from which means, deviations and fill values of features are computed. "all": the whole
+        # training part of the data set. "learnt": the training rows of the cell. "so far": the earlier rows
+        # of the stream and the row itself. Null if features are unchanged.
         pa.field("scaling", pa.string()),
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
         *_fields(pa.int64(), "n_features", "n_examples"),
-        # Number of examples learned before the counted ones; grids were judged on them.
+        # Number of examples, from the start of the stream, that are learned but not counted, because the
+        # winners of grids were chosen on them.
         pa.field("counted_from", pa.int64()),
-        # The order of the rows if it is not seeded.
+        # The order of the rows; null for the seeded one.
         pa.field("order", pa.string()),
-        # Number of repetitions if seeds would change nothing.
+        # Number of seeds that run, if it is lower than the study's: further seeds would change nothing.
         pa.field("repetitions", pa.int64()),
-        # Numbers of counted examples after which the stream changes.
+        # Numbers of counted examples after which the concept of the stream changes.
         pa.field("changes", pa.list_(pa.int64())),
-        # Share of the training examples that noise touched, in total and for each class in the order of
+        # Share of the training examples that noise changed, in total and for each class in the order of
         # codes.
         pa.field("noise_realised", pa.float64()),
         pa.field("noise_by_class", pa.list_(pa.float64())),
         *_COUNTED,
-        # The counts of occurring classes, in the stream and the test part, exist for every cell.
+        # How often each class occurs, in the stream and in the test part, is stored for every cell.
         *_KEPT,
         *_fields(pa.float64(), *PRECISIONS, *REGRETS),
         # Numbers of examples after which an online model selection moved to the next level of complexity.
@@ -185,7 +187,7 @@ def as_now(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return a table with exactly the columns of a schema; columns without values become nulls."""
     there = with_values(table)
     lacking = {field.type for field in schema if field.name not in there}
-    # Columns of one type share an array, because they are never written to.
+    # Missing columns of one type share one array of nulls, because arrays are never written to.
     nulls = {kind: pa.nulls(len(table), kind) for kind in lacking}
     columns = [table[field.name] if field.name in there else nulls[field.type] for field in schema]
     return pa.table(columns, schema=schema)
@@ -205,7 +207,7 @@ class CellResult:
 
     # The cell's row of the cells table, by column; missing columns are null.
     row: dict[str, Any]
-    # Its rows of the curves table, by column without the key; empty for a failed cell.
+    # Its rows of the curves table, by column but without the column "key"; empty for a failed cell.
     curve: Curve = field(default_factory=dict)
     # Whether the worker that ran the cell stores it itself; the row then has only what progress needs, and
     # the curve is empty.
@@ -214,6 +216,6 @@ class CellResult:
     again: bool = False
 
     def receipt(self) -> CellResult:
-        """Return the result without the curve and most columns, for a cell that its worker stores."""
+        """Return only the columns that progress needs: the worker stores the whole result itself."""
         row = {name: self.row[name] for name in _TOLD if name in self.row}
         return CellResult(row, stored=True)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 # A finished run with more parts than this is merged: a run writes many, and a reader should open few.
 MAX_PARTS = 8
-# Workers recognize the output by this file; it names the run, with which a client that reconnects goes on.
+# Marker file with the name of the run: workers know the output by it, and a lost client continues that run.
 MARK = "shared.json"
-# What a run's cluster leaves behind if the run is killed, and its attendance; it is removed with the run.
+# What a run's cluster leaves behind if the run is killed, and counts of its workers; removed at its end.
 CLUSTER = "cluster.json"
 # The small JSON documents of a store, except those of its lock.
 DOCUMENTS = ("study.json", "plan.json", "provenance.json", MARK, CLUSTER)
@@ -173,7 +173,7 @@ class Store:
         """Return whether the folder contains a store."""
         if self.folder.is_local:
             return bool(self.fs.isdir(self.folder.path("cells")))
-        # An object store has no folders. A study's document is written before its first cell.
+        # Object stores have no folders: look for parts, or for study.json, which is written before them.
         return bool(self._parts.names() or self.read_json("study.json"))
 
     def check_lock(self) -> None:

@@ -24,11 +24,11 @@ FEW_ROWS = 1 << 14
 
 
 def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
-    """Return the keys of cells that another part has a better row of, by the part's index.
+    """Map the index of each part to the keys of its cells for which another part has a better row.
 
-    A success is better than any other status, then the row that started last wins. A cell has several rows if
-    it was tried again, or if the run was killed during a merge. Each part is a cells table with at least the
-    columns `JUDGED_BY`, and at most one row per cell.
+    A success is better than any other status; among equals the row that started last wins. A cell has several
+    rows if it was tried again, or if the run was killed during a merge. Each part is a cells table with at
+    least the columns `JUDGED_BY`, and at most one row per cell.
     """
     schema = schema_of("cells", JUDGED_BY)
     rows = as_now(joined([part.select(JUDGED_BY) for part in parts], schema), schema)

@@ -42,8 +42,8 @@ def run_in_subprocess(
     """Run a cell in a subprocess, and retry if the subprocess ends without an outcome.
 
     `limit` is the cell's timeout in seconds, `memory` the bytes that the subprocess may take; None means no
-    limit. `pins` are the tables that the data sets must equal. The outcome has status "crashed" if the
-    subprocess reaches the timeout, or ends without an outcome `TRIES` times.
+    limit. `pins` identify the tables that it must read the data sets from. The outcome has status "crashed"
+    if the subprocess reaches the timeout, or ends without an outcome `TRIES` times.
     """
     reasons: list[str] = []
     while len(reasons) < TRIES:
@@ -166,7 +166,7 @@ def _main(writer: int) -> None:
                 pipe.flush()
 
         outcome = run_cell(cell, begins)
-        # A cell that fails early has not called it.
+        # A cell that fails early has not called `begins`.
         begins()
         pipe.write(pickle.dumps(outcome))
     # Exit without waiting for threads that a learner has left running.

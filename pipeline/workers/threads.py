@@ -21,7 +21,8 @@ from .in_flight import InFlight
 from .subprocess_runner import run_in_subprocess
 from .timeout import START_SECONDS, Deadline, ended_when_frozen, overdue
 
-# Interval at which outcomes are passed on together: long compared with the call, short compared with a flush.
+# Interval at which outcomes are passed on together: long compared with passing them on, short compared with
+# the interval at which they are written to the store.
 _BATCH_SECONDS = 0.05
 # A thread that returns from compiled code gets the GIL at most this much later. With Python's default of 5 ms
 # it would wait longer than most cells of a small study take, whenever this thread stores outcomes.
@@ -83,7 +84,10 @@ def compute_in_threads(
 def _without_the_guilty(
     cells: list[Cell], done: Callable[[list[CellResult]], None], cell_limit: float, left: frozenset[str]
 ) -> tuple[list[Cell], list[Cell]]:
-    """Run the cells of a crashed run in subprocesses; return the cells left for threads and subprocesses."""
+    """Run the cells during which the last run crashed in subprocesses; split the others into two lists.
+
+    The first is for threads. The second has the cells of learners that crashed again, for subprocesses.
+    """
     guilty = set()
     for cell in cells:
         if cell.key in left:
@@ -119,7 +123,7 @@ class _Place:
     slot: int
     cell: Cell | None = None
     until: float = 0.0
-    # The wait in seconds that the cell asked for, if that ends before the cell's deadline.
+    # The seconds that the cell's current step may take, if they end before the cell's deadline.
     step: float | None = None
     deadline: Deadline | None = None
 
@@ -178,7 +182,7 @@ class _Pool:
                 batch.append(self._finished.get_nowait())
         ended = sum(each is None for each in batch)
         self.at_work -= ended
-        # A thread that ended had acquired the semaphore too.
+        # Before it ended, a thread acquired the semaphore once more, as for a cell.
         if freed := ended + sum(isinstance(each, CellResult) for each in batch):
             self._room.release(freed)
         return batch
@@ -226,6 +230,6 @@ class _Pool:
             place.cell = None
             if self._places[place.slot] is not place:
                 return False
-            # The thread may have to wait before its next cell.
+            # The thread may wait for room before its next cell: until then it runs none.
             self._in_flight.note(place.slot, "")
             return True

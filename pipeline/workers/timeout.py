@@ -52,7 +52,7 @@ _own = threading.local()
 
 
 class Deadline:
-    """The deadline of a cell: `limit` seconds after the cell first reports; later ones do not extend it."""
+    """The deadline of a cell: `limit` seconds after the first call of `after`, for all of its steps."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
@@ -61,8 +61,7 @@ class Deadline:
     def after(self, step: float | None) -> tuple[float, float | None]:
         """Return the seconds to wait from now on, and `step` if it ends before the deadline, else None.
 
-        `step` is the number of seconds that the cell asks for until its next report; None asks for all the
-        time that is left.
+        `step` is the time in seconds that the cell allows for its next step; None allows all that is left.
         """
         now = time.monotonic()
         if self._until is None:
@@ -76,7 +75,7 @@ class _Companion:
 
     def __init__(self) -> None:
         self.cells: SimpleQueue[Cell] = SimpleQueue()
-        # For each cell: the waits that it asks for, in seconds (None: all the time that is left), then its
+        # For each cell: the seconds that it allows for each of its steps (None: all that are left), then its
         # outcome.
         self.said: SimpleQueue[CellResult | float | None] = SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
@@ -116,7 +115,7 @@ def run_with_timeout(cell: Cell, limit: float) -> CellResult:
 
 
 def overdue(cell: Cell, limit: float, step: float | None = None) -> CellResult:
-    """Return the outcome of a cell that reached its timeout, or the end of the `step` that it asked for."""
+    """Return the outcome of a cell that reached its timeout, or whose step took more than `step` seconds."""
     if step is None:
         return crashed(cell, f"had not ended after {limit:g} s")
     return crashed(

@@ -127,7 +127,7 @@ class Aside:
 
 
 async def release_all(client: Client) -> None:
-    """Undo what this client, or one that is gone, has set aside."""
+    """Let the scheduler use all workers again that this client, or one that is gone, has set aside."""
     await _on_scheduler(client, _release, None, client.id)
 
 
@@ -154,7 +154,7 @@ def _silent(seconds: float) -> dict[str, float]:
 
 
 def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:
-    """Give workers no further tasks for the sake of a client; return the tasks that they have."""
+    """Give workers no further tasks, and note the client that asks for this; return the tasks they have."""
     from distributed import Scheduler
 
     held = {}
@@ -171,7 +171,7 @@ def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:
 
 
 def _release(addresses: list[str] | None, client: str) -> None:
-    """Give tasks again to workers that no client has set aside any more; None: check all workers."""
+    """Give tasks again to those of the workers (None: all) that no connected client but this sets aside."""
     from distributed import Scheduler
 
     for scheduler in list(Scheduler._instances):

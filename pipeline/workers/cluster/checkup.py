@@ -78,8 +78,8 @@ def check_up(
 ) -> Checkup:
     """Connect to a cluster and inspect it.
 
-    `patience` is the longest wait in seconds, for the scheduler and then for a first worker. `pins` are the
-    tables that the workers need. `note` receives a line when something is waited for.
+    `patience` is the longest wait in seconds, for the scheduler and then for a first worker. `pins` identify
+    the tables of data that the workers need. `note` receives a line when something is waited for.
     """
     return asyncio.run(_check_up(place, patience, pins, note))
 

@@ -41,7 +41,7 @@ IDLE_TIMEOUT, DEATH_TIMEOUT = "30 minutes", "60 seconds"
 
 
 class Adapt(BaseModel):
-    """Bounds on the number of workers, between which the cluster follows the remaining work."""
+    """Least and greatest number of workers of a cluster that grows and shrinks with the remaining work."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -110,11 +110,12 @@ def read_cluster(text: str) -> ClusterFile:
 def started(
     text: str, remaining: Remaining | None = None, *, one_worker: bool = False
 ) -> Iterator[tuple[SchedulerPlace, float]]:
-    """Start a cluster, yield its place and the longest wait for a worker (seconds), and close it.
+    """Start a cluster; yield where its scheduler is, and the longest wait for a worker in seconds; close it.
 
-    `text` is ``local:N`` or the path of a file, see `ClusterFile`. An adaptive cluster scales by `remaining`.
-    With `one_worker` only one worker is requested, except from an SSHCluster, which starts one per host.
-    Raises InputError if the class cannot be found or the cluster cannot be started.
+    `text` is ``local:N`` or the path of a file, see `ClusterFile`. `remaining` is the work that is left, by
+    which an adaptive cluster chooses its number of workers. With `one_worker` only one worker is requested,
+    except from an SSHCluster, which starts one per host. Raises InputError if the class cannot be found or
+    the cluster cannot be started.
     """
     import dask
     from distributed import SpecCluster
@@ -200,12 +201,12 @@ def _hushed(make: Any) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block SIGINT in threads started meanwhile, and so in their processes: a terminal sends Ctrl-C to all.
+    """Block SIGINT in threads and processes that are started inside the block.
 
-    Otherwise a worker would print a traceback, and a command that submits a job would lose the job's number.
-    This process ends them itself.
+    A terminal sends Ctrl-C to all processes: a worker would print a traceback, and a command that submits a
+    job would lose the job's number. This process ends workers and jobs itself.
     """
-    # Start the tracker first: multiprocessing would unblock Ctrl-C in the thread that starts it.
+    # Start multiprocessing's resource tracker before: its start unblocks SIGINT in the calling thread.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -215,7 +216,10 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the file's arguments, with options added that end or name what may outlive this process."""
+    """Return the file's arguments with options for the case that this process is killed.
+
+    With them remote schedulers and workers end by themselves, and jobs have a name by which they are found.
+    """
     from distributed import SSHCluster
 
     # Schedulers of other classes end with this process, and their workers with them.

@@ -180,7 +180,7 @@ _last_error = _LastError()
 
 
 def hush() -> None:
-    """Silence Dask's logs of connections; this package reports connections in lines of its notes."""
+    """Silence Dask's log messages about connections; this package tells the user about connections itself."""
     # Imported first, because the import sets up Dask's logging.
     import distributed  # noqa: F401
 

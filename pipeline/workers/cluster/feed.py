@@ -28,7 +28,7 @@ from .workforce import Workforce
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Interval of the checks of the store; a live worker has written its results by then.
+# Seconds between checks of the store, and until a result counts as missing: a live worker writes it sooner.
 _LEDGER_SECONDS = 30.0
 # A cell lost with its worker or scheduler is retried after a pause that doubles each time.
 _PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 10.0
@@ -130,7 +130,8 @@ T = TypeVar("T")
 # Cells per thread that Dask may have at a time: enough to keep workers busy between two refills, few enough
 # not to overload the scheduler with a study of a million cells.
 CELLS_PER_THREAD = 128
-# Interval at which outcomes are fetched together: long compared with a fetch (0.3 ms), short with a flush.
+# Interval at which outcomes are fetched together: long compared with a fetch (0.3 ms), short compared with
+# the interval at which they are written to the store.
 _BATCH_SECONDS = 0.05
 # Interval of the checks for workers.
 _LOOK_SECONDS = 0.5
@@ -245,7 +246,7 @@ class _Window:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted
             if idle or self._ledger.late():
-                # Those that are there say why they have not written, or do it now.
+                # Ask the connected workers to write their outcomes now, or to say why they cannot.
                 await self._workforce.flush(self._client, self._aside.silent)
                 for each in self._ledger.settle(at_once=idle):
                     each.lose("its worker went before it was written")
@@ -342,8 +343,8 @@ class _Window:
         whole = [future for future in finished if future.status == "finished"]
         outcomes: list[CellResult] = []
         if whole:
-            # The call waits if a frozen worker has a result, and recomputes results of lost workers. Silent
-            # workers are not noticed during the call, so its timeout is at most the limit of silence.
+            # `gather` waits for results of frozen workers, and recomputes those of lost workers. Meanwhile no
+            # worker is found silent, so its timeout is at most `silent_seconds`.
             gather = partial(self._client.gather, whole, errors="skip")
             outcomes = await self._answer(
                 gather, or_else=[], seconds=min(_ANSWER_SECONDS, self._aside.seconds)

@@ -32,10 +32,10 @@ _TRY_SECONDS = 20.0
 
 
 class Writer:
-    """Write the outcomes of a run in parts every few seconds; the client finds them in the store.
+    """Write the outcomes of a run to the store every few seconds, where the client finds them.
 
-    `output` is the folder or URL of the results. `run` is the name of the run: if the output has another
-    run's mark, or no mark, nothing is written.
+    `output` is the folder or URL of the results, `run` the name of the run. Nothing is written unless the
+    output has the client's marker file (`MARK`) with this name.
     """
 
     def __init__(self, output: str, run: str) -> None:
@@ -93,10 +93,10 @@ def why_not(output: str, run: str) -> Exception | None:
 
 
 def _try_writing(output: str, run: str) -> None:
-    """Write a test file to the output; raise InputError if the output lacks the mark of this run."""
+    """Write a test file to the output; raise InputError if it lacks the marker file of this run."""
     store = Store(output)
     if store.read_json(MARK).get("run") != run:
-        raise InputError(f"{output} is not the client's: share it, or run without --workers-write")
+        raise InputError(f"{output} is not the client's folder: share it, or run without --workers-write")
     store.try_writing()
 
 

@@ -38,7 +38,8 @@ class Workforce:
         self._allow_mismatch, self._note = allow_mismatch, note
         self._here = this_environment()
         self._present: set[str] = set()
-        # The reason why each worker is unfit, since when no other worker exists, and the notes already sent.
+        # Why each unfit worker is unfit; since when all workers are unfit; whether a fit one was ever there;
+        # and the (host, cause) pairs that were reported.
         self._unfit: dict[str, str] = {}
         self._nobody_since: float | None = None
         self._had_fit = False
@@ -133,7 +134,7 @@ class Workforce:
             raise InputError(f"worker {self._named(self.unfit)}: {cause}; no worker is left")
 
     async def flush(self, client: Client, silent: Collection[str] = ()) -> None:
-        """Have those that write their cells do it now; set those aside that cannot: their cells are lost."""
+        """Have workers that write outcomes themselves write now; give those that cannot no more cells."""
         run, addresses = self.preparation.run, sorted(self._writing.difference(silent))
         answers = await asyncio.gather(*(self._ask(client, each, flush, run) for each in addresses))
         for address, answer in zip(addresses, answers, strict=True):

@@ -195,5 +195,7 @@ def test_who_has_lost_the_lease_writes_no_more_and_names_the_holder(remote: Stor
         remote.write([])
         remote.folder.write(LEASE, elsewhere(pid=77).document())
         time.sleep(0.6)
-        with pytest.raises(InputError, match=r"and process 77 on far since .* holds it now: this run stops"):
+        with pytest.raises(
+            InputError, match=r"and process 77 on far since .* has taken the output over: this run stops"
+        ):
             remote.write([])

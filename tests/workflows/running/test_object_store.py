@@ -190,6 +190,6 @@ def test_a_run_whose_lease_is_taken_over_stops(url: str, study_file: Path, silen
         time.sleep(0.1)
 
     silent.advance = take
-    with pytest.raises(InputError, match=r"process 77 on far since .* holds it now"):
+    with pytest.raises(InputError, match=r"process 77 on far since .* has taken the output over"):
         run_study(study, url, progress=silent, options=WorkerOptions(threads=1))
     assert Store(url).holder() == taker
