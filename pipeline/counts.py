@@ -14,7 +14,7 @@ from dataclasses import dataclass
 class Measure:
     """Define a number derived from a count, by which algorithms may be compared; lower is better."""
 
-    # Identifier, also the stem of file names; and its name in prose, in lower case.
+    # The measure's identifier, also used in file names; and its name in prose, in lower case.
     name: str
     label: str
     # The count is divided by the number of examples, or by a unit such as 1,000 for kilobytes.
@@ -34,7 +34,7 @@ class Trace:
     note: str
     # Whether both axes are logarithmic.
     log: bool = False
-    # Whether the count keeps its value until it jumps; the axis then need not begin at 0.
+    # Whether the count is constant between jumps. It is drawn as steps, and its axis need not begin at 0.
     steps: bool = False
 
 
@@ -46,7 +46,8 @@ class Count:
     name: str
     # Its name on axes.
     label: str
-    # The attribute of a guest learner that contains it; None if the pipeline counts it from the scores.
+    # The attribute of another package's learner that contains it; None if the pipeline counts it from the
+    # scores.
     attribute: str | None = None
     # The numbers derived from it, by which algorithms may be compared.
     measures: tuple[Measure, ...] = ()

@@ -1,4 +1,4 @@
-"""Find the weights of least loss on a learner's stream, of a norm at most the learner's."""
+"""Find the weights of least loss on a learner's stream, among those whose norm is at most the learner's."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ EXTRA = "regret"
 TOLERANCE = 1e-6
 # Most bytes that the solver may take, because a worker also runs other cells.
 MOST_BYTES = 4_000_000_000
-# The solver's memory per nonzero number, per row, and per square of the smaller of rows and features.
-# Measured at up to 9 million numbers (1.4 GB), 93,000 rows, and 8,000 rows of more features (1.6 GB).
+# Bytes that the solver takes: per nonzero of the matrix, per row, and per unit of min(rows, features)².
+# Measured up to 9 million nonzeros (1.4 GB), 93,000 rows, and 8,000 rows and more features (1.6 GB).
 _BYTES_A_NUMBER, _BYTES_A_ROW, _BYTES_A_PAIR = 150, 1000, 25
 # The solver's own tolerance, far below `TOLERANCE`.
 _PRECISION = 1e-9
@@ -33,9 +33,9 @@ class HindsightError(ValueError):
 
 @dataclass(frozen=True)
 class Hindsight:
-    """Hold the least sum of hinge losses of weights within a norm."""
+    """The least total hinge loss of any weights whose norm is at most a given radius."""
 
-    # The loss of the weights found, and a lower bound for all weights, by duality.
+    # The loss of the best weights found, and a lower bound for all such weights, by duality.
     loss: float
     bound: float
 
@@ -45,7 +45,7 @@ class Hindsight:
         return (self.loss - self.bound) / max(1.0, self.loss)
 
     def or_better(self, other: Hindsight) -> Hindsight:
-        """Return the smaller loss and the larger bound of the two."""
+        """Return the smaller loss and the larger lower bound of this result and another."""
         return Hindsight(min(self.loss, other.loss), max(self.bound, other.bound))
 
 
@@ -64,9 +64,8 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
     HindsightError if there are too many rows, scores are too large, or the solver misses the tolerance.
     """
     rows, longest = _rows_of_margins(X, signs, radius)
-    # Try w ∝ Σ yx with all α = 1: optimal if every row has a margin below 1, because the norm is small or few
-    # rows are nonzero.
-    best = _worth(rows, rows.T @ np.ones(len(signs)), np.ones(len(signs)))
+    # First try the direction w = Σ yx, with all dual variables α = 1: optimal if every margin is below 1.
+    best = _loss_and_bound(rows, rows.T @ np.ones(len(signs)), np.ones(len(signs)))
     if best.gap <= TOLERANCE:
         return best
     needed = _BYTES_A_NUMBER * rows.nnz + _BYTES_A_ROW * len(signs) + _BYTES_A_PAIR * min(rows.shape) ** 2
@@ -75,10 +74,10 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
             f"the solver needs about {needed / 1e9:.1f} GB for these rows and features, more than the limit "
             f"of {MOST_BYTES / 1e9:g} GB"
         )
-    # First solve for weights of norm 1. If scores can be large, solve again in a unit in which scores are at
-    # most 1.
+    # First solve with ‖w‖ <= 1. If scores can exceed 1, solve again with rows divided, and the bound on ‖w‖
+    # multiplied, by the largest possible score.
     for unit in dict.fromkeys((1.0, max(1.0, longest))):
-        best = best.or_better(_worth(rows, *_solved(rows / unit, unit)))
+        best = best.or_better(_loss_and_bound(rows, *_solved(rows / unit, unit)))
         if best.gap <= TOLERANCE:
             return best
     raise HindsightError(
@@ -88,7 +87,7 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
 
 
 def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple[Any, float]:
-    """Return ``radius·y x`` of every row, without features that are always zero, and the largest row norm."""
+    """Return the rows times `radius` and label, without features that are always 0; and their largest norm."""
     rows = sp.csr_array(X)
     rows = rows[:, np.unique(rows.indices[rows.data != 0.0])].astype(np.float64)
     size = float(np.abs(rows.data).max(initial=0.0))
@@ -99,12 +98,14 @@ def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple
     lengths = np.sqrt((rows * rows).sum(axis=1))
     longest = math.exp(min(math.log(radius) + math.log(size) + math.log(lengths.max()), 700.0))
     if longest > _LARGEST_SCORE:
-        raise HindsightError(f"weights of its norm give scores up to {longest:.1g}, too large for float64")
+        raise HindsightError(
+            f"weights of the learner's norm score up to {longest:.1g}, too large for float64"
+        )
     return sp.csr_array(rows * (signs * radius * size)[:, np.newaxis]), longest
 
 
 def _solved(rows: Any, most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights of least hinge loss, divided by their largest norm `most`, and the rows' α."""
+    """Return the weights of norm at most `most` with the least hinge loss, divided by `most`; and α."""
     # Imported here because it is an optional extra: studies without regret do not need it.
     import clarabel
 
@@ -131,8 +132,11 @@ def _solved(rows: Any, most: float) -> tuple[NDArray[np.float64], NDArray[np.flo
     return np.nan_to_num(w / most), np.clip(np.nan_to_num(alpha), 0.0, 1.0)
 
 
-def _worth(rows: Any, w: NDArray[np.float64], alpha: NDArray[np.float64]) -> Hindsight:
-    """Return the least loss of w at norm 1, of w with its norm capped at 1, and of zero; and α's bound."""
+def _loss_and_bound(rows: Any, w: NDArray[np.float64], alpha: NDArray[np.float64]) -> Hindsight:
+    """Return the least loss of three weights derived from w, and the lower bound that α proves.
+
+    They are w scaled to norm 1, w shortened to norm 1 if it is longer, and zero.
+    """
     norm = float(np.linalg.norm(w))
     tried = [w / norm if norm > 0.0 else w, w / max(1.0, norm), 0.0 * w]
     loss = min(float(np.maximum(0.0, 1.0 - rows @ each).sum()) for each in tried)

@@ -34,18 +34,18 @@ AREAS: Final = ("auc_given", "auc_clean")
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
 # Columns of cells only: regret compares with the best weights for the whole stream.
 REGRETS: Final = ("regret_given", "regret_clean")
-# Columns of curves: the same for the latest examples if the study sets a window, and with its fading factor.
+# Columns of curves: all these measures over the latest examples, and with fading, if the study asks for it.
 OF_LATEST: Final = (*BY_CLASS, *REFERENCES, *LOSSES, *AREAS, *PRECISIONS)
 BY_WINDOW: Final[Mapping[str, str]] = {f"window_{name}": name for name in OF_LATEST}
 BY_FADING: Final[Mapping[str, str]] = {f"fading_{name}": name for name in OF_LATEST}
-# Columns of cells: the same for the test part, which has one kind of labels.
+# Columns of cells: the measures of the test part, which has one kind of labels.
 TEST_BY_CLASS: Final = ("test_predicted", "test_right", "test_occurred")
 TEST_SCORES: Final = ("test_hinge_loss", "test_log_loss", "test_auc", "test_average_precision")
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """Define a metric that a cell measures only if the study requests it, on one of its sides."""
+    """Define a metric that a cell measures only if the study requests it, against one kind of labels."""
 
     # The quantity; its name in prose, in lower case; and its definition for the report.
     measure: str
@@ -60,7 +60,7 @@ class Scoring:
     needs: Kept = "classes"
     # Whether it is defined for tasks of two classes only.
     two_classes: bool = False
-    # The sides on which it exists: along the stream against clean or given labels, and on the test part.
+    # Its possible sides: along the stream against clean or against given labels, and on the test part.
     sides: tuple[Side, ...] = ("clean", "given", "test")
     side: Side = "clean"
 
@@ -70,7 +70,7 @@ class Scoring:
         return self.measure if self.side == "clean" else f"{self.side}_{self.measure}"
 
     def variants(self) -> Iterable[Scoring]:
-        """Yield the metric on each of its sides, with a label that says which."""
+        """Yield the metric for each of its sides, with a label that names the side."""
         for side in self.sides:
             label = f"{'test' if side == 'test' else 'online'} {self.label}"
             label += " against the given labels" if side == "given" else ""
@@ -82,7 +82,7 @@ _POSITIVE = "the positive class, which is the second in order"
 # Shown as a number with three digits instead of a percentage.
 _number = partial(Scoring, percent=False, decimals=3)
 _METRICS = (
-    # These use the predicted class: an exact tie counts as a prediction here, but as a mistake in the counts.
+    # These use the predicted class, which exists even in an exact tie; counts of mistakes include all ties.
     Scoring("error", "prediction error", "The share of wrong predictions.", "lower"),
     # `test_accuracy` is always measured, so it needs no entry here.
     Scoring("accuracy", "accuracy", "The share of right predictions.", sides=_STREAM),

@@ -114,7 +114,7 @@ def _rows_of_block(X: Any, start: int, first: int, last: int) -> Any:
 
 
 def mistakes_on(learner: Any, part: Fold, codes: Codes) -> int:
-    """Count a fitted learner's, or batch estimator's, wrong predictions on a fold, judged by `codes`."""
+    """Count a fitted learner's, or batch estimator's, predictions on a fold that differ from `codes`."""
     wrong = 0
     if is_own(learner):
         for start, stop, rows in blocks_of(learner, part):
@@ -176,14 +176,14 @@ class Stopwatch:
 
 
 class Patience(Protocol):
-    """A callable that a cell calls when its own time begins, and before each step that may take long."""
+    """A function that a cell calls when its learner is compiled, and before steps that may take long."""
 
     def __call__(self, seconds: float | None = None) -> None:
         """Allow the cell `seconds` until its next call; None allows all that is left of its time."""
 
 
 def endless(seconds: float | None = None) -> None:
-    """Set no limit."""
+    """Accept any duration: the `Patience` of a cell that is run without timeout."""
 
 
 _ROWS, _FEATURES = 12, 8
@@ -266,7 +266,7 @@ class DelayedLearner:
 
     def __init__(self, learner: StreamLearner, delay: int) -> None:
         self._learner, self._delay = learner, delay
-        # A guest's rows were predicted on arrival and need not be predicted again.
+        # Another package's learner predicted its rows on arrival and need not predict them again.
         self._teach = learner.teach_rows if isinstance(learner, Guest) else learner.learn_rows
         # Rows whose labels have not arrived, oldest first.
         self._waiting: deque[tuple[Any, Codes]] = deque()
@@ -314,7 +314,8 @@ def stream_through(
     """Predict and learn every training row once, in order; record the curve at the checkpoints.
 
     `streamed` is a new learner. `accuracy` returns the test accuracy for the curve; its time is not counted.
-    `begins` is called when the learner's code is compiled, and with a time limit before each step of a guest.
+    `begins` is called once the learner's code has been compiled. In a cell with a time limit, it is also
+    called before each call of another package's learner.
     """
     spec, part, noisy, counted_from = cell.spec, inputs.train, inputs.noisy, inputs.counted_from
     course, classes = spec.course, np.arange(len(inputs.stream.classes), dtype=np.int32)
@@ -371,7 +372,7 @@ def _first_pass(
             with watch:
                 passage = (late or learner).learn_along(rows(first, seen), noisy[first:seen], noted - first)
             if longest is not None:
-                # The time that recording takes is not the guest's.
+                # Recording is not part of the learner's step.
                 begins()
             recorder.add(passage, noted - first, before)
             over = watch.over and seen < n
@@ -418,7 +419,7 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: Codes, watch: Stopw
 
 
 def _pieces(start: int, stop: int, stops: Rows, limited: bool) -> Iterator[tuple[int, int]]:
-    """Cut a block at the stops, and with `limited` into short pieces between readings of the clock."""
+    """Cut a range of rows at `stops`, and with `limited` into pieces after which the time is checked."""
     if not (limited or len(stops)):
         return iter([(start, stop)])
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}

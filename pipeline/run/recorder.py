@@ -18,7 +18,8 @@ from .splits import Codes, Floats, Rows, checkpoints
 Column = Sequence[Any] | NDArray[Any]
 
 _NOWHERE = np.empty(0, np.int64)
-# Rows with a smaller weight are left out of fading areas, so that a long stream is not sorted repeatedly.
+# Rows with a smaller fading weight are left out of the fading area under the ROC curve. Otherwise each point
+# of the curve would sort the whole stream.
 _LEAST_WEIGHT = 1e-100
 # Counts after every row are computed for this many rows at a time: with 26 classes they take 1.3 MB.
 _PIECE = 1024
@@ -138,7 +139,7 @@ class Recorder:
         return columns
 
     def _since(self, columns: dict[str, Column]) -> dict[str, Column]:
-        """Return only the curve's points, with counts since counting began."""
+        """Keep the recorded values at the curve's points; subtract the counts from before counting began."""
         noted = np.asarray(columns["t"])
         if self._window is not None:
             columns = columns | window_measures(columns, noted, self._window, self.counted_from)
@@ -151,7 +152,7 @@ class Recorder:
         return curve | {"t": noted[places] - self.counted_from}
 
     def _columns(self) -> dict[str, Column]:
-        """Return the stretches' columns, concatenated."""
+        """Return the columns that were recorded so far, concatenated."""
         if len(self._stretches) == 1:
             return self._stretches[0]
         columns: dict[str, list[Any]] = {}
@@ -167,14 +168,14 @@ class Recorder:
             return {}
         columns = self._columns()
         places = np.flatnonzero(np.asarray(columns["t"]) == self.counted_from)
-        # A stream that ended before that point has no counted rows.
+        # The stream ended before counting began, so it has no counted rows.
         if not len(places):
             return dict(self._totals)
         return {name: values[places[0]] for name, values in columns.items()}
 
 
 class Tallies:
-    """Add up counts by class and losses, and keep the scores, which are sorted at the end.
+    """Add up losses and counts by class; store all scores, which areas under the ROC curve sort at the end.
 
     `given` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
     `kept` contains "classes", "scores" or both. Only scores that are log odds (`log_odds`) have a log loss.
@@ -210,7 +211,10 @@ class Tallies:
         self._seen = 0
 
     def add(self, scores: Floats, stops: Rows) -> dict[str, NDArray[Any]]:
-        """Add the scores of the next rows; return columns of the curve after `stops` rows, except areas."""
+        """Add the scores of the next rows; return columns of the curve after `stops` of them.
+
+        Areas under the ROC curve are missing: they are computed at the end.
+        """
         before = min(max(self._first - self._seen, 0), len(scores))
         if before:
             self._pass_over(scores[:before])
@@ -242,7 +246,7 @@ class Tallies:
         return max(self._seen - self._first, 0)
 
     def _pass_over(self, scores: Floats) -> None:
-        """Give the references the labels of rows that do not count."""
+        """Teach the labels of rows that do not count to the reference classifiers, which use only labels."""
         self._seen += len(scores)
         if self._references is not None:
             self._references.add(len(scores), _NOWHERE)
@@ -286,7 +290,7 @@ class Tallies:
         return found
 
     def _latest_rows(self, codes: Codes, stop: int, weights: Floats) -> tuple[Floats, Codes, Floats]:
-        """Return scores, labels and weights of the latest rows before `stop`, one row per weight at most."""
+        """Return scores, labels and weights of the rows before `stop`, at most as many as `weights`."""
         part = slice(max(0, stop - len(weights)), stop)
         return self._all_scores()[part], codes[part], weights[len(weights) - (part.stop - part.start) :]
 
@@ -310,7 +314,7 @@ class Tallies:
         return row
 
     def latest(self) -> dict[str, Any]:
-        """Return the values of the curve after all rows so far, by column, except areas."""
+        """Return the values of the curve after all rows so far, by column, except areas under ROC curves."""
         return self.counts() | (self._faded.latest() if self._faded is not None else {})
 
     def totals(self) -> dict[str, Any]:
@@ -330,11 +334,11 @@ def window_measures(
 ) -> dict[str, list[Any]]:
     """Return errors, counts by class and mean losses of the latest `window` examples, by column of curves.
 
-    `columns` contains the cumulative values after `noted` examples (int64, ascending); the first `first`
-    examples do not count. Near the beginning fewer examples are used. A value is None if the one at the start
-    of its window was not noted. Columns that are not stored are left out.
+    They are differences of cumulative values: `columns` has these after `noted` examples (int64, ascending).
+    The first `first` examples do not count, so the first windows are shorter. A result is None if there is no
+    cumulative value at the start of its window. Measures without a column in `columns` are left out.
     """
-    # The beginning of the stream has index -1.
+    # Index -1 is the row of zeros appended below: the cumulative values at the beginning of the stream.
     index = {0: -1} | {int(t): i for i, t in enumerate(noted)}
     starts = np.maximum(first, noted - window).tolist()
     found: dict[str, list[Any]] = {}
@@ -405,7 +409,7 @@ class Fading:
         self._seen = 0
 
     def errors(self, scores: Floats, stops: Rows) -> dict[str, Floats]:
-        """Return the errors after some of the next rows, by column of the curves; NaN if no row counts yet.
+        """Add rows; return the errors after `stops` of them, by column of curves; NaN if no row counts yet.
 
         `scores` has shape (n,) or (n, K). `stops` are numbers of these rows, ascending, at most n.
         """
@@ -442,7 +446,7 @@ class FadingCounts:
         counted: tuple[Rows, References] | None,
         losses: tuple[Floats, bool] | None,
     ) -> dict[str, Floats]:
-        """Return the fading sums and mean losses after some of the next rows, by column of the curves.
+        """Add rows; return the fading sums and mean losses after `stops` of them, by column of the curves.
 
         `scores` has shape (n,) or (n, K); `labels` are the given and the clean ones, shape (n,); `stops` are
         numbers of these rows, ascending, at most n. `counted` is the table of `tally_classes` and the
@@ -478,7 +482,7 @@ class FadingCounts:
 
 
 def _faded(sums: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return columns of the curves from fading sums: counts unchanged, losses divided by the weights."""
+    """Turn fading sums into columns of the curves: counts unchanged, losses divided by the sum of weights."""
     own = {column: name for column, name in BY_FADING.items() if name in sums}
     return {name: sums[of] / sums["rows"] if of in LOSSES else sums[of] for name, of in own.items()}
 

@@ -24,7 +24,7 @@ _COUNTS = ("mistakes", "updates", "support_vectors")
 def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
     """Train the model of a row of the cells table again; raise InputError if the outcome differs."""
     cell = planned_cell(study, row)
-    # A time limit could stop the learner earlier than before, and a test curve takes time.
+    # No test curve, which only takes time, and no limit, which could stop the learner earlier than before.
     cell = Cell(replace(cell.spec, test_curve=False), replace(cell.execution, time_limit=None))
     trained = learn_cell(cell)
     for name in _COUNTS:
@@ -44,7 +44,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
     if entry is None or not is_known(entry.name):
         raise InputError(f"learner {row['learner']!r} is unknown: your own ones need --plugin FILE")
     noise = noise_of(row["noise"])
-    # The row has the winning parameters, even if another algorithm was tuned.
+    # The row has the winning parameters. With `tuned_as` they won the other algorithm's grid.
     group = row["dataset"], entry.tuned_as or row["algorithm"], noise
     params = json.loads(row["params"])
     supports = {

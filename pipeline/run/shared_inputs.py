@@ -35,7 +35,7 @@ _OBJECTS = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class CompactCopy:
-    """A copy of the rows that are used of one or two matrices, with the features that occur renumbered."""
+    """A copy of the training and test rows that a task uses; features that occur get new numbers."""
 
     # For the training and the test matrix: row numbers, ascending (None: all), the rows, and for CSR matrices
     # the rows with renumbered features.
@@ -47,7 +47,7 @@ class CompactCopy:
         """Return a fold of the training matrix (part 0) or test matrix (part 1) as a fold of the copy."""
         rows, X, renumbered = self.parts[part]
         places = fold.rows if rows is None else np.searchsorted(rows, fold.rows)
-        # Blocks keep the size of the whole matrix: results of other packages' learners may depend on it.
+        # Keep the whole matrix's number of rows per block: results of other packages' learners depend on it.
         return Fold(X, places, fold.codes, renumbered, fold.block_rows())
 
 
@@ -103,14 +103,14 @@ def with_feature_noise(
     changed = noise.change_features(X, rng)
     renumbered = part.renumbered
     if renumbered is not None:
-        # The same values and places, but renumbered features.
+        # The changed values in the same rows and order; only the column indices differ.
         numbers = take_rows(renumbered, part.rows)
         renumbered = type(X)((X.data, numbers.indices, numbers.indptr), shape=numbers.shape)
     return Fold(X, np.arange(len(part.rows)), part.codes, renumbered, part.block_rows()), changed
 
 
 def shares_by_class(touched: NDArray[np.bool_], codes: Codes, n_classes: int) -> list[float | None]:
-    """Return the share of touched examples in each class, or None for a class without examples."""
+    """Return the share of examples that noise changed in each class, or None for a class without examples."""
     n, hits = (np.bincount(of, minlength=n_classes).tolist() for of in (codes, codes[touched]))
     return [hit / each if each else None for hit, each in zip(hits, n, strict=True)]
 
@@ -144,8 +144,8 @@ def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tup
 # next seed. This size holds about twenty small tasks, or one or two that are just small enough to be copied.
 # With more tasks each seed opens the files again, which takes some milliseconds per task.
 _SHARED_BYTES = 1 << 28
-# The part of it for a task's orders and labels: for this many repetitions and noise levels, up to this many
-# bytes. For a stream of over a million rows each cell makes them itself; such cells take much longer anyway.
+# Of these, a task's orders and labels get the bytes for this many pairs of repetition and noise level, up to
+# a limit. For over a million rows they do not fit: each cell makes them, but takes much longer anyway.
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
 # Repetitions of a small task whose features are cached, and their total bytes.
 _REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
@@ -167,15 +167,15 @@ class SharedInputs:
     # without examples, and None for all classes without noise.
     noise_realised: float
     noise_by_class: list[float | None] | None
-    # The rows that judge a grid, with their noisy labels.
+    # The rows on which the points of a grid are compared, with their noisy labels.
     held_out: tuple[Fold, Codes] | None
-    # The clean test part; None for cells that judge a grid, which are never tested.
+    # The clean test part; None for tuning cells, which are never tested.
     test: Fold | None
     # Bytes of rows that no other inputs share: their features are fitted to training rows or have noise.
     own_bytes: int = 0
     # Number of training rows that are learned before counting begins.
     counted_from: int = 0
-    # Numbers of counted examples after which the stream changes, if its order is the given one.
+    # Numbers of counted examples after which the concept changes, if the order is the given one.
     changes: tuple[int, ...] = ()
     # Cached counts of the reference classifiers; see `References`.
     followed: dict[tuple[int, bytes], BaselineCounts] = field(default_factory=dict)
@@ -225,13 +225,13 @@ class _Source:
         bytes_of_features = matrix_bytes(self.copy.parts[0][1]) if spec.features else 0
         size = min(_REPETITIONS * bytes_of_features, _FEATURES_BYTES)
         if spec.features == _ALONG:
-            # Each order has its own features, which are stored with it.
+            # Features scaled online depend on the rows before, so they are cached with their order.
             room, size = room + size, 0
         self.features: LRUCache[Hashable, Any] = LRUCache(size, held_bytes)
         self.fitting = Condition()
         self.n_bytes = own + self.copy.n_bytes + room + size
         self.inputs: LRUCache[Hashable, SharedInputs] = LRUCache(room, lambda made: made.n_bytes)
-        # The margins of one long stream always fit, because computing them takes longer than a cell.
+        # The margins of one stream always fit, however long: computing them takes longer than a cell.
         self.margins: LRUCache[Hashable, Floats] = LRUCache(max(_MARGINS_BYTES, 8 * n), attrgetter("nbytes"))
         self.making = Condition()
 
@@ -244,14 +244,14 @@ class _Source:
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
-        # Row numbers in the whole stream: class-level noise needs the classes of these rows before joining.
+        # Numbers in the whole stream, by which noise with level = 'class' finds the data set's own classes.
         rows, part = part.rows, copy.fold(part, 0)
         if test is not None:
             test = copy.fold(test, 1 if test.X is stream.X_test else 0)
         if spec.features == _ALONG:
             part, test = standardised_along(spec.dataset, part, test)
         elif spec.features:
-            # Sorted, because features are fitted to all training rows in any order.
+            # Sorted, so that the same training rows in another order share the cached features.
             X = self.fitted(spec.dataset, np.sort(part.rows))
             part = replace(part, X=X, renumbered=None)
             test = None if test is None else replace(test, X=X, renumbered=None)
@@ -284,7 +284,8 @@ class _Source:
             origin = stream.origin
             if origin is None:
                 raise InputError(
-                    f"data set {spec.dataset.label!r} joins no classes: set level = 'task' for its noise"
+                    f"data set {spec.dataset.label!r}: level = 'class' is noise among all classes, but this "
+                    "task leaves some out: set level = 'task'"
                 )
             codes, classes = origin.y[rows], origin.classes
         along = spec.features == _ALONG
@@ -319,7 +320,7 @@ class _Source:
         condition=attrgetter("fitting"),
     )
     def fitted(self, task: data.TaskRef, rows: Rows) -> Any:
-        """Return the features of the compact copy, transformed by a fit to the given rows."""
+        """Return the features of the compact copy, standardised and filled with statistics of `rows`."""
         return data.fitted(task, self.copy.parts[0][1], rows)
 
 

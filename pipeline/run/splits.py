@@ -135,7 +135,7 @@ def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> Rows:
 def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     """Return the training part in its order, seeded or given, and the clean test part or None.
 
-    The part that judges a grid is cut from the end of the training part later, because it carries noise.
+    The validation rows of a tuning cell have noisy labels, so they are cut from the training part later.
     Raises InputError if a class has fewer rows than folds, or all its rows fall into the test part.
     """
     given = spec.course.order == "given"

@@ -160,7 +160,7 @@ def _resolved(cell: Cell) -> ResolvedLearner:
 
 
 def _draw_seed(spec: CellSpec) -> int:
-    """Return the seed of a guest's or a strategy's random draws, the same on every machine."""
+    """Return the seed for random draws of another package's learner or of an active-learning strategy."""
     drawn = random_state(
         spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="learner", noise=spec.noise
     )
@@ -175,7 +175,7 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     trained = learn_cell(cell, all_features=False, begins=begins)
     inputs, row = trained.inputs, trained.outcome.row
     if inputs.held_out is not None:
-        # Judged by the labels that the learner gets, noise included, never by clean labels.
+        # Count mistakes against the labels that a learner gets, noise included, never against clean labels.
         rest, noisy = inputs.held_out
         row["validation_mistakes"] = mistakes_on(trained.streamed, rest, noisy)
         row["validation_examples"] = len(noisy)
@@ -200,7 +200,7 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
 
 
 def _scaling(spec: CellSpec) -> str | None:
-    """Return which rows determine the scaling and imputation of features, as in column ``scaling``."""
+    """Return the value of column ``scaling``: which rows features are standardised and filled by."""
     if spec.features:
         return "so far" if spec.features == "standardised along the stream" else "learnt"
     return "all" if data.feature_fit(spec.dataset) else None
@@ -238,7 +238,7 @@ def _regrets(
 def _length_of_weights(learner: Any) -> float:
     """Return the norm of a linear learner's weights; raise HindsightError if it is infinite or undefined."""
     if not learner.scores_are_linear:
-        raise HindsightError("it does not score with one vector")
+        raise HindsightError("the learner does not score with one weight vector")
     w = learner.row_coef_
     largest = float(np.abs(w).max(initial=0.0))
     # Scaled first, because squares overflow float64 sooner than weights do.
@@ -321,7 +321,7 @@ def crashed(cell: Cell, reason: str) -> CellResult:
 # different texts.
 @functools.lru_cache(maxsize=1024, typed=True)
 def _as_json(*params: str | Scalar) -> str:
-    """Return alternating names and values as JSON."""
+    """Return a JSON object as text; the arguments are its names and values, in turn."""
     return sorted_json(dict(zip(params[::2], params[1::2], strict=True)))
 
 

@@ -15,7 +15,8 @@ from ..noise import Noise
 from ..scoring import Kept
 from .specs import USUAL, Course, ProtocolName, Scalar
 
-# Part of every key. Raise it when a change to the way cells run changes their integers or a shared sum.
+# Part of every key. Raise it if a change of the pipeline changes the counts that cells store, or a sum that
+# is computed in the same way for all learners.
 CELL_VERSION = 4
 
 # One encoder for all texts: `json.dumps` would construct one per call.
@@ -60,8 +61,8 @@ class CellSpec:
     course: Course = USUAL
     # What the metrics need besides mistakes; see `kept_for`.
     kept: tuple[Kept, ...] = ()
-    # How the cell itself transforms features (`standardize`, missing values): fitted to its training rows,
-    # because the data have no test part, or to the rows so far.
+    # How the cell itself standardises features and fills missing values: with statistics of its training
+    # rows, or of the rows so far. Empty if the data set is opened with changed features, or none change.
     features: FeatureWork = ""
 
     @property
@@ -113,7 +114,7 @@ class CellSpec:
 class Execution:
     """Describe how a cell runs; nothing here changes its results."""
 
-    # The grid that the cell judges or won, as JSON; for the store.
+    # The grid to which a tuning cell belongs, or whose winner the cell runs, as JSON; for the store.
     grid: str | None = None
     # Python files with learners, loaded where the cell runs.
     plugins: tuple[str, ...] = ()
@@ -127,7 +128,7 @@ class Execution:
 
 @dataclass(frozen=True)
 class Cell:
-    """Hold everything that a worker needs to run one cell: a few hundred bytes, without the data."""
+    """Everything that a worker needs to run one cell: a few hundred bytes, without the data."""
 
     spec: CellSpec
     execution: Execution = Execution()
@@ -149,7 +150,7 @@ _SEED = 1 << 70
 
 @dataclass(frozen=True)
 class CellGroup:
-    """Hold consecutive cells of one stage of a study, which differ in seed and parameters only."""
+    """Consecutive cells of one stage of a study, which differ in seed and parameters only."""
 
     spec: CellSpec
     execution: Execution

@@ -32,7 +32,7 @@ def check_study(study: Study, learners: Learners) -> None:
 
 
 def draws_randomly(study: Study, learners: Learners) -> bool:
-    """Return whether repetitions differ by random draws of a guest learner or an active strategy."""
+    """Return whether repetitions differ by random draws of other packages' learners or active strategies."""
     given = ((each, learners[each.label]) for each in study.algorithms)
     return any(
         (each.query is not None and STRATEGIES[each.query].draws)
@@ -56,7 +56,7 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
         try:
             learner.check({**point, **spec.strategy})
         except (TypeError, ValueError) as error:
-            # The label replaces the learner's class name.
+            # The message names the algorithm by its label, so remove the learner's class name.
             message = str(error).removeprefix(f"{getattr(learner.factory, '__name__', '')}: ")
             raise InputError(f"algorithm {spec.label!r}: {message}") from None
 
@@ -93,7 +93,7 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
 
 
 def _check_shared_grids(study: Study, learners: Learners) -> None:
-    """Refuse `tuned_as` if that algorithm has no grid, or a grid with a parameter that the learner lacks."""
+    """Refuse `tuned_as` if the named algorithm has no grid, or one with parameters unknown to the learner."""
     models = {each.label: each for each in study.algorithms}
     for algorithm in study.algorithms:
         for dataset in _datasets_of(study, algorithm) if algorithm.tuned_as is not None else ():
@@ -124,7 +124,7 @@ def _check_batch(study: Study, learners: Learners) -> None:
 
 
 def _check_support_sizes(study: Study, learners: Learners) -> None:
-    """Refuse a parameter that is the support size of a linear learner, which has none."""
+    """Refuse a parameter that is set to the support size of a linear learner, which has no support set."""
     for algorithm in study.algorithms:
         for key, label in algorithm.support_of.items():
             if learners[label].linear:
@@ -181,14 +181,14 @@ def _check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
             classes = own if noise.level == "task" else joined
             if classes is None:
                 raise InputError(
-                    f"data set {task.label!r}: level = 'class' is noise among all classes before some are "
-                    "joined, but this task leaves classes out: set task = 'one-vs-rest' or a grouping"
+                    f"data set {task.label!r}: level = 'class' is noise among all classes, but this task "
+                    "leaves some out: set level = 'task', or task = 'one-vs-rest' or a grouping"
                 )
             _check_classes(noise, task, classes)
 
 
 def _check_classes(noise: Noise, task: data.TaskRef, classes: Sequence[str]) -> None:
-    """Refuse noise with a missing class, another number of classes, or too large a rate for the classes."""
+    """Refuse noise that names an unknown class, is for another number of classes, or has too large a rate."""
     n_classes = len(classes)
     place = f"data set {task.label!r}: noise of model {noise.model!r}"
     for name in noise.named:

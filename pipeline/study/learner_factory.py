@@ -29,7 +29,7 @@ class ResolvedLearner:
     """Describe a learner named in a study, with what the plan must know about it."""
 
     name: str
-    # Its class, or the template of an object; None if it cannot be loaded.
+    # The class, or a template that is copied for each cell if an object is given; None if loading fails.
     factory: type | Template | None
     # For a class named as ``module:Class``: its package with the version; otherwise "".
     package: str = ""
@@ -43,7 +43,7 @@ class ResolvedLearner:
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """Return the names of the constructor's parameters; for a batch-predicting guest also ``batch``."""
+        """Return the constructor's parameters; for another package's learner that takes it also ``batch``."""
         if self.built_in:
             return frozenset(self._constructed({}).get_params())
         more = {"batch"} if takes_batches(self.factory) else set()
@@ -63,7 +63,7 @@ class ResolvedLearner:
 
     @cached_property
     def float_parameters(self) -> frozenset[str]:
-        """Return the parameters with a float default; empty for guests, for which 1 and 1.0 may differ."""
+        """Return the parameters with a float default; none for other packages, where 1 and 1.0 may differ."""
         defaults = self._signature.items() if self.built_in else ()
         return frozenset(name for name, each in defaults if isinstance(each.default, float))
 
@@ -127,9 +127,9 @@ class ResolvedLearner:
     ) -> Any:
         """Return a new learner, inside an active strategy if `params` contain ``query``.
 
-        `state` returns the seed of the strategy's draws, and of a guest's draws if `params` do not set it.
-        `classes` are the class names in code order, for class weights. Raises GuestError if the learner
-        cannot be loaded or its constructor fails.
+        `state` returns the seed of the strategy's draws, and for another package's learner the seed of its
+        draws if `params` do not set it. `classes` are the class names in code order, for class weights.
+        Raises GuestError if the learner cannot be loaded or its constructor fails.
         """
         if self.problem:
             raise GuestError(self.problem)
@@ -181,7 +181,7 @@ class ResolvedLearner:
             return True
         try:
             made = self.make(params)
-        except (TypeError, GuestError):  # needs arguments unknown here, or fails
+        except (TypeError, GuestError):  # the constructor needs other arguments, or raises
             return True
         tags = getattr(made, "__sklearn_tags__", None)
         if tags is None:

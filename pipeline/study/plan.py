@@ -36,7 +36,7 @@ SupportSizes = Mapping[tuple[Group, int], int]
 
 @dataclass(frozen=True)
 class PlannedAlgorithm:
-    """Hold what all cells of an algorithm share."""
+    """What all cells of an algorithm share."""
 
     algorithm: AlgorithmSpec
     # The version of its learner.
@@ -51,13 +51,13 @@ class PlannedAlgorithm:
         return [self.with_strategy(point) for point in grid_points(self.algorithm)]
 
     def with_strategy(self, params: dict[str, Scalar]) -> Params:
-        """Return the parameters of a cell: these and the strategy's, sorted by name."""
+        """Return a cell's parameters: the learner's, `params`, and the strategy's, sorted by name."""
         return tuple(sorted({**params, **self.strategy}.items()))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold a study with its names resolved: its tasks, their data set entries and its learners."""
+    """A study with its names resolved: its tasks, their data set entries and its learners."""
 
     study: Study
     tasks: tuple[data.TaskRef, ...]
@@ -69,7 +69,7 @@ class Plan:
     plugins: tuple[str, ...]
 
     def tuning_groups(self) -> Iterator[CellGroup]:
-        """Yield the cells that judge grids: one for every point of every grid, on the reserved seed."""
+        """Yield the tuning cells: one for every point of every grid, on the seed reserved for tuning."""
         for task, noise, entry in self._groups():
             if entry.algorithm.grid:
                 yield self._group(
@@ -133,7 +133,7 @@ class Plan:
         return missing
 
     def split_cells(self) -> Iterator[Cell]:
-        """Yield one cell for every split of every task: one per seed, including the reserved seed."""
+        """Yield one cell for every split of every task: one per seed, the one for tuning included."""
         entry, noise = self._entries[0], self.study.noise[0]
         for task in self.tasks:
             if self.n_tuning_cells:
@@ -256,7 +256,7 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
             course=study.course_of(dataset, tuned=task.label in self._tuned),
-            # Grids are judged by mistakes only.
+            # The points of a grid are compared by mistakes only.
             kept=kept_for(study.metrics) if stage == "run" else (),
             features=self.features[task.label],
         )

@@ -35,14 +35,14 @@ class Strategy:
 
     # The name of its class.
     name: str
-    # Its parameter: the key in a study (no parameter of a learner), the name in the class, the default.
+    # Its parameter: the key in a study (never a learner's parameter too), the name in the class, the default.
     key: str = ""
     parameter: str = ""
     default: int | float = 0
 
     @cached_property
     def factory(self) -> type[QueryAll]:
-        """Return its class, imported on demand, so that reading a study imports no learner."""
+        """Return the strategy's class, imported on demand, so that reading a study imports no learner."""
         found: type[QueryAll] = getattr(learners, self.name)
         return found
 
@@ -134,7 +134,7 @@ Order = Literal["shuffled", "given"]
 
 @dataclass(frozen=True)
 class Course:
-    """Describe how a cell's stream runs."""
+    """Describe how a cell reads and measures its stream: order, delay of labels, window, part for tuning."""
 
     # Rows come in a seeded order or in the order of their source.
     order: Order = "shuffled"
@@ -143,7 +143,7 @@ class Course:
     # Curves also have errors over this many latest examples, and with this fading factor.
     window: int | None = None
     fading: float | None = None
-    # Share of the stream, from its start, that judges grids and is not counted; 0 without such a part.
+    # Share of the stream, from its start, on which grids are tuned and which is not counted; 0: no such part.
     tune_fraction: float = 0.0
 
     @property
@@ -152,7 +152,7 @@ class Course:
         return {name: value for name, value in vars(self).items() if value != getattr(USUAL, name)}
 
     def prefix(self, n: int) -> int:
-        """Return how many of the first `n` examples judge grids."""
+        """Return on how many of `n` examples, from the first on, the points of grids are compared."""
         return min(n - 1, max(1, round(n * self.tune_fraction))) if self.tune_fraction else 0
 
 
@@ -166,7 +166,7 @@ Scalar = str | bool | int | float
 Count = Annotated[int, Field(strict=True, ge=1)]
 Positive = Annotated[float, Field(strict=True, gt=0)]
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
-# A rate, or the table of another model, in a study file and when serialized.
+# In a study file and serialized: a number, the rate of uniform noise, or the table of any noise model.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
 # A value that is not a list stands for a list of one.
@@ -223,7 +223,7 @@ class DatasetSpec(BaseModel):
         if self.compose and (self.name or self.path or self.target):
             raise ValueError("compose: move name, path and target into the tables of its sources")
         if not self.compose and (self.at or self.width):
-            raise ValueError("at and width need 'compose', because they say where its sources change")
+            raise ValueError("'at' and 'width' need 'compose': they set how its sources follow each other")
         return self
 
     @model_validator(mode="before")
@@ -234,8 +234,8 @@ class DatasetSpec(BaseModel):
         given = [key for key in ("name", "path", "openml", "compose") if table.get(key) not in (None, [], "")]
         if not given:
             raise ValueError(
-                "needs a 'name' from `singlepass list datasets`, the 'path' of a file, a number of "
-                "'openml' or sources to 'compose'"
+                "needs a 'name' from `singlepass list datasets`, the 'path' of a file, 'openml' with a "
+                "number, or 'compose' with sources"
             )
         if len(given) > 1:
             raise ValueError(
@@ -255,7 +255,7 @@ class DatasetSpec(BaseModel):
 
     @property
     def entry(self) -> dict[str, Any]:
-        """Return the arguments of `data.expand` and `data.look`, by name."""
+        """Return the keys that describe the data, as keyword arguments of `data.expand` and `data.look`."""
         asked = {"name", "path", "openml", "target", "task", "label", "compose", "at", "width"}
         named = self.model_dump(include=asked)
         return named | {"options": self.options}
@@ -383,7 +383,7 @@ class RankingSpec(BaseModel):
     @model_validator(mode="after")
     def _focus_takes_part(self) -> RankingSpec:
         if self.focus is None and self.focus_noise:
-            raise ValueError("focus_noise needs a 'focus', because it says where to draw it")
+            raise ValueError("focus_noise needs a 'focus': it lists the noise rates at which that is plotted")
         if self.focus is not None and self.focus not in self.algorithms:
             raise ValueError(
                 f"focus {self.focus!r} is not one of the ranking's algorithms: "

@@ -48,7 +48,7 @@ def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
         if not before < after:
             raise ValueError(f"the list must rise, but {after:,} follows {before:,}")
     if not 1 <= len(values) <= _MOST_CHECKPOINTS:
-        raise ValueError(f"a list of {len(values)} is not 1 to {_MOST_CHECKPOINTS} numbers of examples")
+        raise ValueError(f"the list has {len(values)} numbers of examples: give 1 to {_MOST_CHECKPOINTS}")
     return tuple(values)
 
 
@@ -60,7 +60,7 @@ def _check_labels(key: str, kind: str, labels: Iterable[str], known: Sequence[st
 
 
 class Study(BaseModel):
-    """Hold the keys of a study; docs/study.md describes each of them for users."""
+    """The keys of a study; docs/study.md describes each of them for users."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     # Also the name of the results folder.
@@ -74,10 +74,11 @@ class Study(BaseModel):
     # Repetitions; a number n stands for 0 .. n-1. With "crossval" they are fold numbers, by default all.
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(strict=True, ge=0)] = 0
-    # "log", this many equal steps, or after these numbers of examples and at the end of the stream.
+    # Where learning curves have points: "log" (spaced logarithmically), a number of equal steps, or a list of
+    # numbers of examples; always also at the end of the stream.
     checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
     order: Order = "shuffled"
-    # In the given order this first part of a stream judges grids and is not counted.
+    # In the given order: share of a stream, from its start, on which grids are tuned and nothing counts.
     tune_fraction: Share = 0.1
     # x_t is predicted, then (x_{t-delay}, y_{t-delay}) is learned. "before": the due label comes just before
     # x_t is predicted, as in River. Labels due after the stream are learned and not counted.
@@ -96,7 +97,8 @@ class Study(BaseModel):
     # Rows that one repetition uses; the order, seeded or given, decides which.
     max_train: Count | None = None
     max_test: Count | None = None
-    # None: "online" for protocol "prequential" or the given order, otherwise "validation".
+    # How the points of a grid are compared: by online mistakes, or by mistakes on validation rows. None
+    # stands for "online" with protocol "prequential" or the given order, otherwise for "validation".
     tune_by: Literal["online", "validation"] | None = None
     validation_fraction: Share = 0.2
     # "sparsest": the smallest support set within one standard error of the best point (Breiman et al. 1984,
@@ -206,8 +208,8 @@ class Study(BaseModel):
                 )
         if given and (self.max_tune is not None or any(entry.max_tune for entry in given)):
             raise ValueError(
-                'max_tune: with order = "given" the first tune_fraction of the stream judges grids; remove '
-                "max_tune"
+                'max_tune: with order = "given" grids are tuned on the first tune_fraction of the stream; '
+                "remove max_tune"
             )
         # A study that is read back contains the default explicitly.
         if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
@@ -250,15 +252,15 @@ class Study(BaseModel):
             for key, label in entry.support_of.items():
                 if label not in free:
                     raise ValueError(
-                        f"algorithms: '{key}' of {entry.label!r} is the support size of {label!r}, which is "
-                        f"not an algorithm without support_of: {did_you_mean(label, free)}"
+                        f"algorithms: '{key}' of {entry.label!r} is the support size of {label!r}, but "
+                        f"support_of must name an algorithm without support_of: {did_you_mean(label, free)}"
                     )
         own = [entry.label for entry in self.algorithms if entry.tuned_as is None]
         for entry in self.algorithms:
             if entry.tuned_as is not None and entry.tuned_as not in own:
                 raise ValueError(
-                    f"algorithms: {entry.label!r} is tuned as {entry.tuned_as!r}, which is not an algorithm "
-                    f"without tuned_as: {did_you_mean(entry.tuned_as, own)}"
+                    f"algorithms: {entry.label!r} is tuned as {entry.tuned_as!r}, but tuned_as must name an "
+                    f"algorithm without tuned_as: {did_you_mean(entry.tuned_as, own)}"
                 )
         return self
 
@@ -316,7 +318,7 @@ class Study(BaseModel):
 
     @property
     def own_winners(self) -> dict[str, WinnerRule]:
-        """Return the winner rules of the algorithms that set one, by label."""
+        """Return the rule for choosing the winner of a grid of each algorithm that sets its own, by label."""
         return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
     def order_of(self, entry: DatasetSpec) -> Order:
@@ -324,7 +326,7 @@ class Study(BaseModel):
         return entry.order or self.order
 
     def course_of(self, entry: DatasetSpec, *, tuned: bool) -> Course:
-        """Return how the streams of a data set run; `tuned` says whether grids are tuned on it."""
+        """Return how the streams of a data set are read; `tuned` says whether grids are tuned on it."""
         judged = tuned and self.order_of(entry) == "given"
         return Course(
             order=self.order_of(entry),
@@ -336,7 +338,7 @@ class Study(BaseModel):
         )
 
     def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
-        """Return whether online mistakes or a held-out part judge grids on a data set."""
+        """Return whether the points of a grid are compared by online mistakes or on validation rows."""
         if self.tune_by is not None:
             return self.tune_by
         online = self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given"

@@ -311,7 +311,7 @@ def test_rows_that_noise_changed_are_counted_in_what_is_kept() -> None:
         (
             {"model": "pair", "rate": 0.1, "level": "class"},
             {"name": "digits", "task": "pair:3,5"},
-            "data set 'digits[3-vs-5]': level = 'class' is noise among all classes before some are joined",
+            "data set 'digits[3-vs-5]': level = 'class' is noise among all classes, but this task",
         ),
     ],
 )
@@ -326,4 +326,4 @@ def test_a_worker_refuses_what_no_plan_has() -> None:
     cell = cell_of(0.1, {"name": "digits", "task": "pair:3,5"})
     row = run_cell(replace(cell, spec=replace(cell.spec, noise=Noise(0.1, "class")))).row
     assert row["status"] == "failed"
-    assert "joins no classes" in row["error"]
+    assert "this task leaves some out: set level = 'task'" in row["error"]

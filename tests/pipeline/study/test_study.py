@@ -100,7 +100,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
         ({"checkpoints": True}, "checkpoints: True is not a number of checkpoints"),
-        ({"checkpoints": []}, "checkpoints: a list of 0 is not 1 to 10000 numbers of examples"),
+        ({"checkpoints": []}, "checkpoints: the list has 0 numbers of examples: give 1 to 10000"),
         ({"checkpoints": [0, 10]}, "checkpoints: 0 is not a number of examples: give whole numbers from 1"),
         ({"checkpoints": [10, 20.0]}, "checkpoints: 20.0 is not a number of examples"),
         ({"checkpoints": [10, "log"]}, "checkpoints: 'log' is not a number of examples"),
@@ -125,7 +125,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         (
             {"algorithms": [{"name": "A"}, {"name": "Forgetron", "budget": {"support_of": "Forgetron"}}]},
             "algorithms: 'budget' of 'Forgetron' is the support size of 'Forgetron', "
-            "which is not an algorithm without",
+            "but support_of must name an algorithm without support_of: ",
         ),
         (
             {"algorithms": [{"name": "Forgetron", "budget": [{"support_of": "A"}, 10]}]},
@@ -138,8 +138,8 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         (
             {"algorithms": [{"name": "AROW", "r": [1.0, 2.0]}, {"name": "PA", "tuned_as": "AORW"}]},
-            "algorithms: 'PA' is tuned as 'AORW', which is not an algorithm without tuned_as: did "
-            "you mean 'AROW'?",
+            "algorithms: 'PA' is tuned as 'AORW', but tuned_as must name an algorithm without "
+            "tuned_as: did you mean 'AROW'?",
         ),
         (
             {"datasets": [{"name": "a", "test_fraction": 0.1}]},
@@ -200,7 +200,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         (
             {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus_noise": [0.0]}]},
-            "rankings[1]: focus_noise needs a 'focus', because it says where to draw it",
+            "rankings[1]: focus_noise needs a 'focus': it lists the noise rates at which that is plotted",
         ),
     ],
 )
