@@ -34,7 +34,8 @@ BENCHMARKS = {
         ("linear.full",),
     ),
     "kernel": Benchmark(
-        "the tile of kernel values, compared with NumPy; whole streams, compared with plain loops.",
+        "inner products of rows with support vectors, compared with NumPy; kernel learners on whole streams, "
+        "compared with plain loops.",
         ("kernel.kernel",),
     ),
     "svm": Benchmark(
@@ -48,8 +49,8 @@ BENCHMARKS = {
         ("cells.cell",),
     ),
     "metrics": Benchmark(
-        "cells that count by class for metrics, compared with cells that do not; on generated rows, and on "
-        "a9a if it is on this machine.",
+        "cells that measure metrics, compared with cells that do not; on generated rows, and on a9a if it is "
+        "on this machine.",
         ("cells.metrics",),
     ),
     "peers": Benchmark(

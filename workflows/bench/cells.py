@@ -31,7 +31,8 @@ from .runner import Contest, Measurement, Work, cost, microseconds, milliseconds
 
 _AROW, _PA = {"name": "AROW"}, {"name": "PassiveAggressive", "label": "PA-I"}
 
-# From `arow-binary-small`: few features, many features, and very many features of which few occur.
+# Tasks of the study `arow-binary-small`: with few features, with many, and with very many, of which a row has
+# few. Each is data set, classes and protocol.
 TASKS = (
     ("usps", ("3", "4"), "holdout"),
     ("mnist", ("2", "5"), "holdout"),
@@ -41,7 +42,7 @@ TASKS = (
 # Aims for the geometric mean of the ratios of cells and bare passes, and for each of them.
 MEAN_AIM, EACH_AIM = "≤ 2.5", "≤ 4"
 
-# Sparse rows with few entries, where a row costs least and counting shows most; and dense rows.
+# Sparse rows, which are learned so fast that the time for metrics is a large share; and dense rows.
 DATASETS: tuple[dict[str, object], ...] = (
     {"name": "a9a"},
     {"name": "arow-synthetic", "n_train": 30_000, "n_test": 0},
@@ -107,16 +108,19 @@ def _compare_with_pass(cell: Cell) -> Measurement:
         "bare pass and scoring": _bare_pass(cell),
     }
     contest = Contest(what, "whole", "bare pass and scoring", EACH_AIM, ratio=cost)
-    return runner.contend(works, [contest], CELL_TURNS, timed=_itself)[0]
+    return runner.contend(works, [contest], CELL_TURNS, timed=_self_timed)[0]
 
 
-def _itself(work: Any) -> float:
-    """Return the seconds that a work reports itself."""
+def _self_timed(work: Any) -> float:
+    """Run a function that measures its own time, and return its result in seconds."""
     return float(work())
 
 
 def _bare_pass(cell: Cell) -> Work:
-    """Return a function that times learning and scoring on rows gathered beforehand, after `begin`."""
+    """Return a function that learns and scores a cell's rows directly, and returns its processor time.
+
+    Gathering the rows and the learner's `begin` are not timed.
+    """
     given = inputs_of(cell.spec).with_all_features()
     assert given.test is not None
     rows, held_out = (take_rows(fold.X, fold.rows) for fold in (given.train, given.test))
@@ -136,7 +140,7 @@ def _bare_pass(cell: Cell) -> Work:
 
 
 def metrics() -> list[Measurement]:
-    """Compare cells that count by class for metrics with the same cells without metrics."""
+    """Compare cells that measure metrics, and so count predictions by class, with cells that do not."""
     lines: list[Measurement] = []
     for dataset in DATASETS:
         try:
@@ -233,7 +237,7 @@ def guests() -> list[Measurement]:
 
 
 class _Weighing(RunProgress):
-    """Record the memory of this process after `WARM_CELLS` cells and at every advance after that."""
+    """Record this process's memory whenever cells finish, from the cell with number `WARM_CELLS` on."""
 
     def __init__(self) -> None:
         self.cells, self.megabytes = 0, [math.nan]
@@ -299,7 +303,7 @@ def equal_study(folder: Path, cells: int, rows: int = 16_000) -> Study:
 
 
 def overhead() -> list[Measurement]:
-    """Measure the cost of a cell that learns almost nothing, memory, and the gain of a second thread."""
+    """Measure the time of a cell that learns almost nothing, memory growth, and the gain of two threads."""
     started = min(study_seconds(empty_study(1), 2) for _ in range(3))
     whole = min(study_seconds(empty_study(EMPTY_CELLS), 2) for _ in range(3))
     per_cell = (whole - started) / (EMPTY_CELLS - 1)
@@ -311,7 +315,7 @@ def overhead() -> list[Measurement]:
             {"two": partial(study_seconds, study, 2), "1 thread": partial(study_seconds, study, 1)},
             [Contest("64 equal cells, 2 threads", "two", "1 thread", "≥ 1.7")],
             3,
-            timed=_itself,
+            timed=_self_timed,
         )
     return [
         Measurement(

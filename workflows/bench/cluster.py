@@ -27,13 +27,13 @@ from ..running.workers import WorkerOptions
 from .cells import empty_study, equal_study, memory_growth, own_megabytes
 from .runner import Measurement, milliseconds, wall_time
 
-# Empty cells of a study when the option is not given: about a minute.
+# Number of empty cells (which learn almost nothing) if --cells is not given: they take about a minute.
 CELLS = 5000
-# Factor by which the study that is planned and stopped at its first cell is larger.
+# To time the first cell, a study of this many times as many cells is planned; its run stops at that cell.
 PLANNED = 10
 # Numbers of workers, one thread each; if there are fewer cores, workers share them.
 SCALES = (1, 2, 4)
-# Cells of about 60 ms per worker: 7 s, of which the start does not count.
+# Cells per worker, and rows of a cell. A cell takes about 60 ms, so a run takes 7 s.
 CELLS_A_WORKER, ROWS = 120, 64_000
 # Memory is first measured after this share of the cells.
 WARM = 0.2
@@ -136,12 +136,12 @@ def _empty_cells(cells: int) -> list[Measurement]:
 
 
 def _rate(looks: list[_Look]) -> float:
-    """Return cells per second over the second half without the last tenth, when all workers are busy."""
+    """Return the cells per second between 50% and 90% of a run's cells, when all workers are busy."""
     total = looks[-1].cells
     first = next(look for look in looks if look.cells >= total * 0.5)
     last = next(look for look in looks if look.cells >= total * 0.9)
     if first is last:
-        # All of them returned together.
+        # All cells of this range returned at once: no time passed between them.
         return math.nan
     return (last.cells - first.cells) / (last.seconds - first.seconds)
 
@@ -202,10 +202,10 @@ def _in_subprocess(function: Any, *args: Any) -> Any:
 
 
 def cluster(cells: int = CELLS) -> list[Measurement]:
-    """Run the benchmark with `cells` empty cells per study; the project's aims are stated for 100,000."""
+    """Measure clusters and large studies of `cells` empty cells; aims in seconds and MB are for 100,000."""
     planned = PLANNED * cells
     found = [*_empty_cells(cells), *_scaling()]
-    # Both include imports and compiling the first cell's loops.
+    # Both times to a first cell include imports and compiling its loops.
     smallest, _ = _in_subprocess(_to_first_cell, 1)
     seconds, megabytes = _in_subprocess(_to_first_cell, planned)
     first, second = _in_subprocess(_again, cells)

@@ -62,7 +62,7 @@ def _measure_file(path: Path, shown: str) -> list[Measurement]:
         peer_named="scikit-learn's loader",
     )
     return [
-        contest.judged({work: each["seconds"] for work, each in found.items()}),
+        contest.line({work: each["seconds"] for work, each in found.items()}),
         Measurement(
             f"{shown}: labels and non-zeros equal to scikit-learn's",
             f"{theirs['equal']:,}",
@@ -84,7 +84,7 @@ def _measure_file(path: Path, shown: str) -> list[Measurement]:
 
 
 def write_svmlight(path: Path, size: int, number: str) -> None:
-    """Write rows of 100 non-zeros, in whole pieces, until the file has at least `size` bytes."""
+    """Repeat a generated piece of `PIECE_ROWS` rows until the file has at least `size` bytes."""
     rng = np.random.RandomState(0)
     # Increasing columns: sorted draws, made distinct by adding their position.
     columns = np.sort(rng.randint(1, FEATURES - NON_ZEROS, (PIECE_ROWS, NON_ZEROS)), axis=1)
@@ -142,7 +142,7 @@ def _stream_unconverted(path: Path) -> dict[str, float]:
     return {"non_zeros": sum(int(np.count_nonzero(block.X.data)) for block in blocks)}
 
 
-# In the order in which they run.
+# The steps, in the order in which they run.
 WORKS: dict[str, Callable[[Path], dict[str, float]]] = {
     "convert": _convert,
     "load_and_compare": _load_and_compare,

@@ -1,8 +1,9 @@
-"""Compare the tile of kernel values with BLAS, and kernel learners on whole streams with plain loops.
+"""Compare inner products with BLAS, and kernel learners on whole streams with plain loops.
 
-A pass is judged by its rate of kernel evaluations as a share of the tile's own rate. Only multiplications and
-additions of inner products count, so exponentials and updates lower the share. So do the fixed cost of a row,
-if there are few support vectors, and in a Projectron reading half an n × n matrix for each mistake or two.
+The "tile" is the package's code for the inner products of a block of rows with support vectors. The result of
+a pass is its rate of multiplications and additions in kernel values, as a share of the tile's rate alone.
+The share is lower because a pass also computes exponentials and updates, and because every row has a fixed
+cost. A Projectron also reads half an n × n matrix for each mistake or two.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .runner import Contest, Measurement, Work, microseconds, milliseconds
 from .streams import NamedStream, is_sparse, real_streams
 
 BLOCK, SUPPORT = 60, 3_000
-# Repetitions of the tile, and of the works that are compared with it.
+# Repetitions of the tile, and of the passes that are compared with it.
 TURNS = 15
 # The row-by-row loops see only these rows: the whole stream would take them minutes.
 PEER_ROWS = 6_000
@@ -77,7 +78,7 @@ def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
 
 
 def tile_work(d: int, dtype: Any) -> tuple[Work, Work, Any]:
-    """Return a block-by-rows product by the tile, the same by NumPy, and their output array."""
+    """Return functions that multiply a block with support vectors (tile, NumPy), and their output array."""
     rng = np.random.RandomState(0)
     lanes = LANES[np.dtype(dtype).itemsize]
     A, B = (aligned((n, -(-d // lanes) * lanes), dtype) for n in (BLOCK, SUPPORT))
@@ -192,7 +193,7 @@ def measure_features(stream: NamedStream) -> list[Measurement]:
 
 
 def _speedup_per_vector(growth: float, ours: float, peer: float) -> float:
-    """Return how many times faster than the peer a support vector is, given how many times more there are."""
+    """Return the peer's time per support vector divided by ours, if we have `growth` times as many."""
     return peer * growth / ours
 
 
@@ -201,7 +202,7 @@ def measure_growth() -> list[Measurement]:
     rng = np.random.RandomState(0)
     sizes, chunk, d = (1_000, 4_000, 16_000), 600, 128
     X = rng.standard_normal((sizes[-1], d)).astype(np.float32)
-    # Distant rows have scores of about 0, so at least every other row is a mistake.
+    # Rows are so far apart that kernel values, and so scores, are 0 in float32: every row is a mistake.
     works: dict[str, Work] = {
         f"{size:,}": partial(
             KernelPerceptron(gamma=1.0).fit(X[:size], np.arange(size) % 2).score_rows, X[:chunk]

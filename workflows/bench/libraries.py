@@ -1,8 +1,8 @@
-"""Compare linear learners with those of the installed other libraries: their speed, and equal updates.
+"""Compare linear learners with those of other installed libraries: speed, and log loss with equal rules.
 
-Both sides get the rows in the same way: in chunks, row by row, or as a whole stream in one call. Row by row
-only the first rows are learned. Our `learn` scores every row before learning it. River does the same here
-(`predict_one`), the other libraries do not.
+Both sides get the rows in the same way: in chunks, row by row, or as a whole stream in one call. A comparison
+row by row uses only the first rows of a stream. Our `learn` scores every row before learning it. River does
+the same here (`predict_one`), the other libraries do not.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ WRITTEN = 20_000
 
 _A_ROW = " a row"
 
-# Real streams for the speed, and for equal updates.
+# Real streams to compare speed on (`peers`), and to compare equal update rules on (`equal_updates`).
 REAL = {"mnist": ("mnist", "one-vs-rest:3"), "a9a": ("a9a", "binary")}
 EQUAL_REAL = {"a9a": ("a9a", "binary"), "20newsgroups": ("20newsgroups", "one-vs-rest:sci.space")}
 LOSS_AIM, SPEED_AIM = "≤ 1.01", "≥ 1"
 
 _hinge = partial(SGDClassifier, loss="hinge", penalty=None, eta0=1.0, fit_intercept=False)
 
-# Algorithms of each library: how to create them, and our nearest learner.
+# Algorithms of each library: how to create them, and this package's nearest learner.
 SCIKIT_LEARN = {
     "SGDClassifier PA-I": (partial(_hinge, learning_rate="pa1"), PassiveAggressive),
     "SGDClassifier hinge": (partial(_hinge, learning_rate="constant"), OnlineGradientDescent),
@@ -86,7 +86,7 @@ def pieces(stream: NamedStream, size: int) -> list[tuple[Any, Any]]:
 
 
 def pass_in_parts(make: Callable[[], Any], parts: list[tuple[Any, Any]], method: str = "learn") -> Work:
-    """Return a pass of a new learner over parts of a stream; ours score each row and then learn it."""
+    """Return a function that creates a learner and passes the parts of a stream to `method`, one by one."""
 
     def work() -> None:
         learn = getattr(make(), method)
@@ -141,7 +141,7 @@ def run_vw(arguments: list[str]) -> None:
     if importlib.util.find_spec("vowpalwabbit") is None:
         subprocess.run(["vw", *arguments], check=True)
     else:
-        # The workspace learns the data file among the arguments at once.
+        # Creating the workspace already learns the data file that the arguments name.
         importlib.import_module("vowpalwabbit").Workspace(arg_list=arguments).finish()
 
 
@@ -351,7 +351,7 @@ def measure_updates(stream: NamedStream) -> list[Measurement]:
 
 
 def equal_updates() -> list[Measurement]:
-    """Compare the same updates at equal settings: log loss and speed."""
+    """Compare equal update rules with equal settings: log loss and speed."""
     lines: list[Measurement] = []
     for stream in real_streams(EQUAL_REAL):
         lines += [stream] if isinstance(stream, Measurement) else measure_updates(shuffled(stream))

@@ -58,13 +58,13 @@ SIZES, ROWS, DENSITY = (123, 256, 784), 320, 0.11
 
 @compiled
 def _read(X: Any, norms: Any) -> None:
-    """Read every row once with the learners' vector code, as the time of a pass without learning."""
+    """Compute the squared norm of every row: a pass that reads the rows and learns nothing."""
     for t in range(n_rows(X)):
         norms[t] = squared_norm(row(X, t))
 
 
 def passes(learners: dict[str, Any], X: Any, y: Any) -> dict[str, Work]:
-    """Return a pass of every learner and of scikit-learn's."""
+    """Return functions that run one pass over the rows: one per learner, and one for scikit-learn's PA-I."""
     ours = {name: lambda make=make: make().fit(X, y) for name, make in learners.items()}
     return {**ours, _PEER: lambda: _scikit_learn().fit(X, y)}
 
@@ -104,7 +104,7 @@ def measure_checks(stream: NamedStream) -> list[Measurement]:
     works: dict[str, Work] = {}
     for name, make in TWO_CLASSES.items():
         checked, unchecked = make(), make()
-        # Both measure the middle of a stream.
+        # Begin before timing: the timed calls then continue a stream.
         for learner in (checked, unchecked):
             learner.begin(np.array([0, 1]), stream.X.shape[1])
         works[f"{name} learn"] = partial(checked.learn, stream.X, stream.y)
@@ -132,13 +132,13 @@ def measure_sparse(stream: NamedStream) -> list[Measurement]:
 
 
 def _each(stream: NamedStream, digits: int) -> Any:
-    """Return a function that formats a time, also per stored number."""
+    """Return a function that formats a time, and the time per stored value of the rows."""
     n, kind = (stream.X.nnz, "non-zero") if is_sparse(stream.X) else (stream.X.size, "feature")
     return lambda seconds: f"{milliseconds(seconds)}, {seconds / n * 1e9:.{digits}f} ns a {kind}"
 
 
 def linear() -> list[Measurement]:
-    """Compare learners of two classes with scikit-learn, with reading memory once, and with checked rows."""
+    """Compare two-class learners with scikit-learn and with reading rows, and `learn` with `learn_rows`."""
     rng = np.random.RandomState(0)
     dense = gaussian(rng)
     lines = measure_dense(dense) + measure_checks(dense)
@@ -204,8 +204,8 @@ def full_learner(d: int) -> AROW:
 def full() -> list[Measurement]:
     """Compare an update of AROW with full covariance with the symmetric matrix-vector product of its size.
 
-    An update needs at least Σx, which reads half of Σ, as SciPy's `dsymv` does. Its time includes the call
-    from Python, a third of it at 123 features.
+    An update needs at least Σx, which reads half of Σ, as SciPy's `dsymv` does. The time of `dsymv` includes
+    the call from Python, which is a third of it at 123 features.
     """
     lines = []
     for d in SIZES:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+# A function to be timed.
 Work = Callable[[], object]
 
 _COMPARED = {"≥": operator.ge, ">": operator.gt, "≤": operator.le}
@@ -22,7 +23,7 @@ _COMPARED = {"≥": operator.ge, ">": operator.gt, "≤": operator.le}
 
 @dataclass(frozen=True)
 class Measurement:
-    """Hold one line of a benchmark: what was measured, our figure, that of the peer, and their ratio.
+    """One line of a benchmark: what was measured, our figure, that of the peer, and their ratio.
 
     A larger ratio is better unless the aim is an upper bound. `aim` is empty if there is none.
     """
@@ -64,7 +65,7 @@ def cost(ours: float, peer: float) -> float:
 
 
 class Contest(NamedTuple):
-    """Describe one line of a table: a subject and its peer, both names of timed works, and the aim."""
+    """Compare the times of two works, the subject and its peer (given by name), in one line of a table."""
 
     what: str
     subject: str
@@ -73,13 +74,13 @@ class Contest(NamedTuple):
     # Format the times in seconds; the peer's like the subject's by default.
     unit: Callable[[float], str] = milliseconds
     peer_unit: Callable[[float], str] | None = None
-    # Names of subject and peer in the table; the subject has none by default, the peer that of its work.
+    # What the table calls subject and peer: by default nothing, and the name of the peer's work.
     named: str = ""
     peer_named: str = ""
     ratio: Callable[[float, float], float] = speedup
 
-    def judged(self, times: Mapping[str, float]) -> Measurement:
-        """Return the line, given the times of all works in seconds."""
+    def line(self, times: Mapping[str, float]) -> Measurement:
+        """Return this contest's line of the table, given the seconds of each work."""
         ours, peer = times[self.subject], times[self.peer]
         shown = (self.peer_unit or self.unit)(peer)
         return Measurement(
@@ -99,7 +100,7 @@ def contend(
 ) -> list[Measurement]:
     """Time the works in turns, and return one line per contest."""
     times = best_times(works, repeats, **options)
-    return [contest.judged(times) for contest in contests]
+    return [contest.line(times) for contest in contests]
 
 
 def wall_time(work: Work) -> float:

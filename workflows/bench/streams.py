@@ -20,12 +20,12 @@ TOPIC_ROWS, TOPIC_FEATURES, TOPICS, TOPIC_NON_ZEROS = 16_000, 60_000, 20, 80
 
 
 def is_sparse(X: Any) -> bool:
-    """Return whether rows are sparse; unlike SciPy's `issparse`, leave the type of `X` to be `Any`."""
+    """Return whether rows are sparse. Unlike SciPy's `issparse`, it keeps the static type of `X` at `Any`."""
     return bool(sp.issparse(X))
 
 
 class NamedStream(NamedTuple):
-    """Hold rows and labels 0, 1, ... in memory, and their name in the table."""
+    """Rows and labels 0, 1, ... in memory, and their name in the table."""
 
     name: str
     X: Any

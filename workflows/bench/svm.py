@@ -26,13 +26,13 @@ STREAMS = {
     "a9a": ("a9a", "binary", {"C": 1.0, "gamma": 0.05}),
     "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", {"C": 1000.0, "gamma": 0.02}),
 }
-# What is compared with SVC, and whether LASVM finishes.
+# How LASVM is trained, as the table says it, and whether its finishing step follows the online pass.
 SUBJECTS = {"one online pass": False, "one pass and the finishing step": True}
 
 
 @dataclass(frozen=True)
 class TrainTest:
-    """Hold training and test rows with labels, in memory."""
+    """Training and test rows with labels, in memory."""
 
     X: Any
     y: Any
@@ -42,7 +42,7 @@ class TrainTest:
 
 @dataclass(frozen=True)
 class Fit:
-    """Hold training time and quality of a trained machine."""
+    """Training time and quality of a trained support vector machine."""
 
     seconds: float
     test_error: float
