@@ -27,7 +27,7 @@ def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
 def render_report(results: StudyResults, out: Path) -> list[Path]:
     """Write the report of loaded results into folder `out`; return the paths written, `report.html` first.
 
-    Raises InputError if no cell on the study's seeds has run, or if the folder cannot be written to.
+    Raises InputError if no cell has run except tuning cells, or if the folder cannot be written to.
     """
     if not len(results.cells) or not (results.cells["stage"] == "run").any():
         raise InputError(f"{out}: no cell of the study has run yet, so there is nothing to report")

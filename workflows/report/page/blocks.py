@@ -16,7 +16,7 @@ from .table import TableBlock
 
 @dataclass(frozen=True)
 class Text:
-    """Hold a paragraph; its role sets the emphasis."""
+    """A paragraph; its role sets the emphasis."""
 
     text: str
     role: Literal["plain", "lead", "soft", "note"] = "plain"
@@ -24,14 +24,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Heading:
-    """Hold a heading within a section."""
+    """A heading within a section."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Hold a list of (opening words in bold or "", sentence); `warning` prints it as a warning box."""
+    """A list of (opening words in bold or "", sentence); `warning` prints it as a warning box."""
 
     items: Sequence[tuple[str, str]]
     warning: bool = False
@@ -39,14 +39,14 @@ class Listing:
 
 @dataclass(frozen=True)
 class Facts:
-    """Hold (name, value) pairs, shown as tiles."""
+    """Pairs (name, value), shown as tiles."""
 
     items: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Hold one drawing."""
+    """One drawing."""
 
     # Description for readers who cannot see the drawing.
     title: str
@@ -66,13 +66,13 @@ class Picture:
 
     @property
     def content(self) -> str:
-        """Return the text of its file."""
+        """Return the text of the drawing's SVG file."""
         return standalone(self.sheet or self.svg, self.title)
 
 
 @dataclass(frozen=True)
 class Panels:
-    """Hold drawings to show side by side, as many to a row as fit."""
+    """Drawings to show side by side, as many to a row as fit."""
 
     pictures: Sequence[Picture]
     # All drawings in one file, which Markdown shows instead; with None each drawing has its own file.
@@ -89,14 +89,14 @@ class Panels:
 
 @dataclass(frozen=True)
 class Legend:
-    """Hold names, each with its mark (SVG). Only pages print it: files have their own legends."""
+    """Names, each with its mark (SVG). Only pages print it: files have their own legends."""
 
     entries: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Column:
-    """Hold blocks stacked in one of the `Columns`; a wide column takes the remaining width."""
+    """Blocks stacked in one of the `Columns`; a wide column takes the remaining width."""
 
     blocks: Sequence[Block]
     wide: bool = False
@@ -104,14 +104,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """Hold columns of blocks to show side by side if there is space."""
+    """Columns of blocks to show side by side if there is space."""
 
     columns: Sequence[Column]
 
 
 @dataclass(frozen=True)
 class Folded:
-    """Hold blocks that the page shows on demand; Markdown omits them if `page_only`."""
+    """Blocks that the page shows on demand; Markdown omits them if `page_only`."""
 
     summary: str
     blocks: Sequence[Block]
@@ -120,7 +120,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Code:
-    """Hold text to print verbatim."""
+    """Text to print verbatim."""
 
     text: str
 
@@ -132,7 +132,7 @@ Block: TypeAlias = (
 
 @dataclass(frozen=True)
 class Section:
-    """Hold a part of the report under a heading; `id` is the anchor for the table of contents."""
+    """A part of the report under a heading; `id` is the anchor for the table of contents."""
 
     id: str
     heading: str

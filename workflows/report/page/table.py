@@ -28,7 +28,7 @@ Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 
 @dataclass(frozen=True)
 class TableCell:
-    """Hold one table entry: its text, and whether it is bold (`best`) and carries a warning sign (`flag`).
+    """One table entry: its text, and whether it is bold (`best`) and carries a warning sign (`flag`).
 
     `mark` is an SVG that the page shows before the text.
     """
@@ -41,7 +41,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableBlock:
-    """Hold a titled table."""
+    """A titled table."""
 
     # Stem of its files, unique in a report; empty for a table without files.
     name: str
@@ -70,7 +70,7 @@ class TableBlock:
 
     @property
     def elsewhere(self) -> bool:
-        """Return whether Markdown only names the table's file."""
+        """Return whether Markdown names the table's file instead of printing the table."""
         long = self.show in ("long", "folded") and len(self.rows) > LONG
         return self.show == "file" or (long and bool(self.name))
 
@@ -145,7 +145,7 @@ def tabulate(
 
 
 def _widened(mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return a mask of a whole table from a mask of its last columns, or from nothing."""
+    """Extend a mask of a table's last columns to the whole table; an empty mask becomes False everywhere."""
     wide = np.zeros(shape, bool)
     if len(mask):
         wide[:, shape[1] - np.shape(mask)[1] :] = mask

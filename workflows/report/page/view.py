@@ -50,7 +50,7 @@ def latest(key: str, metric: Metric) -> str:
 
 @dataclass(frozen=True, eq=False)
 class StudyView:
-    """Hold the results of a study, with at least one cell on its seeds, and values computed from them."""
+    """The results of a study that has run a cell apart from tuning, and values computed from them."""
 
     results: StudyResults
 
@@ -123,7 +123,7 @@ class StudyView:
         return [self.compared(metric, self.design) for metric in others if metric is not self.metric]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
-        """Compare the algorithms on the data sets of `part` by a metric, at each of its noise levels."""
+        """Compare the algorithms of `part` (of the study) by a metric on its data sets, by noise level."""
         return [compare(self.averages, metric, noise, part) for noise in part.noise]
 
     def comparisons_of(self, metric: str | None, noise: object) -> list[Comparison]:
@@ -139,8 +139,8 @@ class StudyView:
             raise InputError(f"metric: there is no {metric!r}: {did_you_mean(metric, METRICS)}")
         elif not can_rank(metric):
             raise InputError(
-                f"metric: {metric!r} cannot rank, because it compares each learner with weights of that "
-                "learner's own norm; name another metric"
+                f"metric: {metric!r} cannot rank, because it compares each learner with the best weights of "
+                "at most that learner's own norm; name another metric"
             )
         elif not self.averages.measured(METRICS[metric]):
             raise InputError(

@@ -37,8 +37,8 @@ def rank_diagram(comparison: Comparison, styles: Styles, ax: Axes | None, width:
 
     if comparison.k < 2 or comparison.n < 1:
         raise InputError(
-            "ranks need two algorithms or more that have finished all their cells; "
-            f"found: {comparison.k}, on data sets complete for them: {comparison.n}"
+            "ranks need at least two algorithms with results, and a data set on which all of them have "
+            f"finished; found {comparison.k} and {comparison.n}"
         )
 
     if ax is None:
@@ -129,20 +129,20 @@ def diagrams(
 
 
 class CurvePanel(NamedTuple):
-    """Hold one panel: its curves, one per algorithm, and its titles."""
+    """One panel: its curves, one per algorithm, and its titles."""
 
     # Description for readers who cannot see the panel.
     title: str
-    # Text above the panel in the page, and above its copy in the sheet.
+    # Text above the panel in the page, and in the picture of all panels.
     heading: str
     short: str
     curves: list[Curve]
 
 
 def curve_panels(panels: Sequence[CurvePanel], styles: Styles, axis: Axis, title: str, file: str) -> Panels:
-    """Draw at least one panel for the page, and a sheet with a legend for the file with that relative name.
+    """Draw panels for the page, and one picture of all panels with a legend for the file named `file`.
 
-    `title` describes the sheet.
+    There must be at least one panel. `title` describes the picture; `file` is relative to the report.
     """
     drawings, sheet = learning_curves([(panel.short, panel.curves) for panel in panels], styles, axis)
     pictures = [
@@ -181,9 +181,9 @@ def stream_panels(
 ) -> tuple[Panels, list[Curve]] | None:
     """Draw a quantity in one panel for each data set and noise level that has curves.
 
-    `title` and the stem `file` belong to the sheet of all panels; `algorithms` defaults to those that the
-    study draws. `heading` and `short` name a panel in the page and in the sheet; `marked` may add marks to a
-    curve. Returns the panels and all curves drawn, or None without any curve.
+    `title` and `file` (a stem) name the picture of all panels. `algorithms` are by default those that the
+    study draws. `heading` returns the text above a panel in the page, and `short` that in the picture of all
+    panels. `marked` may add marks to a curve. Returns the panels and all curves, or None without curves.
     """
     panels = []
     for dataset, noise in places:

@@ -1,4 +1,4 @@
-"""Draw one algorithm against each of the others, task by task, as the `focus` of a ranking requests."""
+"""Draw one algorithm, named by the key `focus` of a ranking, against each of the others, task by task."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from ..words.wording import count, enumerate_names
 
 # An algorithm can ignore a class with a smaller share and still have a good error.
 _RARE = 0.05
-# The first rows of every stream tie. A larger share of ties than this affects results.
+# At the start of every stream, scores are 0 and so tied. A larger share of ties than this affects results.
 _MANY_TIES = 0.01
 _NAMED = 3
 _ERRORS = frozenset({"test_accuracy", "clean_error", "online_error", "mistakes", "mistakes_clean"})
@@ -41,9 +41,9 @@ def notes(view: StudyView) -> list[str]:
 
 
 def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
-    """Name the streams that end before the first label comes."""
+    """Warn of streams that end before the first label arrives, because labels are delayed."""
     delay = view.results.study.get("delay", 0)
-    # Delay counts from the first row of the stream, including rows that only judge a grid.
+    # Delay counts from the first row of the stream, including rows that only serve to choose parameters.
     length = rows["n_examples"].astype(int) + rows["counted_from"].fillna(0).astype(int)
     ended = rows.loc[length <= delay, "dataset"].unique().tolist()
     if ended:
@@ -193,8 +193,8 @@ def _courses(view: StudyView) -> Iterator[str]:
         if given["counted_from"].notna().any():
             share = 100 * float(study.get("tune_fraction", 0.1))
             yield (
-                f"Grids are judged on the first {share:g}% of such a stream, which all algorithms learn; "
-                "results are counted after it."
+                f"Winners of grids are chosen on the first {share:g}% of such a stream, which all algorithms "
+                "learn; results are counted after it."
             )
         if len(view.design.seeds) > 1 and given["repetitions"].notna().any():
             yield (

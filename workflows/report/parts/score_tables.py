@@ -62,7 +62,7 @@ def _named(texts: pd.DataFrame, label: str, columns: list[str]) -> pd.DataFrame:
 
 
 class _Part:
-    """Hold the entries of one noise level, data sets by algorithms, as texts and masks."""
+    """The entries of one noise level, data sets by algorithms, as texts and masks."""
 
     def __init__(self, averages: Averages, metric: Metric, noise: Noise, design: Design) -> None:
         scores, lacks = averages.scores(metric, noise, design), averages.shortfalls(noise, design)

@@ -135,7 +135,7 @@ def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]
 
 @dataclass(frozen=True)
 class _Layout:
-    """Hold the dimensions of a diagram in px, before scaling by `scale`."""
+    """The dimensions of a diagram in px, before scaling by `scale`."""
 
     letters: int
     left: float

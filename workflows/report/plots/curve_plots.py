@@ -257,7 +257,7 @@ _LEGEND_ROWS, _NAME = 14, 40
 
 
 def _sizes(places: NDArray[np.float64]) -> list[float]:
-    """Return the widths of marks at positions in px, shape (n, 2)."""
+    """Return the width of each mark; `places` are the marks' positions in px, shape (n, 2)."""
     near = np.linalg.norm(places[:, None] - places[None], axis=-1) < _NEAR
     return [_MARK + _WIDER * min(int(near[i, :i].sum()), _MOST_AROUND) for i in range(len(places))]
 

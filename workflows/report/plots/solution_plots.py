@@ -30,7 +30,7 @@ _TOLERANCE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Hold the picture of one algorithm's model."""
+    """What to draw of one algorithm's model."""
 
     name: str
     # Training points, shape (n, 2), and their labels as given to the learner, 0 or 1.
@@ -39,7 +39,7 @@ class Solution:
     # Support vectors, shape (m, 2), and their labels; -1 if one is not a training point, and not drawn.
     support: NDArray[np.float64]
     support_codes: NDArray[np.int32]
-    # Coordinates of the grid lines, shape (G,), and f at (x[j], y[i]), shape (G, G).
+    # Coordinates of the grid lines, shape (G,), and the decision function f at (x[j], y[i]), shape (G, G).
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     scores: NDArray[np.float64]
@@ -122,7 +122,7 @@ def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> st
         columns = min(3, len(solutions))
         rows = -(-len(solutions) // columns)
         names = legend_names(classes)
-        # Each class is above its support vectors.
+        # Two rows: a class, and below it its support vectors.
         legend_rows = len(names) if columns == 1 else 2
         across, down = _LEFT + _SIDE + 16, _BOTTOM + _SIDE + _GAP
         legend = 22.0 * legend_rows + 10
@@ -141,7 +141,7 @@ def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> st
 
 
 def legend_names(classes: Sequence[str]) -> list[str]:
-    """Return the texts for the marks and lines, in the order of `legend_mark`."""
+    """Return the texts of the legend; `legend_mark(i)` draws the mark or line of the i-th, from 0."""
     marks = [[f"class {shorten(name, 18)}", "its support vectors"] for name in classes]
     return [*marks[0], *marks[1], "f = 0", "f = ±1"]
 

@@ -70,7 +70,7 @@ def number_plainly(axes: Axes, whole: bool) -> None:
     """Write tick labels without exponents; with `whole`, y values are integers."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    # Five labels such as "20,000" fit on a phone; round steps end where streams end.
+    # Five labels such as "20,000" fit on a phone. With round steps, a stream of round length ends at a tick.
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=whole))
     for axis in (axes.xaxis, axes.yaxis) if whole else (axes.xaxis,):
@@ -103,7 +103,7 @@ _VARIANT = re.compile(r"(?P<family>.*\S)[\s_-]+\(?(?P<variant>full|diag|diagonal
 
 
 class Style(NamedTuple):
-    """Hold how one algorithm is drawn."""
+    """How one algorithm is drawn."""
 
     colour: str
     marker: str
@@ -135,7 +135,8 @@ def styles_of(algorithms: Sequence[str]) -> Styles:
     for name, key, (_, full) in zip(algorithms, keys, split, strict=True):
         place = places[key]
         cycle = place // len(PALETTE)
-        # If dashes distinguish versions, the second round of colors uses the next two dashes.
+        # An algorithm that must reuse a color gets another dash. If dashes distinguish full from diagonal
+        # versions, each use of a color takes two dashes.
         dash = 2 * cycle + (full and key in paired) if paired else cycle
         colour = PALETTE[place % len(PALETTE)][0]
         styles[name] = Style(colour, MARKERS[place % len(MARKERS)], DASHES[dash % len(DASHES)])
@@ -161,8 +162,8 @@ _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 def theme(*, faint: str = FAINT, lettering: float = 11) -> Iterator[None]:
     """Configure Matplotlib for one figure, without changing the user's settings.
 
-    `faint` is the color of grids: a placeholder, or a real color for a figure shown as drawn. `lettering` is
-    the text size in points; tick labels are 1/11 smaller.
+    `faint` is the color of grids: the placeholder `FAINT`, which pages and files replace, or a real color for
+    a figure that is shown as drawn. `lettering` is the text size in points; tick labels are 1/11 smaller.
     """
     import matplotlib as mpl
 
@@ -310,7 +311,7 @@ def _compact(root: ET.Element) -> None:
 
 
 def _mark_style(element: ET.Element) -> object:
-    """Return the style of a mark (<use>); for another element return the element, which equals no other."""
+    """Return the key to group neighbors by: a mark's (<use>) style; another element is its own key."""
     return (element.get("style") or element) if element.tag == "use" else element
 
 

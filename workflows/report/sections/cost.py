@@ -72,9 +72,10 @@ def _averaged(compared: pd.DataFrame, design: Design) -> str:
 
 
 def within_seconds(view: StudyView) -> Section | None:
-    """Compare errors at equal times.
+    """Compare errors within time limits, for a stream that the study lists several times.
 
-    Returns None unless the study requests RAM-hours and has several data sets from one stream.
+    Each listing gives learners a budget of another size (of support vectors or features). Returns None if
+    there is no such stream, or if the study does not request the metric RAM-hours.
     """
     groups = list(_one_stream(view)) if METRICS["ram_hours"] in view.asked else []
     if not groups:
@@ -138,7 +139,7 @@ def _limits(seconds: pd.Series[float]) -> list[float]:
 
 
 def _within_table(points: pd.DataFrame, algorithms: list[str], stream: str, place: int) -> TableBlock:
-    """Tabulate the least error of each algorithm over the budgets that finish within each time limit."""
+    """Tabulate each algorithm's least error with any size of budget that finishes within a time limit."""
     limits = _limits(points["seconds"])
     within = pd.DataFrame(
         {limit: points[points["seconds"] <= limit].groupby(level=0)["error"].min() for limit in limits}

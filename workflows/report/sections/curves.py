@@ -1,4 +1,7 @@
-"""Draw curves along the stream: mistakes, the error of the latest examples, test error and traced counts."""
+"""Draw curves along the stream: mistakes, the error of the latest examples, test error and counts.
+
+A base set is a data set from which one or several tasks are cut.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ _MOST_SETS = 9
 _MOST_NAMED = 6
 
 _MISTAKES = Quantity("Learning curves", "mistakes_clean", Axis(y="mistakes (clean labels)"), from_zero=True)
-# Each with the stem of its file and a note.
+# Quantities, each with the stem of its file and a note.
 _TEST_ERRORS = (
     (
         Quantity(
@@ -174,9 +177,10 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
 
 
 def along_stream(view: StudyView) -> Section | None:
-    """Draw test error and all counts declared with a trace.
+    """Draw test error and counts along the stream, such as support vectors.
 
-    Drawn are the first tasks of each group, at the lowest noise level.
+    These are the counts whose declaration (`pipeline/counts.py`) has a `trace`. Only the first task of each
+    group of tasks is drawn, at the lowest noise level.
     """
     noise = view.design.noise[0]
     groups = task_groups(view.cells, view.design)[:_MOST_SETS]

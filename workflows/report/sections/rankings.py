@@ -63,7 +63,7 @@ def _ranking(view: StudyView, entry: Mapping[str, Any], place: int) -> list[Bloc
 
 
 def groups(view: StudyView) -> Section | None:
-    """Rank within groups of tasks of one base set and kind.
+    """Rank within groups of tasks: those of one kind (such as pairs of classes) cut from one base data set.
 
     Returns None if there is one group, or if every group is a single data set.
     """

@@ -182,7 +182,7 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
 
 
 def _scores(learnt: TrainedCell, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return f on a grid whose rows have the training rows' type, so that no other kernel needs compiling."""
+    """Return the decision function on a grid of rows of the training rows' type, to avoid compiling again."""
     across, up = np.meshgrid(x, y)
     X: Any = learnt.inputs.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)

@@ -24,7 +24,7 @@ from ..words import wording
 from ..words.markup import slug
 from ..words.wording import count
 
-# Maximum number of base sets to draw: a picture of each kind adds 20 to 40 kB to the page.
+# Maximum number of groups of tasks to draw: each of their pictures adds 20 to 40 kB to the page.
 _MOST = 8
 
 

@@ -14,9 +14,9 @@ from ..page.blocks import Block, Section
 from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
 
-_JUDGED = (
-    "Every grid is judged once for each data set, algorithm and noise level, on a separate seed, by the "
-    "labels the learner is given, never by clean labels."
+_CHOSEN = (
+    "The winner of a grid is chosen once for each data set, algorithm and noise level, on a separate seed, "
+    "by the labels the learner is given, never by clean labels."
 )
 
 
@@ -41,7 +41,7 @@ def _setting(tuned: Tuned) -> str:
 
 
 def _grid_table(view: StudyView) -> TableBlock:
-    """Return every grid, how often its winner was at its edge, and which criterion judged it."""
+    """Return every grid, how often its winner was at its edge, and by which criterion it won."""
     rows, flags = [], []
     for name in view.design.algorithms:
         own = [tuned for tuned in view.results.tuning if tuned.algorithm == name]
@@ -55,12 +55,12 @@ def _grid_table(view: StudyView) -> TableBlock:
             flags.append([edge > 0])
     header = ["algorithm", "parameter", "grid", "judged by", "winners at the edge"]
     frame = pd.DataFrame(rows, columns=header)
-    note = " ".join([_JUDGED, *_rows_that_tune(view)])
+    note = " ".join([_CHOSEN, *_rows_that_tune(view)])
     return tabulate(frame, "grids", "Tuning grids", flags=flags, labels=4, wrap=True, note=note)
 
 
 def _rows_that_tune(view: StudyView) -> list[str]:
-    """Say whether rows that judge grids are also reported, in a sentence for each kind of data set."""
+    """Say whether rows used for tuning are also reported, in a sentence for each kind of data set."""
     study = view.results.study
     tuned = {each.dataset for each in view.results.tuning}
     runs = evaluation_rows(view.cells)
@@ -74,23 +74,23 @@ def _rows_that_tune(view: StudyView) -> list[str]:
 
 
 def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
-    """Say whether reported rows of one data set also judged its grid, given its cells."""
+    """Say whether reported rows of a data set are also used for tuning; `rows` are its cells."""
     if rows["drawn"].eq(True).any():
-        return "Rows are drawn for each seed: no row that judges a grid is reported."
+        return "Rows are drawn for each seed: no row used for tuning is reported."
     if rows["order"].eq("given").any():
         share = 100 * float(study.get("tune_fraction", 0.1))
-        return f"Grids are judged on the first {share:g}% of the stream, which are not reported."
+        return f"Winners are chosen on the first {share:g}% of the stream, which are not reported."
     protocol = rows["protocol"].iloc[0]
     if protocol == "prequential":
         return (
-            "Grids are judged on the reported stream in another order: rows that are reported have judged "
-            "grids."
+            "Winners are chosen on the reported stream in another order: reported rows are also used for "
+            "tuning."
         )
     own_test = rows["own_test"].dropna()
     if protocol == "holdout" and own_test.any():
         return (
-            "The data set has its own test part, of which no row judges a grid; mistakes along the stream "
-            "are of rows that also judge grids."
+            "The data set has its own test part, of which no row is used for tuning; mistakes along the "
+            "stream are of rows that are also used for tuning."
         )
     entries = [entry for entry in study.get("datasets", []) if entry.get("label") == parent]
     fraction = next((entry.get("test_fraction") for entry in entries), None) or study.get(
@@ -98,11 +98,11 @@ def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
     )
     held_out = 1 / study.get("folds", 10) if protocol == "crossval" else fraction
     text = (
-        "Grids are judged on another split of the rows: of the test rows of a seed up to "
-        f"{100 * (1 - held_out):.0f}%, on average, are among the rows that tune."
+        "Winners are chosen on another split of the rows: of the test rows of a seed up to "
+        f"{100 * (1 - held_out):.0f}%, on average, are also used for tuning."
     )
     if protocol == "holdout" and not len(own_test):
-        return f"If a data set has its own test part, no row of it judges a grid. Otherwise: {text}"
+        return f"If a data set has its own test part, no row of it is used for tuning. Otherwise: {text}"
     return text
 
 

@@ -1,4 +1,4 @@
-"""Test that reports say which rows judge grids, by protocol and test part."""
+"""Test that reports say which rows are used for tuning, by protocol and test part."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ...synthetic_results import make_results
 from ..report_page import render
 
 ALWAYS = "by the labels the learner is given, never by clean labels."
-SPLIT = "Grids are judged on another split of the rows: of the test rows of a seed up to "
-OWN = "The data set has its own test part, of which no row judges a grid"
+SPLIT = "Winners are chosen on another split of the rows: of the test rows of a seed up to "
+OWN = "The data set has its own test part, of which no row is used for tuning"
 
 
 def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
@@ -32,18 +32,18 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
     [
         (
             _made(drawn=False, own_test=True),
-            f"{OWN}; mistakes along the stream are of rows that also judge grids.",
+            f"{OWN}; mistakes along the stream are of rows that are also used for tuning.",
         ),
-        (_made(drawn=False, own_test=False), f"{SPLIT}70%, on average, are among the rows that tune."),
-        (_made("crossval", drawn=False), f"{SPLIT}90%, on average, are among the rows that tune."),
-        (_made("prequential", drawn=False), "rows that are reported have judged grids."),
+        (_made(drawn=False, own_test=False), f"{SPLIT}70%, on average, are also used for tuning."),
+        (_made("crossval", drawn=False), f"{SPLIT}90%, on average, are also used for tuning."),
+        (_made("prequential", drawn=False), "reported rows are also used for tuning."),
         (
             _made(drawn=True, own_test=True),
-            "Rows are drawn for each seed: no row that judges a grid is reported.",
+            "Rows are drawn for each seed: no row used for tuning is reported.",
         ),
         (
             _made(drawn=False, order="given"),
-            "Grids are judged on the first 10% of the stream, which are not reported.",
+            "Winners are chosen on the first 10% of the stream, which are not reported.",
         ),
         # Results of earlier versions do not record whether the data set has its own test part.
         (_made(), f"Otherwise: {SPLIT}70%"),
@@ -94,6 +94,6 @@ def test_cells_say_whose_their_test_rows_are(tmp_path: Path) -> None:
         f"own: {OWN}",
         f"cut: {SPLIT}60%",
         "gauss: Rows are drawn",
-        "stream: Grids are judged on the",
+        "stream: Winners are chosen on the",
     ):
         assert each in text
