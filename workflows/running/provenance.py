@@ -42,10 +42,11 @@ def provenance(
 
 
 def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
-    """Return the recorded runs of a store after a run that found all its cells there.
+    """Return a store's list of runs, given the list before a run that found all its cells in the store.
 
-    If the last run used other data, there is one more entry, with this plan and command. Its other values
-    come from the latest run that used all of the data, or from the last run.
+    The list grows only if its last run used other data. The new entry has this run's command, fingerprints
+    and notes. Its other values (versions, machine, start) are those of the latest run that used all of the
+    data, or else of the last run.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()
@@ -57,7 +58,7 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
 
 
 def _of_plan(plan: Plan) -> dict[str, Any]:
-    """Return the fingerprints of a plan's data, and its guests and notes on changed columns if it has any."""
+    """Return the fingerprints of a plan's data, packages of third-party learners, and notes on features."""
     found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {
         "guests": {label: each.package for label, each in plan.learners.items()},

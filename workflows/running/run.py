@@ -34,10 +34,10 @@ from .workers import WorkerOptions, Workers, workers
 
 # Seconds after which a part is written: a kill loses at most this much.
 FLUSH_SECONDS = 2.0
-# Cells after which a part is written: each takes 4 kB of memory. Writing a part takes 16 ms plus its rows,
-# the smallest cell 0.2 ms.
+# Cells after which a part is written. Until then each cell takes 4 kB of memory. Writing takes 16 ms for a
+# part and some more for every cell; the smallest cell runs for 0.2 ms.
 _FLUSH_CELLS = 8192
-# The run names a guest learner that takes longer than this per example.
+# A run warns of a third-party learner that takes longer than this per example.
 _SLOW_MILLISECONDS = 0.5
 _THREADS = WorkerOptions()
 
@@ -100,7 +100,7 @@ def run_study(
     report. Raises InputError if the study, the output or the cluster is wrong.
     """
     began = time.perf_counter()
-    # An earlier run may have had workers in this process.
+    # Workers of an earlier run in this process may have fixed which tables it reads.
     data.unpin()
     plan = plan_of(study, file, plugins)
     store = Store(out)
@@ -119,7 +119,7 @@ def run_study(
             gc.freeze()
         # Connect when the first cell needs workers, so that a finished study starts none.
         connect = cache(lambda: stack.enter_context(workers(options, plan, out, progress)))
-        # Workers of a run that was killed are not at work.
+        # A killed run leaves its number of workers, which `status` would show as the current one.
         cluster = store.read_json(CLUSTER)
         if cluster.pop("workers", None) is not None:
             store.write_json(CLUSTER, cluster)
@@ -205,7 +205,7 @@ class _Run:
             pending.extend(result for result in results if not result.stored)
             new = [result for result in results if not result.again]
             self.costs.learn(result.row for result in new)
-            self._note_slow_guests(result.row for result in new)
+            self._note_slow_learners(result.row for result in new)
             work.note(new)
             self.progress.expect(work.seconds_left(self.costs))
             found.remaining.cells = work.left + later
@@ -226,8 +226,8 @@ class _Run:
             for line in data.classes_alike(task):
                 self.progress.note(f"data set {task.parent!r}: {line}")
 
-    def _note_slow_guests(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Report each guest learner that is slow per example, once."""
+    def _note_slow_learners(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Warn once of each third-party learner that is slow per example."""
         for row in rows:
             label, examples = row["algorithm"], row.get("n_examples") or 0
             learner = self.plan.learners[label]

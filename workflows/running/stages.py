@@ -28,18 +28,18 @@ Read = Callable[[], "pd.DataFrame"]
 
 
 class Stage(ABC):
-    """Describe cells that can run in any order."""
+    """Cells that can run in any order. The next stage may need their results."""
 
-    # Whether the cells are results of the study; tuning cells only judge grids.
+    # Whether the cells are results of the study; tuning cells only serve to choose parameters.
     counts: ClassVar[bool] = True
 
     @abstractmethod
     def found(self) -> Iterator[CellGroup]:
-        """Yield the cells, grouped."""
+        """Yield the cells in groups: cells of a group differ in seed and parameters only."""
 
     @cached_property
     def groups(self) -> list[CellGroup]:
-        """Return the cells, grouped."""
+        """Return the groups that `found` yields."""
         return list(self.found())
 
     @cached_property

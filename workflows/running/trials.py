@@ -16,11 +16,11 @@ _TRIALS, _ROWS, _SECONDS = 2, 300, 5.0
 
 
 def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Return the rows that cells of a learner of each kind would have: this package's, and another library's.
+    """Run short cells of up to two algorithms, and return them as rows of the cells table.
 
-    They learn up to 300 rows of the smallest data set; examples and seconds are scaled to all of its rows.
-    `rows` gives each task's number of rows by label, 0 if unknown. The list has one row per algorithm tried.
-    It is empty without data, or if no trial finished.
+    If the study has both, one learner is this package's and one is another library's. They learn up to 300
+    rows of the smallest data set; examples and seconds are scaled to all of its rows. `rows` gives each
+    task's number of rows by label, 0 if unknown. The list is empty without data, or if no trial finished.
     """
     tasks = [task for task in plan.tasks if rows[task.label]]
     if not tasks:
@@ -45,7 +45,7 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def _cells(plan: Plan) -> Iterator[Cell]:
-    """Yield a cell of the first algorithms of each kind; grids have their first point."""
+    """Yield a cell for each algorithm to try; a tuned one gets the first point of its grid."""
     firsts: dict[str, CellGroup] = {}
     for group in (*plan.evaluation_groups({}), *plan.tuning_groups()):
         firsts.setdefault(group.spec.algorithm, group)

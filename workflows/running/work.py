@@ -22,7 +22,7 @@ COSTS = ("dataset", "algorithm", "status", "n_examples", "total_seconds")
 
 @dataclass
 class _Sum:
-    """Hold the sums of seconds and examples over a number of cells."""
+    """Sums of seconds and examples over a number of cells."""
 
     cells: int = 0
     seconds: float = 0.0
@@ -95,8 +95,6 @@ class Costs:
 # Cells that take longer than this come first, longest first, because a long cell started last keeps all other
 # workers waiting. Shorter ones stay in order, next to those that read the same rows.
 _LONG_SECONDS = 1.0
-# Groups after which a seed's remaining groups are ranked again, or their number if that is larger.
-_RANKED_CELLS = 256
 # Seconds between two estimates of the time left: each sums over the groups.
 _ESTIMATE_SECONDS = 1.0
 # Share of the cells that must finish before a time is shown: the first ones also read the data for the
@@ -108,7 +106,7 @@ _BUSY_SHARE = 0.2
 
 
 class Work:
-    """Hold the missing cells of a stage.
+    """The missing cells of a stage: their order, and the time that they will take.
 
     `keys` are those of all cells in the order of `groups`, `known` those already in the store. `later` counts
     the cells of later stages by (data set, algorithm), for the time left. `missing` is the number of cells to
@@ -172,21 +170,14 @@ class Work:
                         key = self._keys[starts[index] + place]
                         yield group.cell(*group.members[place]).with_key(key)
 
-    def _ranked(self, groups: list[int], costs: Costs) -> Iterator[int]:
-        """Yield the indices of groups, those with the longest cells first."""
+    def _ranked(self, groups: list[int], costs: Costs) -> list[int]:
+        """Return the indices of groups, those with the longest cells first."""
 
         def rank(index: int) -> float:
             seconds = costs.seconds(self._groups[index].name) or 0.0
             return seconds if seconds > _LONG_SECONDS else 0.0
 
-        # The next group is the last of the list.
-        left, ranked = groups, 0
-        while left:
-            if ranked <= 0:
-                left.sort(key=lambda index: (rank(index), -index))
-                ranked = max(_RANKED_CELLS, len(left))
-            ranked -= 1
-            yield left.pop()
+        return sorted(groups, key=lambda index: (-rank(index), index))
 
     @property
     def left(self) -> int:
@@ -194,7 +185,7 @@ class Work:
         return self.missing - self._finished
 
     def thread_seconds_left(self, later: int) -> float | None:
-        """Return the seconds of one thread for the rest and `later` cells of other stages, or None."""
+        """Return the one-thread seconds of unfinished cells and `later` cells of later stages, or None."""
         if self._thread_seconds is None:
             return None
         return self._thread_seconds + later * self._cell_seconds / self._finished
@@ -222,7 +213,7 @@ class Work:
         return self._estimate
 
     def _speed(self, now: float) -> float:
-        """Return the seconds of cells that finish in a second, or 0 if unknown."""
+        """Return how many seconds of cell time finish in a second of wall time, or 0 if unknown."""
         began, before = self._since
         elapsed, finished = now - began, self._cell_seconds - before
         if before or finished >= _BUSY_SHARE * elapsed:

@@ -65,7 +65,7 @@ class WorkerOptions:
     # out finish even if this process ends. True: all workers must. False: this process writes. None: on a
     # cluster that outlives this process (`scheduler`, `scheduler_file`), workers that can write do.
     workers_write: bool | None = None
-    # For a running scheduler; None: Dask's own configuration.
+    # TLS settings to connect to a running scheduler (Dask's `Security`); None: Dask's own configuration.
     security: Any = None
     # Seconds without a heartbeat after which a worker's cells go to others.
     silent_seconds: float = SILENT_SECONDS
@@ -117,7 +117,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         return
     with contextlib.ExitStack() as stack:
         wait, remaining, store = PATIENCE, Remaining(), Store(output)
-        # Once the cluster has ended, or has been left.
+        # Registered first, so that it runs last: when the cluster has ended or is disconnected.
         stack.callback(_forget_cluster, store)
         if options.cluster:
             place, wait = stack.enter_context(started(options.cluster, remaining))
@@ -133,7 +133,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)
-            # Keys already in the store are not news.
+            # Skip the keys already in the store: the ledger asks for new ones.
             store.new_rows(seen, ["key"])
         workforce = Workforce(preparation, options.allow_mismatch, progress.note)
         ledger = Ledger(lambda: store.new_rows(seen, ["key"])["key"])
@@ -153,7 +153,7 @@ def _attend(store: Store, place: SchedulerPlace, progress: RunProgress, attendan
     """Show who is at work, and write it for `singlepass status`."""
     progress.attend(str(attendance))
     store.check_lock()
-    # A count that cannot be written ends no run.
+    # The run goes on if these counts cannot be written.
     with contextlib.suppress(InputError):
         store.write_json(CLUSTER, {**place.leftovers, "workers": asdict(attendance)})
 
@@ -172,14 +172,15 @@ def _check_sendable(plan: Plan) -> None:
         try:
             _ = given and given.content
         except GuestError as error:
-            raise InputError(f"algorithm {algorithm.label!r}: {error}; threads need no copy of it") from None
+            raise InputError(f"algorithm {algorithm.label!r}: {error}; run it without a cluster") from None
 
 
 def shared(store: Store, preparation: Preparation) -> Preparation:
-    """Mark the output for the workers, and return what they need to write there.
+    """Write the name of this run into the store, and return what workers need to write their results there.
 
-    A run that left its mark was killed, and its cells may still wait on the cluster. If workers get the same
-    instructions as from that run, this run takes over its name. Workers drop the results of any other run.
+    Workers write a result only if the store names the run that the cell belongs to. A name that is already
+    there is that of a killed run, whose cells may still wait on the cluster. If this run has the same output,
+    plug-ins and data, it continues under that name, so that those results are written too.
     """
     output = str(store.root) if store.folder.is_local else store.url
     told = repr((output, preparation.plugins, preparation.pins))
