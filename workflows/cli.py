@@ -23,7 +23,7 @@ _terminated = threading.Event()
 
 
 class _Commands(click.Group):
-    """Report an InputError as one line with exit status 2, also when `dask` calls the commands."""
+    """Report an InputError as one line with exit status 2, also for commands called as `dask singlepass`."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -218,7 +218,7 @@ def main() -> None:
 
 
 def _reader_is_gone() -> bool:
-    """Return whether standard output is the broken pipe, rather than a pipe to another process."""
+    """Return whether standard output is a pipe whose reader has exited; otherwise another pipe broke."""
     try:
         print(flush=True)
     except BrokenPipeError:

@@ -27,12 +27,12 @@ from ..pipeline.workers.cluster.connection import SchedulerPlace
 from ..pipeline.workers.environment import COMPARED, Environment, differences, this_environment
 from .progress import progress_display
 
-# A study, its file, and plug-ins.
+# The study to check, the file that it was read from, and the paths of its plug-ins.
 Subject: TypeAlias = tuple[Study, Path | None, tuple[str, ...]]
 
 # Seconds to wait for a running scheduler: short, because the user wants an answer now.
 _PATIENCE = 20.0
-# Bytes of free disk below which a converted text corpus and compiled kernels may not fit.
+# Bytes of free disk below which a converted text corpus and compiled code may not fit.
 ENOUGH_DISK = 2e9
 # Largest numbers of lines: one per group of identical workers, and one per table that a worker lacks.
 KINDS_SHOWN, LACKS_SHOWN = 10, 5
@@ -56,7 +56,7 @@ class Findings:
         """Print the findings; return whether there are problems."""
         width = max((len(name) for name, _ in self.facts), default=0)
         for name, fact in self.facts:
-            # A job script has several lines.
+            # A fact of several lines, such as a job script, begins on a line of its own.
             click.echo(f"{name}:\n{fact}\n" if "\n" in fact else f"{name:{width}}  {fact}")
         for line in self.advice:
             click.echo(f"better: {line}")
@@ -227,7 +227,7 @@ def _check_caches(found: Findings, checkup: Checkup) -> None:
     low: dict[str, list[str]] = defaultdict(list)
     for address, worker in checkup.workers.items():
         if isinstance(worker.environment, str):
-            # Without this package it has no cache.
+            # A worker that cannot import this package has no cache.
             continue
         if isinstance(worker.cache_free, str):
             full[worker.cache_free].append(address)
@@ -249,7 +249,7 @@ def _some(checkup: Checkup, addresses: list[str]) -> str:
 
 
 def _versions(here: Environment, there: Environment | str) -> str:
-    """Return the versions of a worker, with those that differ marked."""
+    """Return a worker's versions as text, with "(!)" after those that differ from the versions here."""
     if isinstance(there, str):
         return there
     unlike = {name for name, _, _ in differences(here, there)}
@@ -290,7 +290,7 @@ def _compare_data(found: Findings, checkup: Checkup, n_tables: int) -> None:
     have_all = 0
     for address, worker in checkup.workers.items():
         if isinstance(worker.lacking, str):
-            # The reason is already reported with the worker's environment.
+            # The worker could not be asked; its environment already reports why.
             continue
         have_all += not worker.lacking
         reasons = list(dict.fromkeys(lack.reason for lack in worker.lacking))

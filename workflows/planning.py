@@ -32,7 +32,7 @@ Pair = tuple[int, str]
 
 @dataclass(frozen=True)
 class Finished:
-    """Count the cells of a plan that a store contains, by stage, data set and algorithm."""
+    """Number of planned cells with a result in the store, by stage, data set and algorithm."""
 
     done: Counter[tuple[str, Pair]]
     # Including crashed and stopped cells.
@@ -53,7 +53,7 @@ class StudyOutline:
     outlooks: list[data.Outlook]
     # Cells by stage, data set and algorithm, as far as the number of tasks is known.
     planned: Counter[tuple[str, Pair]]
-    # The largest number for any data set and noise level. Seeds that would repeat a run are not counted.
+    # Largest number of seeds of a data set and noise level, without seeds that would only repeat others.
     repetitions: int
     finished: Finished
     # Bytes of each full covariance, by a text that names its algorithm and data set.
@@ -125,13 +125,13 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
 def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
     """Return the number of repetitions of a data set's tasks, for each level of noise."""
     tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
-    # Tasks of unparsed data are unknown. Only files need parsing, and their rows are the same for all seeds.
+    # Data that is not parsed yet has no tasks here. It comes from files, whose rows are not drawn by seed.
     drawn = any(data.is_drawn(task) for task in tasks)
     return [len(plan.repetitions(dataset, noise, drawn=drawn)) for noise in plan.study.noise]
 
 
 def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
-    """Count the cells of a plan that a store contains."""
+    """Count the planned cells with a result in the store; `places` numbers the data sets."""
     found = Finished(Counter(), Counter(), Costs())
     if not store.exists():
         return found

@@ -61,7 +61,7 @@ def _class_table(cls: type[Any]) -> dict[str, Any]:
 
 
 def _given_table(estimator: Any) -> dict[str, Any]:
-    """Return the table of an estimator or a class that is passed by value."""
+    """Return the table of an estimator or class that is passed by value: its name contains a digest."""
     try:
         given = give(estimator)
     except ValueError as error:
@@ -99,13 +99,13 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
 
 
 def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
-    # The other strategies derive from the first, so it is tried last.
+    # The classes of the other strategies derive from the first one's, so that one is tried last.
     query, strategy = next(
         each for each in reversed(STRATEGIES.items()) if isinstance(estimator, each[1].factory)
     )
     if strategy.draws and estimator.get_params(deep=False)["random_state"] != 0:
         raise InputError(
-            f"algorithms: {estimator!r}: a study draws it from the repetition: leave random_state out"
+            f"algorithms: {estimator!r}: leave random_state out: the study sets it from the repetition"
         )
     own = {strategy.key: plain(getattr(estimator, strategy.parameter))} if strategy.key else {}
     return {"query": query, **own}

@@ -90,7 +90,7 @@ class NotebookStudy:
 
     @contextlib.contextmanager
     def named(self) -> Iterator[None]:
-        """Replace internal names of rows in memory by their labels in InputErrors raised inside."""
+        """In InputErrors raised in this context, replace internal names of data sets in memory by labels."""
         try:
             yield
         except InputError as error:
