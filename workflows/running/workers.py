@@ -176,9 +176,9 @@ def _check_sendable(plan: Plan) -> None:
 
 
 def shared(store: Store, preparation: Preparation) -> Preparation:
-    """Write the name of this run into the store, and return what workers need to write their results there.
+    """Mark the store with the name of this run, and return what workers need to write their results there.
 
-    Workers write a result only if the store names the run that the cell belongs to. A name that is already
+    Workers write a result only if the mark names the run that its cell belongs to. A mark that is already
     there is that of a killed run, whose cells may still wait on the cluster. If this run has the same output,
     plug-ins and data, it continues under that name, so that those results are written too.
     """
