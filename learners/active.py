@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .estimator.online_classifier import OnlineClassifier
-from .estimator.parameters import check_count
+from .estimator.parameters import Count
 from .numeric.rows import Rows, count_rows, row_range
 
 
@@ -134,6 +135,7 @@ class QueryAll(OnlineClassifier):
         return self.learner_.model_bytes_
 
 
+@dataclass(eq=False, repr=False)
 class Greedy(QueryAll):
     """Ask for one label of every `h` rows: that of the row that the learner is least certain of.
 
@@ -179,22 +181,18 @@ class Greedy(QueryAll):
     2
     """
 
-    # The number of rows of the incomplete group, and |f|, row and code of its least certain row.
-    _n_waiting: int
-    _candidate: tuple[float, Rows, NDArray[np.int32]] | None
-
-    def __init__(self, learner: OnlineClassifier, h: int = 5, epochs: int = 1) -> None:
-        self.learner = learner
-        self.h = h
-        self.epochs = epochs
-
-    def _check_parameters(self) -> None:
-        check_count(self, "h")
-        super()._check_parameters()
+    learner: OnlineClassifier
+    h: Count = 5
+    epochs: int = 1
 
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
         self._begin_group()
+
+    def _begin_group(self) -> None:
+        # The number of rows of the incomplete group, and |f|, row and code of its least certain row.
+        self._n_waiting = 0
+        self._candidate: tuple[float, Rows, NDArray[np.int32]] | None = None
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         start, n = 0, count_rows(X)
@@ -215,9 +213,6 @@ class Greedy(QueryAll):
                 self.n_queried_ += 1
                 self._begin_group()
             start = stop
-
-    def _begin_group(self) -> None:
-        self._n_waiting, self._candidate = 0, None
 
     def end_of_pass(self, last: bool) -> None:
         # The learner recognises repeated rows by their numbers, but another pass asks for other rows.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .active import QueryAll
 from .estimator.online_classifier import OnlineClassifier
-from .estimator.parameters import check_scale, check_seed, check_share
+from .estimator.parameters import Scale, Seed, Share
 from .linear.linear_classifier import LinearClassifier
 from .numeric.rows import Rows, count_rows, row_range, squared_norms_of_rows
 
@@ -17,11 +18,7 @@ from .numeric.rows import Rows, count_rows, row_range, squared_norms_of_rows
 class _ByChance(QueryAll):
     """Base: row t gets a random number u_t from [0, 1), and its label is asked for if ``u_t < p_t``."""
 
-    random_state: int
-
-    def _check_parameters(self) -> None:
-        check_seed(self, "random_state")
-        super()._check_parameters()
+    random_state: Seed
 
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
@@ -51,6 +48,7 @@ class _ByChance(QueryAll):
         return None if inner is None else [self._asked[t] for t in inner]
 
 
+@dataclass(eq=False, repr=False)
 class RandomQueries(_ByChance):
     """Ask for a label with the same probability at every row: the baseline for the other strategies.
 
@@ -78,17 +76,10 @@ class RandomQueries(_ByChance):
     (0, 3)
     """
 
-    def __init__(
-        self, learner: OnlineClassifier, q: float = 0.5, random_state: int = 0, epochs: int = 1
-    ) -> None:
-        self.learner = learner
-        self.q = q
-        self.random_state = random_state
-        self.epochs = epochs
-
-    def _check_parameters(self) -> None:
-        check_share(self, "q")
-        super()._check_parameters()
+    learner: OnlineClassifier
+    q: Share = 0.5
+    random_state: Seed = 0
+    epochs: int = 1
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         asked = self._uniforms(len(codes)) < float(self.q)
@@ -143,6 +134,7 @@ class _ByScore(_ByChance):
         """Record a row that was an update."""
 
 
+@dataclass(eq=False, repr=False)
 class SelectiveSampling(_ByScore):
     """Ask for a label with probability ``b/(b + |f(x)|)``: less often when the learner is certain.
 
@@ -193,22 +185,16 @@ class SelectiveSampling(_ByScore):
     1
     """
 
-    def __init__(
-        self, learner: OnlineClassifier, b: float = 1.0, random_state: int = 0, epochs: int = 1
-    ) -> None:
-        self.learner = learner
-        self.b = b
-        self.random_state = random_state
-        self.epochs = epochs
-
-    def _check_parameters(self) -> None:
-        check_scale(self, "b")
-        super()._check_parameters()
+    learner: OnlineClassifier
+    b: Scale = 1.0
+    random_state: Seed = 0
+    epochs: int = 1
 
     def _b_of(self, norms: NDArray[np.float64]) -> float:
         return float(self.b)
 
 
+@dataclass(eq=False, repr=False)
 class AdaptiveSelectiveSampling(_ByScore):
     """Selective sampling with b from the stream: ``b_t = β R² √(1 + k)``, with k updates so far.
 
@@ -246,16 +232,12 @@ class AdaptiveSelectiveSampling(_ByScore):
     2
     """
 
-    def __init__(
-        self, learner: OnlineClassifier, beta: float = 1.0, random_state: int = 0, epochs: int = 1
-    ) -> None:
-        self.learner = learner
-        self.beta = beta
-        self.random_state = random_state
-        self.epochs = epochs
+    learner: OnlineClassifier
+    beta: Scale = 1.0
+    random_state: Seed = 0
+    epochs: int = 1
 
     def _check_parameters(self) -> None:
-        check_scale(self, "beta")
         super()._check_parameters()
         if not isinstance(self.learner, LinearClassifier):
             # Other learners score images of the rows, such as those of kernels, which have other lengths.

@@ -69,7 +69,7 @@ class StudyOutline:
         """Return the seconds of one thread for the remaining cells, or None if unknown."""
         costs, total = self.finished.costs, 0.0
         for (_, pair), n in self.left().items():
-            total += n * (costs.seconds(pair, self.outlooks[pair[0]].rows) or 0.0)
+            total += n * (costs.seconds(pair, self.outlooks[pair[0]].n_learned) or 0.0)
         return total if costs else None
 
 
@@ -88,7 +88,7 @@ def outline(
     places = {label: numbers[id(each)] for label, each in plan.datasets.items()}
     finished = _finished(plan, places, Store(out))
     if not finished.costs:
-        rows = {task.label: outlooks[places[task.label]].rows or 0 for task in plan.tasks}
+        rows = {task.label: outlooks[places[task.label]].n_learned for task in plan.tasks}
         tried = trials(plan, rows)
         finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
         finished = replace(finished, tried=tuple(row["algorithm"] for row in tried))

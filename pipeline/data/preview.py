@@ -127,6 +127,8 @@ class Outlook:
     tasks: int | None = None
     rows: int | None = None
     features: int | None = None
+    #: How many of the rows are a generator's test part, which no cell learns.
+    n_test: int = 0
     #: Number of classes of each task.
     classes: int = 2
     #: Size of each of its tables, by a key that identifies the table; empty if unknown.
@@ -136,6 +138,11 @@ class Outlook:
     kept: bool = True
     #: The error that a run reports if the data set is `missing`.
     problem: str = ""
+
+    @property
+    def n_learned(self) -> int:
+        """The number of rows that a cell learns, 0 if unknown."""
+        return (self.rows or 0) - self.n_test
 
 
 def look(*, task: str = "auto", label: str | None = None, **entry: Any) -> Outlook:
@@ -205,15 +212,18 @@ def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlo
         return Outlook(label, True, False, state, rows=rows, kept=False)
     assert isinstance(source, BundledSource | GeneratorSource)
     if isinstance(source, GeneratorSource):
-        rows = count_of(options, "n_train") + count_of(options, "n_test")
+        n_test = count_of(options, "n_test")
+        rows = count_of(options, "n_train") + n_test
         features = source.generator.n_features
         state = "generated for each repetition"
     else:
-        (rows, features), state = source.entry.shape, "comes with scikit-learn"
+        (rows, features), n_test, state = source.entry.shape, 0, "comes with scikit-learn"
     features += bool(options.get("bias"))
     size = rows * features * _BYTES.get(str(options.get("dtype")), _DOUBLE)
     sizes = {f"{source.name} {sorted(options.items())}": size}
-    return Outlook(label, True, False, state, rows=rows, features=features, n_bytes=sizes, kept=False)
+    return Outlook(
+        label, True, False, state, rows=rows, n_test=n_test, features=features, n_bytes=sizes, kept=False
+    )
 
 
 def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value]) -> Outlook:

@@ -100,9 +100,9 @@ _ESTIMATE_SECONDS = 1.0
 # Share of the cells that must finish before a time is shown: the first ones also read the data for the
 # others.
 _TELLING_SHARE = 0.01
-# Until all algorithms have finished a cell, a time is shown only if cells took this share of the time. With
-# less, most of it went into starting workers and compiling learners, which the other cells do not need.
-_BUSY_SHARE = 0.2
+# Until all algorithms have finished a cell, no time is shown for so many seconds: starting workers and
+# compiling learners takes most of them, also of the cells that run meanwhile.
+_COMPILING_SECONDS = 60.0
 
 
 class Work:
@@ -215,13 +215,12 @@ class Work:
     def _speed(self, now: float) -> float:
         """Return how many seconds of cell time finish in a second of wall time, or 0 if unknown."""
         began, before = self._since
-        elapsed, finished = now - began, self._cell_seconds - before
-        if before or finished >= _BUSY_SHARE * elapsed:
-            return finished / elapsed
-        if not self._unseen:
-            # Everything is compiled: measure from now on.
-            self._since = now, self._cell_seconds
-        return 0.0
+        if not before and now - began < _COMPILING_SECONDS:
+            if not self._unseen:
+                # Everything is compiled: measure from now on.
+                self._since = now, self._cell_seconds
+            return 0.0
+        return (self._cell_seconds - before) / (now - began)
 
 
 def _seconds(cells: Mapping[Name, int], costs: Costs) -> float | None:
