@@ -125,7 +125,7 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether curves can show a metric over the latest examples; regret and test metrics cannot."""
+    """Return whether a metric of `SCORINGS` exists over the latest examples: all but regret and test ones."""
     scoring = SCORINGS.get(metric.name)
     return scoring is not None and scoring.side != "test" and scoring.needs != "regret"
 

@@ -1,4 +1,4 @@
-"""Read rows in blocks, from a file that is not stored in the cache, or from a stream larger than memory."""
+"""Read rows in blocks: directly from a file, without storing it in the cache, or from an opened stream."""
 
 from __future__ import annotations
 
