@@ -66,20 +66,11 @@ def is_batch(learner: object) -> bool:
 
 
 def available() -> dict[str, LearnerClass]:
-    """Return every learner that a study can name.
+    """Return every learner that a study can name, sorted by name.
 
-    Returns
-    -------
-    dict of str to type
-        Built-in learners, the batch baselines (`is_batch`), learners of installed packages (entry point group
-        ``singlepass.learners``, under the entry point's name) and those of files given to `load_plugin`,
-        sorted by name. An entry point is left out with a warning if its name is built in, or if it cannot be
-        imported or is no learner.
-
-    Examples
-    --------
-    >>> available()["AROW"](r=0.1)
-    AROW(r=0.1)
+    These are the built-in learners, the batch baselines (`is_batch`), learners of installed packages (entry
+    point group ``singlepass.learners``) and those of files given to `load_plugin`. An entry point is left out
+    with a warning if its name is built in, or if it cannot be imported or is no learner.
     """
     # Every cell calls this; mostly there are no plug-ins.
     return dict(sorted((_installed() | _plugins).items())) if _plugins else _installed().copy()
@@ -116,26 +107,12 @@ def _problem(name: str, learner: object, taken: dict[str, LearnerClass]) -> str 
 
 
 def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
-    """Run a Python file and register the learners that it defines.
+    """Run a Python file (load only what you trust), register the learners that it defines and return them.
 
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        The file is executed: load only what you trust. A learner is a class defined in it (not imported into
-        it, no leading underscore) that has ``predict`` and ``partial_fit``, ``predict`` and ``learn``, or
-        ``predict_one`` and ``learn_one``; see docs/own-learner.md.
-
-    Returns
-    -------
-    dict of str to type
-        The learners of the file. Loading the same unchanged file again returns the same classes.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it cannot be run, defines no learner, or uses a name that is taken; nothing is registered then.
+    A learner is a class defined in the file (not imported, no leading underscore) that has ``predict`` and
+    ``partial_fit``, ``predict`` and ``learn``, or ``predict_one`` and ``learn_one``; see docs/own-learner.md.
+    Loading the same unchanged file again returns the same classes. Raises FileNotFoundError, or ValueError
+    if the file cannot be run, defines no learner, or uses a name that is taken; nothing is registered then.
     """
     path = Path(path).resolve()
     learners = learners_in(path)

@@ -43,16 +43,9 @@ class Counting(Protocol):
 def learn_in_pieces(
     learner: Counting, X: Rows, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]
 ) -> Passage:
-    """Call `learn_rows` up to each stop and record the time and the counters there.
+    """Call `learn_rows` up to each of m stops and record the time and the counters there.
 
-    Parameters
-    ----------
-    learner : StreamLearner
-    X : ndarray or tuple
-        Rows from `as_rows` or `ordered_rows`.
-    codes : ndarray of integers, shape (n,)
-    stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, at most n.
+    `X` comes from `as_rows` or `ordered_rows`; `stops` are ascending numbers of rows, at most n.
     """
     began, start = time.perf_counter(), 0
     scores: list[NDArray[np.float64]] = []

@@ -75,15 +75,6 @@ class LinearClassifier(OnlineClassifier):
         """Return the bytes of a model's arrays that grow with the features, before the model is made.
 
         This does not hold for a full covariance, which has its own size limit.
-
-        Parameters
-        ----------
-        n_classes, n_features : int
-
-        Returns
-        -------
-        int
-            Bytes.
         """
         return n_features * self._bytes_a_feature(n_classes)
 

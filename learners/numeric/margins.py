@@ -44,21 +44,9 @@ def predicted_code(f):
 def count_mistakes(scores, codes, stops, counts):
     """Count the rows whose signed margin is <= 0, or NaN because a score overflowed.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n, 1) or (n, K)
-        Scores before the updates; a single score is positive for code 1.
-    codes : ndarray of int32, shape (n,)
-        The labels to judge by.
-    stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, at most n.
-    counts : ndarray of int64, shape (m,)
-        Receives the mistakes up to each stop.
-
-    Returns
-    -------
-    int
-        Mistakes among all rows.
+    `scores`, of shape (n, 1) or (n, K), are those before the updates, `codes` (int32) the labels to judge by,
+    `stops` (int64) m ascending numbers of rows, at most n. `counts` receives the mistakes up to each stop;
+    the result is the mistakes among all rows.
     """
     wrong = start = 0
     for i in range(stops.shape[0] + 1):

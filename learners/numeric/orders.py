@@ -19,24 +19,9 @@ _BLOCK_BYTES = 1 << 22
 def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
     """Combine a matrix and an order of its rows into the form that compiled loops take; nothing is copied.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), csr_matrix or csr_array, or tuple (data, indices, indptr)
-        As `as_rows` takes it.
-    order : array-like of int of shape (m,)
-        Row numbers, 0 … n - 1, in any order and with repetition.
-
-    Returns
-    -------
-    tuple of ndarray
-        ``(values, order)`` or ``(data, indices, indptr, order)``, read-only: m rows.
-
-    Raises
-    ------
-    IndexError
-        If a row number is outside 0 … n - 1. Compiled loops do not check.
-    TypeError
-        If `as_rows` does not take `X`.
+    `X` is what `as_rows` takes, `order` an array-like of m row numbers, in any order and with repetition. The
+    result is a read-only ``(values, order)`` or ``(data, indices, indptr, order)``. Raises IndexError for a
+    row number outside 0 … n - 1, which compiled loops do not check, and TypeError as `as_rows` does.
 
     Examples
     --------
@@ -105,28 +90,10 @@ def _take_csr(X, order, data, indices, indptr):
 
 
 def take_rows(X: MatrixT, order: ArrayLike) -> MatrixT:
-    """Gather rows into a new matrix without holding the GIL while copying.
+    """Gather rows into a new matrix of the same kind and dtype, without holding the GIL while copying.
 
-    Parameters
-    ----------
-    X, order
-        As for `ordered_rows`.
-
-    Returns
-    -------
-    ndarray, csr_matrix, csr_array or tuple
-        Rows in that order: the same kind and dtype as `X`, C-contiguous, own memory.
-
-    Raises
-    ------
-    IndexError
-        If a row number is outside 0 … n - 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> take_rows(np.array([[1.0], [2.0], [3.0]]), [2, 0]).ravel().tolist()
-    [3.0, 1.0]
+    The arguments are those of `ordered_rows`. The result is C-contiguous and has its own memory. Raises
+    IndexError for a row number outside 0 … n - 1.
     """
     out: Any
     rows = as_rows(X)

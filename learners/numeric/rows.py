@@ -398,24 +398,12 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_rows(X: Matrix) -> Rows:
-    """Return a matrix in the form that compiled loops take, without copying its values.
+    """Return a matrix in the form that compiled loops take: read-only views of its values.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), csr_matrix or csr_array, or tuple (data, indices, indptr)
-        float32 or float64. Dense: C-contiguous. CSR: sorted indices without duplicates, all smaller than the
-        learner's number of features (unchecked here).
-
-    Returns
-    -------
-    ndarray or tuple of ndarray
-        Read-only views. The indices of a CSR matrix are int32 if they fit, so that 32- and 64-bit matrices
-        share compiled code. A tuple must come from here or from `ordered_rows` and is returned unchanged.
-
-    Raises
-    ------
-    TypeError
-        If `X` is a sparse matrix of another format, or no matrix.
+    `X` is a C-contiguous array of shape (n, d), or a CSR matrix with sorted indices without duplicates, below
+    the learner's number of features (unchecked here); float32 or float64. The indices of a CSR matrix become
+    int32 if they fit, so that 32- and 64-bit matrices share compiled code. A tuple must come from here or
+    from `ordered_rows` and is returned unchanged. Raises TypeError for anything else.
     """
     if isinstance(X, tuple):
         return X

@@ -56,22 +56,10 @@ class RunningScale:
         self.means, self.squares = np.zeros(n_features), np.zeros(n_features)
 
     def standardised(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return rows scaled one after the other, each by itself and the rows before it.
+        """Return rows, of shape (n, d), scaled one after the other, each by itself and the rows before it.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            A missing value is NaN: it becomes 0, the mean, and is not counted.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, d)
-            A feature that has been constant so far is 0.
-
-        Raises
-        ------
-        OverflowError
-            If a sum of squares overflows; the message names the feature.
+        A missing value (NaN) becomes 0, the mean, and is not counted; a feature that has been constant so far
+        is 0. Raises OverflowError, which names the feature, if a sum of squares overflows.
         """
         out = np.empty(X.shape)
         _standardise(np.ascontiguousarray(X), out, self.counts, self.means, self.squares)

@@ -77,20 +77,8 @@ def mistakes_of_both(
 ) -> tuple[int, int, int]:
     """Count mistakes by noisy and by clean labels, and exact ties by the clean ones.
 
-    See `count_mistakes` and `count_ties`.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,) or (n, K)
-    noisy, clean : ndarray of int32, shape (n,)
-    stops : ndarray of int64, shape (m,)
-    counts : ndarray of int64, shape (3, m)
-        Receives the mistakes of both kinds and the ties up to each stop.
-
-    Returns
-    -------
-    tuple of int
-        The same counts over all rows.
+    `scores` have shape (n,) or (n, K). `counts`, int64 of shape (3, m), receives the three counts up to each
+    of m stops; the result is the counts over all rows. See `count_mistakes` and `count_ties`.
     """
     count = _of_both_holding_gil if scores.size <= FEW else _of_both_releasing_gil
     wrong: tuple[int, int, int] = count(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
@@ -248,23 +236,11 @@ def tally_classes(
     stops: NDArray[np.int64],
     table: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Count predictions and labels by class.
+    """Count predictions and labels by class; return the table after each of m stops, shape (m, 5, K).
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,) or (n, K)
-        Before the updates.
-    given, clean : ndarray of int32, shape (n,)
-    stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, at most n.
-    table : ndarray of int64, shape (5, K)
-        The counts so far, updated in place. Its rows: predictions; correct predictions and occurrences by
-        given labels; the same two by clean labels.
-
-    Returns
-    -------
-    ndarray of int64, shape (m, 5, K)
-        `table` after each stop.
+    `scores`, of shape (n,) or (n, K), are those before the updates; `stops` are ascending numbers of rows, at
+    most n. `table`, of shape (5, K), has the counts so far and is updated in place. Its rows are the
+    predictions, then correct predictions and occurrences by given labels, then the same two by clean labels.
     """
     tables = np.empty((len(stops), *table.shape), np.int64)
     tally = _tally_holding_gil if scores.size <= FEW else _tally_releasing_gil
@@ -280,22 +256,11 @@ def sum_losses(
     stops: NDArray[np.int64],
     sums: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Add up hinge loss ``max(0, 1 - margin)`` and, if scores are log odds, log loss.
+    """Add up hinge loss ``max(0, 1 - margin)`` and log loss; return the sums after each of m stops, (m, 4).
 
-    Parameters
-    ----------
-    scores, given, clean, stops
-        As for `tally_classes`.
-    log_odds : bool
-        Whether a single score is the log odds of class 1, and K scores are log probabilities up to a
-        constant.
-    sums : ndarray of float64, shape (4,)
-        The sums so far, updated in place: hinge loss by given and by clean labels, then log loss likewise.
-
-    Returns
-    -------
-    ndarray of float64, shape (m, 4)
-        `sums` after each stop.
+    The first arguments are those of `tally_classes`. There is log loss only with `log_odds`: a single score
+    is then the log odds of class 1, and K scores are log probabilities up to a constant. `sums`, of shape
+    (4,), is updated in place: hinge loss by given and by clean labels, then log loss likewise.
     """
     at = np.empty((len(stops), len(sums)))
     lose = _lose_holding_gil if scores.size <= FEW else _lose_releasing_gil
@@ -308,19 +273,8 @@ def pairs_in_order(
 ) -> NDArray[np.int64]:
     """Count the pairs of a row of class 1 and a row of class 0 in which the first has the larger score.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,)
-        Finite or infinite, not NaN.
-    codes : ndarray of int32, shape (n,)
-        0 or 1.
-    stops : ndarray of int64, shape (m,)
-        Numbers of rows, ascending, at most n.
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-        Twice the number of such pairs among the rows up to each stop; a tie counts as half a pair.
+    `scores`, of shape (n,), may be infinite but not NaN. The result has twice the number of such pairs among
+    the rows up to each of m stops, which are ascending; a tie counts as half a pair.
     """
     values, places = np.unique(scores, return_inverse=True)
     won = np.empty(len(stops), np.int64)

@@ -71,13 +71,9 @@ class FrameSource(FileSource):
 
 
 def keep_arrays(table: Table) -> str:
-    """Store a table from `array_table` in the cache of this machine.
+    """Store a table from `array_table` in the cache of this machine; return its name for `expand`.
 
-    Returns
-    -------
-    str
-        The name of the data set, for `expand` and studies. It is derived from the content: the same rows have
-        the same name and are stored once.
+    The name is derived from the content: the same rows have the same name and are stored once.
     """
     digest = content_fingerprint(table)[:_DIGITS]
     if kept_folder({"arrays": digest}) is None:

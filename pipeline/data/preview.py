@@ -40,24 +40,11 @@ def describe() -> list[DatasetRow]:
 
 
 def fetch(names: Iterable[str], progress: Progress | None = None) -> list[Path]:
-    """Download the files of public data sets that are not yet on this machine.
+    """Download the files of public data sets that are not yet on this machine; return all files.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names from `describe`. Bundled sets and generators have no files.
-    progress : callable, optional
-        Called as ``progress(file name, bytes so far, total bytes)``; the total is 0 if unknown.
-
-    Returns
-    -------
-    list of Path
-        The files, in the order of the names.
-
-    Raises
-    ------
-    InputError
-        On an unknown name, before anything is downloaded, or if a file is not available.
+    `names` are those of `describe`; bundled sets and generators have no files. `progress` is called with file
+    name, bytes so far and total bytes (0 if unknown). Raises InputError on an unknown name, before anything
+    is downloaded, or if a file is not available.
     """
     wanted = list(names)
     known = dataset_names()
@@ -82,23 +69,9 @@ def convert(
 ) -> list[str]:
     """Parse a data set ahead of a run, so that every later cell memory-maps the result.
 
-    Parameters
-    ----------
-    name, path, target, options, base
-        As in `expand`. Text is read in bounded memory, so a file may be larger than memory.
-    progress : callable, optional
-        Called in this thread as ``progress(file name, bytes so far, total bytes)``, in stored bytes,
-        compressed or not.
-
-    Returns
-    -------
-    list of str
-        The fingerprints of its tables (several for a family).
-
-    Raises
-    ------
-    InputError
-        As `expand` and `open_stream`.
+    The arguments are those of `expand`, and `progress`, as for `fetch`, in bytes as stored. Text is read in
+    bounded memory, so a file may be larger than memory. Returns the fingerprints of the tables (several for a
+    family). Raises InputError as `expand` and `open_stream` do.
     """
     with watched(progress):
         refs = expand(name=name, path=path, target=target, options=options, base=base)

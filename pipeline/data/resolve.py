@@ -195,19 +195,11 @@ def label_of(path: str | Path) -> str:
 
 
 def fingerprint(ref: TaskRef) -> str:
-    """Return the fingerprint of a task's data, the same on every machine.
+    """Return the fingerprint (sha256 in hex) of a task's data, the same on every machine.
 
-    Returns
-    -------
-    str
-        sha256 in hex. For bundled sets and files it covers shapes, dtypes, contents and class names of the
-        source, and the task. For generators it covers name, version, label (which seeds the draw) and
-        options; nothing is drawn.
-
-    Raises
-    ------
-    InputError
-        If the data are missing or differ from the published ones.
+    For bundled sets and files it covers shapes, dtypes, contents and class names of the source, and the task.
+    For generators it covers name, version, label (which seeds the draw) and options; nothing is drawn.
+    Raises InputError if the data are missing or differ from the published ones.
     """
     return find_source(ref.source).fingerprint(ref)
 
@@ -215,25 +207,10 @@ def fingerprint(ref: TaskRef) -> str:
 def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False) -> Stream:
     """Open the stream of a task, and cache it in this process for later cells.
 
-    Parameters
-    ----------
-    ref : TaskRef
-        The task. Files and ``SINGLEPASS_DATA`` are those of the machine that opens it.
-    root, seed : int, default=0
-        The study's root seed and the repetition. Generators draw new rows for each (root, label, seed); the
-        other sources do not depend on them.
-    raw : bool, default=False
-        Leave features unchanged, for `fitted`: not filled, not standardised, without ``bias`` and ``dtype``.
-
-    Returns
-    -------
-    Stream
-        Shared between threads; its arrays are read-only.
-
-    Raises
-    ------
-    InputError
-        If the data are missing or differ from the published ones.
+    Files and ``SINGLEPASS_DATA`` are those of the machine that opens it. Generators draw new rows for each
+    (`root`, label, `seed`), the study's root seed and the repetition; other sources do not depend on them.
+    With `raw`, features are left unchanged for `fitted`: not filled, not standardised, without ``bias`` and
+    ``dtype``. The arrays are read-only and shared between threads. Raises InputError as `fingerprint` does.
 
     Examples
     --------
@@ -285,12 +262,7 @@ def feature_fit(ref: TaskRef) -> FeatureFitted:
 def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """Return the classes of a task and of its data set; data with declared classes are not opened.
 
-    Returns
-    -------
-    classes : tuple of str
-        In the order of their codes.
-    joined : tuple of str or None
-        The classes of the data set, in their order; None for a task that leaves rows out.
+    The first are in the order of their codes. The second are None for a task that leaves rows out.
 
     Examples
     --------
@@ -332,12 +304,7 @@ def classes_alike(ref: TaskRef) -> tuple[str, ...]:
 def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
     """Apply a task's feature options to unchanged features, with statistics of the training rows.
 
-    Parameters
-    ----------
-    X : ndarray or CSR array
-        The stream's features, or a compact copy of some rows.
-    rows : ndarray of int64
-        The training rows of X, ascending.
+    `X` is the stream's features, or a compact copy of some rows; `rows` are its training rows, ascending.
     """
     _, options = _opened(ref)
     return change_features(ref.label, X, fit_features(ref.label, X, options, rows), options)

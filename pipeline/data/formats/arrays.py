@@ -26,21 +26,9 @@ def array_table(
 ) -> Table:
     """Convert arrays to the table that a file with the same rows would give.
 
-    Parameters
-    ----------
-    owner : str
-        Name of the data set in error messages.
-    X, X_test : array_like or sparse matrix, shape (n, d)
-        float32 is kept, other numbers become float64.
-    y, y_test : array_like, shape (n,)
-        Labels: numbers, booleans or strings. Give both `X_test` and `y_test`, or neither.
-    missing : bool, default=False
-        Whether values may be missing (NaN).
-
-    Raises
-    ------
-    InputError
-        With one line that names the argument.
+    `owner` names the data set in errors. Features, (n, d) or sparse, stay float32 or become float64, and may
+    be NaN if `missing`. Labels are numbers, booleans or strings. Give both `X_test` and `y_test`, or neither.
+    Raises InputError with one line that names the argument.
 
     Examples
     --------
@@ -89,25 +77,10 @@ def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
 def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
     """Convert a data frame to an Arrow table, with separately given labels as a further column.
 
-    Parameters
-    ----------
-    owner : str
-        Name of the data set in error messages.
-    frame : DataFrame
-        From pandas, or any library that exports frames as Arrow.
-    y : array_like, optional
-        Labels in row order; the index is ignored. Without them a column of the frame must contain the labels.
-
-    Returns
-    -------
-    table : pyarrow.Table
-    target : str
-        The name of the column made from `y`; empty without `y`.
-
-    Raises
-    ------
-    InputError
-        If the frame cannot be read or its length differs from that of `y`.
+    `owner` names the data set in errors. The frame is from pandas, or any library that exports frames as
+    Arrow. `y` has labels in row order; its index is ignored. Returns the table and the name of the column
+    made from `y`, empty without `y`: a column of the frame must then contain the labels. Raises InputError if
+    the frame cannot be read or its length differs from that of `y`.
     """
     import pandas as pd
     import pyarrow as pa

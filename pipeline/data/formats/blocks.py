@@ -40,24 +40,10 @@ def stream_blocks(
 ) -> Iterator[Block]:
     """Yield the rows of a file in file order, without converting it and in bounded memory.
 
-    Parameters
-    ----------
-    path : str or Path
-        svmlight, CSV, Parquet, Arrow or ARFF, by suffix or by the option ``format``.
-    rows : int, default=1024
-        Rows of every block except the last, 1 or more.
-    target : str or int, optional
-        Column of the labels, as in `expand`.
-    options : mapping, optional
-        Options of the format, as in `expand`. Those that need the whole file (``standardize``, ``bias``,
-        ``test``, ``dense``, ``dtype``, ``order_by``) are not applied. Missing values are NaN.
-
-    Raises
-    ------
-    ValueError
-        If `rows` is not positive.
-    InputError
-        Immediately on a wrong option; on a wrong line when iteration reaches it, naming file and line.
+    The format follows from the suffix or the option ``format``; `target` and `options` are as in `expand`.
+    Options that need the whole file (``standardize``, ``bias``, ``test``, ``dense``, ``dtype``, ``order_by``)
+    are not applied. Every block except the last has `rows` rows, 1 or more; missing values are NaN. Raises
+    InputError immediately on a wrong option, and with file and line when iteration reaches a wrong line.
     """
     if rows < 1:
         raise ValueError(f"rows must be 1 or more, not {rows!r}")
@@ -69,16 +55,9 @@ def stream_blocks(
 
 
 def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, Codes]]:
-    """Yield the training rows of a stream in order, as copies, in bounded memory.
+    """Yield the training rows of a stream in order, as copies, `rows` (1 or more) at a time.
 
     The pages of a memory-mapped table are released after each block, so the table may be larger than memory.
-
-    Parameters
-    ----------
-    stream : Stream
-        From `open_stream`.
-    rows : int, default=1024
-        Rows of every block except the last, 1 or more.
     """
     if rows < 1:
         raise ValueError(f"rows must be 1 or more, not {rows!r}")
