@@ -12,7 +12,7 @@ import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cached_property
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
@@ -71,16 +71,25 @@ def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
     >>> digest_of([rule, 1])[0] == digest_of([rule, 2])[0]
     False
     """
-    walk = _Walk()
+    first = _Walk()
+    first.told(thing)
+    walk = _Walk(copied=first.reduced)
     digest = hashlib.sha256(repr(walk.told(thing)).encode()).hexdigest()
     return digest, tuple(sorted(walk.modules - _SHARED - sys.stdlib_module_names))
 
 
 class _Walk:
-    """Converts an object into nested lists of text, each part once."""
+    """Converts an object into nested lists of text, each part once.
 
-    def __init__(self) -> None:
+    Copying an object makes Python cache `__slotnames__` in its class. Stored keys contain this member for
+    classes of which the digest covers an object, and for no others: `copied` names these classes.
+    """
+
+    def __init__(self, copied: Set[type] = frozenset()) -> None:
         self.modules: set[str] = set()
+        # Classes of the objects that were converted.
+        self.reduced: set[type] = set()
+        self._copied = copied
         # Parts stay referenced, because the id of a freed object can be used again.
         self._seen: dict[int, tuple[int, Any]] = {}
 
@@ -133,7 +142,9 @@ class _Walk:
         members = [
             [name, self.told(value)]
             for name, value in sorted(vars(cls).items())
-            if name not in _NOT_CODE and type(value).__name__ != "member_descriptor"
+            if name not in _NOT_CODE
+            and type(value).__name__ != "member_descriptor"
+            and (name != "__slotnames__" or cls in self._copied)
         ]
         return ["class", cls.__name__, *map(self.told, (type(cls), *cls.__bases__)), *members]
 
@@ -153,6 +164,7 @@ class _Walk:
         return ["code", shape, names, body, self.told(code.co_consts)]
 
     def _object(self, value: Any) -> Any:
+        self.reduced.add(type(value))
         found = value.__reduce_ex__(4)
         if isinstance(found, str):
             return self._by_name(getattr(value, "__module__", None) or type(value).__module__, found)

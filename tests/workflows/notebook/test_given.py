@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -299,6 +300,25 @@ def test_a_study_made_before_its_code_changed_is_refused() -> None:
     names["SHARE"] = 0.4
     with pytest.raises(InputError, match="'Majority': code or values that it uses have changed"):
         run(study, progress=False)
+
+
+# Objects of the learner contain an object of another class, which its code names.
+HELPER = CELL.replace("self.last,", "self.own = Own(); self.last,") + "\nclass Own:\n    pass\n"
+
+
+@pytest.mark.parametrize("source", [CELL, HELPER, HELPER + "\nMajority.shared = Own()\n"])
+@pytest.mark.parametrize("order", [("class", "object"), ("object", "class"), ("class",)])
+def test_an_object_does_not_change_the_key_of_its_class(source: str, order: tuple[str, ...]) -> None:
+    def made() -> dict[str, Any]:
+        own = cell(source)["Majority"]
+        return {"class": own, "object": own()}
+
+    alone = {label: give(made()[label]).name for label in order}
+    together = made()
+    study = Study(datasets=DATA, algorithms={label: together[label] for label in order}, seeds=1)
+    copy.deepcopy(together["object"])
+    assert {each.label: each.name for each in study.valid.algorithms} == alone
+    assert (run(study, progress=False).cells["status"] == "ok").all()
 
 
 def test_a_missing_object_is_named() -> None:
