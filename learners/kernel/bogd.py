@@ -126,7 +126,7 @@ class BOGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Slots are ordered for this budget, even if the parameter is set later.
+        # Read once per stream, because slots are ordered for this budget.
         self._ages = np.zeros(int(self.budget), np.int64)
         self._victims = RandomSlots(int(self.random_state), len(self._ages))
 

@@ -98,7 +98,7 @@ class BPAS(RuleClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # A full support set stays full, even if the parameter is set later.
+        # Read once per stream: a full support set must stay full if the parameter is set later.
         self._budget = int(self.budget)
 
     def _rule(self):

@@ -17,9 +17,10 @@ from .values.products import products_of_row
 # Merging replaces two support vectors by the point on the line between them that loses least (rbf kernel).
 
 _SECTION = (math.sqrt(5.0) - 1.0) / 2.0
-# The golden section ends with a bracket of h that is shorter than this.
-_BRACKET = 1e-10
-# Numbers that differ by rounding only count as equal: maxima in the first comparison, and losses.
+# The golden-section search ends when its interval of h is shorter than this.
+_SHORTEST = 1e-10
+# Tolerances, so that rounding decides neither the first step of the search, which compares two coefficients,
+# nor the choice among partners with equal losses.
 _EQUAL_MAXIMA, _EQUAL_LOSSES = 1.0 + 1e-12, 1e-9
 
 
@@ -33,14 +34,15 @@ def _coefficient(a, b, exponent, h):
 def _best_shares(a, b, exponents, shares):
     """Write for each partner the h in [0, 1] at which the coefficient of ``h x_a + (1 - h) x_b`` is largest.
 
-    All brackets have the same width, and a pass over the partners has no branch, so that it is vector code.
+    This is a golden-section search. The intervals of all partners have the same width, and a step has no
+    branch, so that the loop over the partners vectorises.
     """
     width, tolerance = 1.0, _EQUAL_MAXIMA
     low, at_c, at_d = np.zeros_like(b), np.empty_like(b), np.empty_like(b)
     for i in range(b.shape[0]):
         at_c[i] = abs(_coefficient(a, b[i], exponents[i], 1.0 - _SECTION))
         at_d[i] = abs(_coefficient(a, b[i], exponents[i], _SECTION))
-    while width >= _BRACKET:
+    while width >= _SHORTEST:
         shorter = _SECTION * width
         for i in range(b.shape[0]):
             is_upper = at_c[i] <= tolerance * at_d[i]
@@ -55,7 +57,7 @@ def _best_shares(a, b, exponents, shares):
 
 @register_jitable
 def _best_partner(a, b, exponents, numbers):
-    """Return the place of the partner with which `a` loses least (ties: the oldest), and h."""
+    """Return the index of the partner with the smallest loss (ties: the oldest), and its h."""
     shares, losses = np.empty_like(b), np.empty_like(b)
     _best_shares(a, b, exponents, shares)
     least, best = np.inf, 0
@@ -72,7 +74,7 @@ def _best_partner(a, b, exponents, numbers):
 
 @register_jitable
 def _keep_now(view, rows, norms, slot, t):
-    """Store row t in `slot` at once instead of after the block, to free its place in the block."""
+    """Copy row t of the block to `slot` now, not after the block, so that the block's copy can change."""
     rows[slot] = view.rows[t]
     norms[slot] = view.norms[t]
     view.origin[slot] = slot
@@ -80,7 +82,7 @@ def _keep_now(view, rows, norms, slot, t):
 
 @register_jitable
 def _drop(view, rows, norms, n, slot, t):
-    """Remove a support vector while row t is learnt; the last of the `n` takes its slot."""
+    """Remove a support vector; the last of the `n` takes its slot. Row t is being learnt (see `move_row`)."""
     last = n - 1
     if slot != last:
         move(view, last, slot, t)
@@ -282,7 +284,8 @@ class BSGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # A full support set stays full and merged vectors dense, even if the parameters are set later.
+        # Read once per stream: if the parameters are set later, a full support set must stay full, and the
+        # store dense for merged vectors.
         self._budget, self._merges = int(self.budget), self.maintenance == "merging"
 
     def _new_store(self, dtype, sparse):

@@ -52,7 +52,7 @@ class _BudgetPerceptron(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Slots are ordered for this budget, even if the parameter is set later.
+        # Read once per stream, because slots are ordered for this budget.
         self._budget = int(self.budget)
 
     def _learn_block(self, view, n, codes, scores):

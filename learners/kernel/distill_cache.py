@@ -67,7 +67,7 @@ def _most_redundant(alpha, rest, born, n):
 
 @register_jitable(**INLINE)
 def _remove(view, alpha, rest, n, r, t):
-    """Remove the row in slot r while row t is learnt; the row in the last slot takes its place."""
+    """Remove the row in slot r, which the last row takes. Row t is being learnt (see `move_row`)."""
     last = n - 1
     if alpha.ndim == 1:
         _add_term(rest, n, -alpha[r], view.square[r])
@@ -135,7 +135,7 @@ class _DistillCache(MulticlassRuleClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # A small budget keeps the rows furthest on the wrong side: 12 of scikit-learn's check data are noise.
+        # A small budget keeps the rows with the smallest margins, which fails scikit-learn's accuracy check.
         tags.classifier_tags.poor_score = self.budget is not None
         return tags
 

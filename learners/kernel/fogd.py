@@ -76,8 +76,8 @@ class FOGD(OnlineClassifier):
     """Fourier online gradient descent: if ``l = 1 - m > 0``, ``w += η y z(x)`` with random features z.
 
     ``z(x) = [cos(U x), sin(U x)]/√D`` with D frequencies, the rows of U, drawn from N(0, 2 gamma I) once: the
-    expected inner product of two rows' features is ``exp(-gamma ‖x - z‖²)``. A row costs its non-zeros times
-    D, regardless of the number of earlier rows.
+    expected inner product of two rows' features is ``exp(-gamma ‖x - z‖²)``. The time for a row grows with
+    its non-zeros times D, but not with the number of earlier rows.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class Forgetron(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Slots are ordered for this budget, even if the parameter is set later.
+        # Read once per stream, because slots are ordered for this budget.
         self._budget, self._oldest, self._damage, self._mistakes = int(self.budget), 0, 0.0, 0
 
     def _learn_block(self, view, n, codes, scores):

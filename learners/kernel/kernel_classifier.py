@@ -112,7 +112,7 @@ class KernelClassifier(OnlineClassifier):
     #: Whether the learner keeps one more number with each coefficient.
     _keeps_companions = False
 
-    # `support_` counts rows from this one of all examples.
+    # The number of rows learnt before the row that `support_` counts as row 0.
     _pass_start = 0
 
     def _allocate(self, n_features):
@@ -223,9 +223,9 @@ class KernelClassifier(OnlineClassifier):
 class RowCachingClassifier(KernelClassifier):
     """Base of the kernel learners that need kernel values between support vectors, cached row by row.
 
-    A subclass has one more parameter, ``cache_mb=200.0``, and its ``_learn_block`` gets a `CachedView`. Its
-    `support_` counts the rows of each pass from 0, so that a row is recognised in the next pass;
-    ``_is_again`` is True if rows may be known. Rows after the last pass continue the count.
+    A subclass has one more parameter, ``cache_mb=200.0``, and its ``_learn_block`` gets a `CachedView`. Each
+    pass counts its rows from 0 (`support_`), so that a row has the same number in all passes. From the second
+    pass on ``_is_again`` is True: a row may be stored already. Rows after the last pass continue its count.
     """
 
     cache_mb: NonNegative

@@ -116,9 +116,9 @@ _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
     """Learn a block: ridge regression on the rows whose margin was not above `margin`, row by row.
 
-    ``view.square`` is the Cholesky factor L (see above) of ``K + ridge I`` over these rows, `whitened`
-    is z = L⁻¹y, and α = L⁻ᵀz. The inverse would cost the same work, but it loses all digits if `ridge` is
-    small compared with K.
+    ``view.square`` has the Cholesky factor L of ``K + ridge I`` over these rows (and Lᵀ above the diagonal),
+    `whitened` is z = L⁻¹y, and α = L⁻ᵀz. The inverse would cost the same work, but it loses all digits if
+    `ridge` is small compared with K.
     """
     mistakes = updates = evaluations = 0
     w = np.zeros((1, view.alpha.shape[0]))

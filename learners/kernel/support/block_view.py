@@ -116,7 +116,10 @@ def add_classes(view, n, t, a):
 
 @register_jitable
 def move_row(view, source, target, t):
-    """Move a support vector, except for its coefficients, to another slot while row t is learnt."""
+    """Move a support vector, except for its coefficients, to another slot.
+
+    Row t of the block is being learnt: kernel values with it and later rows move, too; earlier ones are done.
+    """
     view.born[target] = view.born[source]
     view.origin[target] = view.origin[source]
     for s in range(t, view.own.shape[0]):
@@ -125,7 +128,7 @@ def move_row(view, source, target, t):
 
 @register_jitable
 def move(view, source, target, t):
-    """Move a support vector to another slot while row t is learnt."""
+    """Move a support vector to another slot, with its coefficient; `t` as for `move_row`."""
     view.alpha[target] = view.alpha[source]
     move_row(view, source, target, t)
 

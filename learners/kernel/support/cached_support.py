@@ -4,7 +4,8 @@ The loop over a block gets a `CachedView` and may call
 
 - ``add(view, n, t, y, g)``: row t of the block becomes the stored row n, with label y, gradient g and α = 0;
   returns n + 1;
-- ``remove(view, n, i, t)``: of n stored rows drop row i while row t is learnt; row n - 1 moves into its slot;
+- ``remove(view, n, i, t)``: of n stored rows drop row i; row n - 1 moves into its slot. Row t of the block is
+  being learnt;
 - ``kernel_row(view, n, i)``: k(x_i, x_j) of all j < n, read-only. It is valid until the next ``add`` or
   ``remove``, and until the second next ``kernel_row`` of other rows: two rows are valid at a time;
 - ``cache_row(view, n, i, t)``: put the row of x_i = row t of the block, just added as one of n, into the
@@ -14,8 +15,9 @@ Coefficients and values of the block are in ``view.block`` (see `BlockView`; of 
 is for such a loop).
 
 The cache has lines of equal width, one value per slot: the line of slot i holds k(x_i, x_0), k(x_i, x_1), …,
-of which the first `filled` are known. Its memory is one array that never grows; the least recently used line
-is replaced. A value is a function of its two rows alone, to the last bit, whether it was cached or computed.
+of which the first `filled` are computed. Its memory is one array, which grows only if it is too short for two
+lines; the least recently used line is replaced. A value is a function of its two rows alone, to the last bit,
+whether it was cached or computed.
 """
 
 from typing import NamedTuple
@@ -38,7 +40,7 @@ _FREE = -1
 
 
 class CacheLines(NamedTuple):
-    """The cache as loops take it."""
+    """The arrays of a `RowCache`, for compiled loops."""
 
     #: All lines, one after the other.
     values: np.ndarray
@@ -46,7 +48,7 @@ class CacheLines(NamedTuple):
     line: np.ndarray
     #: (lines,): slot of each line, -1 if it is free.
     slot: np.ndarray
-    #: (lines,): number of known values of each line.
+    #: (lines,): number of computed values of each line.
     filled: np.ndarray
     #: (lines,): time of the last use of each line; -1 if it is free.
     used: np.ndarray
@@ -56,7 +58,7 @@ class CacheLines(NamedTuple):
 
 @register_jitable
 def line_values(cache, line):
-    """Return the values of a line, known or not."""
+    """Return a cache line, whose values beyond `filled` are undefined."""
     width = cache.line.shape[0]
     return cache.values[line * width : (line + 1) * width]
 
@@ -93,7 +95,7 @@ def rename_line(cache, i, j):
 
 
 class RowCache:
-    """The memory of the lines, limited to `n_bytes` but large enough for two lines."""
+    """A cache of rows of kernel values, one per line: `n_bytes`, or the size of two lines if that is more."""
 
     def __init__(self, n_bytes, dtype):
         self._n_bytes, self._dtype = n_bytes, dtype
@@ -127,7 +129,7 @@ class RowCache:
 
 
 def _widen(old, new):
-    """Copy the lines used last from the old cache to the new one, which may have the same memory."""
+    """Copy the lines used last to a cache with longer lines, which may share the old one's memory."""
     before, after = len(old.line), len(new.line)
     latest = np.argsort(old.used)[::-1][: len(new.slot)]
     # The lines to keep are packed densely first, from the front; then they are spread out, from the back.
@@ -144,7 +146,7 @@ def _widen(old, new):
 
 
 class CachedView(NamedTuple):
-    """The stored rows, their kernel values and a block of the stream, as a loop takes them."""
+    """The stored rows, their kernel values and a block of the stream, as arrays for compiled loops."""
 
     #: The kernel values of the block; slots are those of the stored rows.
     block: BlockView
@@ -173,7 +175,7 @@ class CachedSupport:
     """
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
-        # Lines of the cache are as wide as the room for support vectors, so that room grows slowly.
+        # A cache line has room for a value of every slot, free or not, so slots are added in small steps.
         self.support = SupportSet(function, n_features, dtype, sparse, growth=1.25, together=True)
         self._function, self._dtype = function_in_loops(function, dtype), dtype
         self._diagonal, self._labels, self._gradients = (np.zeros(0) for _ in range(3))
@@ -265,8 +267,9 @@ def kernel_row(view, n, i):
     line = take_line(cache, i)
     values = line_values(cache, line)
     known = cache.filled[line]
-    # Most rows that joined since then have their value with x_i cached; the others are computed in runs.
-    # There is only one call of `_compute`, because each call site is compiled separately.
+    # The line lacks rows that joined since it was last used. Most of these have a line with the value for
+    # x_i. Values for the others are computed, for neighbouring rows together. There is only one call of
+    # `_compute`, because each call site is compiled separately.
     first = known
     for j in range(known, n + 1):
         other = cache.line[j] if known > 0 and j < n else -1
@@ -282,7 +285,7 @@ def kernel_row(view, n, i):
 
 @register_jitable
 def remove(view, n, i, t):
-    """Remove row `i` of `n` stored rows while row t is learnt; the last row moves into its slot."""
+    """Remove row `i` of `n` stored rows; the last one moves into its slot. Row t is being learnt."""
     cache, last = view.cache, n - 1
     free_line(cache, i)
     # By symmetry, the last row holds the values that the other rows need in its new slot.

@@ -28,8 +28,8 @@ from .block_view import score_of
 # Rows of M processed together, which is the number of values in a vector.
 _PANEL = LANES[8]
 
-# Up to this many rows of M, one loop computes a panel's z and adds the previous panel to d. Then no step
-# waits for a sum to be folded, as long as two panels stay in a cache of 32 KiB.
+# Up to this many rows of M, one loop computes z of a panel and adds the previous panel's terms to d. These
+# additions need not wait until the lanes of z are summed. With more rows, two panels exceed 32 KiB of cache.
 _AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 
 # First rows of k, z and d in the scratch of a projection; each has two rows, as wide as there are slots.
@@ -43,25 +43,26 @@ _SAMPLE = 8
 
 
 def factor_shape(slots):
-    """Return the shape of the array that stores M for `slots` rows, a multiple of _PANEL."""
+    """Return the shape of the array that stores M = L⁻¹ for `slots` rows, a multiple of _PANEL."""
     return _first_block(slots), _PANEL * _PANEL
 
 
 @register_jitable
 def _first_block(row):
-    """Return the first block of the panel that begins with the given row."""
+    """Return the index of the first block of the panel that `row` of M is in: panel p has p + 1 blocks."""
     panel = row // _PANEL
     return panel * (panel + 1) // 2
 
 
 def _step_of(rows, takes_z, gives_d):
-    """Build the intrinsic of a step through M for one or two rows, which computes z, d or both."""
+    """Build the intrinsic that computes z from a panel of M, or d, or both, for one or two rows."""
 
     @intrinsic
     def step(_typing_context, square, work, first):
         """Compute z of rows ``first … first + _PANEL - 1`` of M; add the terms of the previous panel to d.
 
-        Sums of z have _PANEL lanes, folded upper half onto lower half; each d is one chain, rows ascending.
+        Each z is summed in _PANEL lanes, whose upper half is then added to the lower half, and so on. Each d
+        is summed in the order of the rows of M. So the results do not depend on the machine.
         """
 
         def codegen(context, builder, signature, arguments):
@@ -118,7 +119,7 @@ def _step_of(rows, takes_z, gives_d):
 
 
 def _steps_of(rows):
-    """Build the function that takes one or two rows through all panels of M."""
+    """Build the function that projects one or two rows: it computes their z and d from all panels of M."""
     take_z, give_d = _step_of(rows, True, False), _step_of(rows, False, True)
     both = _step_of(rows, True, True)
 

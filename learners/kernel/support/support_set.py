@@ -102,7 +102,7 @@ class SupportSet:
         return vars(self) | {"_room": None}
 
     def reserve(self, n):
-        """Make room for `n` support vectors, multiplying the existing room."""
+        """Make room for `n` support vectors; arrays grow at least by the factor `growth`."""
         capacity = len(self.norms)
         if n <= capacity:
             return
@@ -216,7 +216,7 @@ class SupportSet:
 
     @property
     def square(self):
-        """The matrix over the support set, by slot; a triangular one in blocks has room for more rows."""
+        """The learner's matrix over the support set, by slot; a triangular one includes unused rows."""
         return self._square if self._keeps_factor else self._square[: self.size, : self.size]
 
     def matrix(self, order):
@@ -224,7 +224,7 @@ class SupportSet:
         return self.rows.matrix(order)
 
     def n_bytes(self):
-        """Return the bytes of rows, coefficients and the matrix, without the companions."""
+        """Return the bytes of rows, coefficients and the matrix, without `companions` (see the class)."""
         numbers = self.size * self.size if self._keeps_square else 0
         if self._keeps_factor:
             numbers = self.size * (self.size + 1) // 2

@@ -110,10 +110,10 @@ _FEW = 3
 
 
 class _Group:
-    """A group of frequencies during code generation: sums of angles."""
+    """Generates the code that computes the angles of rows with one group of frequencies."""
 
     def __init__(self, context, builder, kinds, arguments):
-        """Read the arguments: panels, their first row and column of the group, and the output of angles."""
+        """Read the arguments: panels, the group's first row in them, its first column in `out`, and `out`."""
         self.builder, self.first, column = builder, arguments[1], arguments[2]
         self.panels, self.out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 3))
         self.vector = ir.VectorType(self.panels.pointer.type.pointee, LANES[self.panels.size])
@@ -166,7 +166,7 @@ def _angles_of_row(_typing_context, panels, first, column, out, i, data, indices
 
 
 def _of_dense_rows(rows):
-    """Build the intrinsic for the given number of dense rows at a time."""
+    """Build the intrinsic that computes the angles of the given number of dense rows at a time."""
 
     @intrinsic
     def angles_of_rows(_typing_context, panels, first, column, out, i, X):

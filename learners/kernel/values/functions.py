@@ -17,9 +17,9 @@ _RBF, _POLY = 0, 1
 
 @intrinsic
 def _rbf_row(_typing_context, values, norm, norms, gamma):
-    """Replace the products of one row by kernel values, a whole vector of the widest machine at a time.
+    """Replace the inner products of one row by rbf kernel values, in vectors of 64 bytes.
 
-    LLVM's own vectors would have half the width, and it would read each value twice.
+    LLVM would vectorise a plain loop with half the width, and read each value twice.
     """
     if values.layout != "C" or norms.layout != "C" or norms.dtype != norm or values.dtype != norm:
         raise TypeError("a row of kernel values takes C-contiguous arrays of one dtype")

@@ -143,8 +143,8 @@ def _tile_shape():
 
 TILE_ROWS, TILE_COLUMNS = _tile_shape()
 
-#: Rows that one row is multiplied with at a time: a divisor of PADDING, at most the lanes that their sums
-#: are folded into. With fewer, each addition waits longer for the previous one.
+#: Rows that one row is multiplied with at a time: a divisor of PADDING, and few enough that `fold_together`
+#: returns their sums in one vector. With fewer rows, additions wait longer for the previous one of their sum.
 STRIP = 6
 
 #: Rows of A that are multiplied with the rows of B in turn, a multiple of PADDING: at a few hundred features
@@ -301,7 +301,7 @@ _GROUP = 16
 
 @intrinsic
 def _add_product(_typing_context, sums, lane, rows, place, z):
-    """Add ``rows[place] z`` to ``sums[lane]``, for a whole group of rows."""
+    """Add ``rows[place]``, a feature's values in a group of rows, times its value z to ``sums[lane]``."""
 
     def codegen(context, builder, signature, arguments):
         sums, rows = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
@@ -350,7 +350,8 @@ def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out)
     sums, totals = np.zeros((lanes, _GROUP), data.dtype), np.empty((1, _GROUP), data.dtype)
     for first in range(0, n_a, _GROUP):
         last = min(first + _GROUP, n_a)
-        # places[j] is the row of feature j in the spread; row 0 is zeros, for features that do not occur.
+        # Row places[j] of `spread` has the values of feature j in this group's rows; row 0, for features that
+        # none of them has, is zeros.
         spread = np.zeros((1 + indptr[last] - indptr[first], _GROUP), data.dtype)
         n_places = 0
         for i in range(first, last):

@@ -26,9 +26,10 @@ _LINE = 64
 
 
 def aligned(shape, dtype, make=np.empty):
-    """Return a new array in which no vector straddles two cache lines, if its rows are whole lines.
+    """Return a new array that starts at a cache line; `make` is np.empty or np.zeros.
 
-    A vector that does costs the tile a fifth of its speed. `make` is np.empty or np.zeros.
+    If its rows are whole lines, no vector of 64 bytes straddles two lines, which would cost matrix products a
+    fifth of their speed.
     """
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
     memory = make(n_bytes + _LINE, np.uint8)
@@ -180,7 +181,7 @@ class SparseRows:
             self._start[target], self._stop[target], self._end[0] = start, stop, stop
 
     def make_room(self, needed):
-        """Make room for `needed` more non-zeros: compact the arrays, at twice the size."""
+        """Make room for `needed` more non-zeros; if the arrays must grow, rows are copied without gaps."""
         if self._end[0] + needed <= len(self._values):
             return
         lengths = self._stop - self._start
