@@ -129,7 +129,7 @@ class IncrementalSVM(KernelClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self.intercept_, self.n_margin_ = np.zeros(1), 0
-        # The solution is valid for these values only, even if a parameter is set later.
+        # Read once per stream, because the solution is valid for these values only.
         self._problem = float(self.C), bool(self.fit_intercept)
 
     def _new_store(self, dtype, sparse):

@@ -165,7 +165,7 @@ class LASVM(RowCachingClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._solution = new_solution()
-        # The solution is valid for these values only, even if a parameter is set later.
+        # Read once per stream, because the solution is valid for these values only.
         self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))
 
     def _learn_block(self, view, n, codes, scores):

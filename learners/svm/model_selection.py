@@ -29,7 +29,7 @@ from .solvers.lasvm_steps import LasvmSettings
 
 
 class ComplexityTest(NamedTuple):
-    """The losses of the simpler and the more complex model since the last switch, as a loop takes them."""
+    """Statistics of both models' losses since the last switch, and parameters of the test."""
 
     #: (1,): number of losses of each model.
     n: np.ndarray
@@ -71,7 +71,7 @@ def note_losses(test, simple, complex_):
 
 @register_jitable
 def _spreads(test):
-    """Return the two numbers that the test uses as the variances of the losses."""
+    """Return the variances of both models' losses, or the squares of these if the test is `squared`."""
     first, second = test.variances[0], test.variances[1]
     if test.squared:
         return first * first, second * second
@@ -173,7 +173,7 @@ class Progress(NamedTuple):
 
     #: Rows learnt.
     learnt: int
-    #: Whether a switch may be due before the next.
+    #: Whether the loop ended at a row, scored but not learnt, at which a switch may be due.
     may_switch: bool
     #: Rows that the simpler and the more complex model store.
     sizes: tuple[int, int]
@@ -183,17 +183,18 @@ class Progress(NamedTuple):
 
 
 @compiled
-def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings, again, test, judged):
+def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings, again, test, scored):
     """Learn rows with both models (lines 7 to 19 of the paper), up to a row at which a switch may be due.
 
-    With `judged` that row is the first one here; it is learnt without being scored again.
+    That row is scored but not learnt: it is the first row of the next call, which then has `scored` True and
+    learns it without scoring it again.
     """
     n1, n2 = sizes
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
         f1, f2 = score_of(view1.block, n1, t), score_of(view2.block, n2, t)
-        if not (judged and t == 0):
+        if not (scored and t == 0):
             scores[t] = f1 + solution1[INTERCEPT]
             evaluations += n1 + n2
             wrong1, wrong2 = not y * scores[t] > 0.0, not y * (f2 + solution2[INTERCEPT]) > 0.0
@@ -209,7 +210,7 @@ def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings
 
 
 class Level:
-    """The LASVM of one level: its rows and its other state."""
+    """The LASVM of one level of complexity: its stored rows and its solution."""
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
         self.store = CachedSupport(function, n_features, dtype, sparse, cache_mb)
@@ -333,7 +334,7 @@ class OnlineModelSelection(RowCachingClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._models: Any = None
-        # The solution is valid for these values only, even if a parameter is set later.
+        # Read once per stream, because the solution is valid for these values only.
         self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))
         self._test = new_test(self.p_value, self.min_examples, self.test == "printed")
         self._family = self.kernel, float(self.gamma), float(self.coef0)
@@ -410,7 +411,7 @@ class OnlineModelSelection(RowCachingClassifier):
         """Let both models learn a block whose first row has the given number; switch when due."""
         test = self._test if self._first is None else self._test._replace(least=math.inf)
         mistakes = updates = start = 0
-        judged = False
+        scored = False
         while start < len(codes):
             block = row_range(X, start, len(codes)), len(codes) - start, number + start - self._pass_start
             simple, other = self._models
@@ -425,7 +426,7 @@ class OnlineModelSelection(RowCachingClassifier):
                 self._settings,
                 self._is_again,
                 test,
-                judged,
+                scored,
             )
             for model, size in zip(self._models, progress.sizes, strict=True):
                 model.store.commit(size)
@@ -433,8 +434,8 @@ class OnlineModelSelection(RowCachingClassifier):
             updates += progress.updates
             self.n_kernel_evaluations_ += progress.evaluations
             start += progress.learnt
-            judged = progress.may_switch
-            if judged and is_significant(test):
+            scored = progress.may_switch
+            if scored and is_significant(test):
                 self._switch(number + start)
         return mistakes, updates
 

@@ -32,9 +32,9 @@ REMEMBER = -1.0
 def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
     """Learn a block by Algorithm 1 of Wang and Vucetic (2010).
 
-    With ``most >= 0`` Algorithm 2 follows each row; `within_margin` makes it Algorithm 3. With ``initial >
-    0`` each row is trained from scratch instead: from α = 0, with that share of the examples in V. With
-    ``initial < 0`` rows are only remembered.
+    `most` is the largest number of remembered rows that are no support vectors (Algorithm 2), or ALL.
+    `within_margin` skips rows with ``|f(x)| > 1`` (Algorithm 3). With ``initial > 0`` training starts from
+    scratch after each row, with this share of the rows as the active set V; REMEMBER only stores rows.
     """
     cached = view.cached
     mistakes = updates = evaluations = queried = 0
@@ -86,7 +86,7 @@ class RampSVM(RowCachingClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # The solution is valid for these values only, even if a parameter is set later.
+        # Read once per stream, because the solution is valid for these values only.
         self._rules = rules_of(self)
 
     def _pass(self, X, codes, scores):

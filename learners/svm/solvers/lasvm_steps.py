@@ -26,9 +26,9 @@ class LasvmSettings(NamedTuple):
 
 @register_jitable
 def extremes(view, n, settings):
-    """Return i with the largest g of α < B, j with the smallest g of α > A (-1 for none), and both g.
+    """Return row i with the largest g of α < B, row j with the smallest g of α > A, and both g.
 
-    Without an intercept these g are at least 0 and at most 0.
+    A missing row is -1. Without an intercept i needs g > 0 and j needs g < 0; a missing row has g = 0.
     """
     alpha, gradients, labels, C = view.block.alpha, view.gradients, view.labels, settings.C
     i = j = -1

@@ -23,7 +23,7 @@ _RIDGE = 5e-12
 
 
 class Machine(NamedTuple):
-    """All rows and their sets; arrays over rows have room for more rows than are stored."""
+    """The state of the SVM: all rows, each with its set; arrays over rows have room for more rows."""
 
     #: (rows,): -1 or 1.
     y: np.ndarray
@@ -187,7 +187,10 @@ _SLACK = 1e-9
 
 @compiled
 def _follow(M, n, start, changes, out):
-    """Add to `out` how much g changes with the bias and α over the margin set, plus `start` for f."""
+    """Add to `out` the change of every g if the bias and the α of the margin set change by `changes`.
+
+    `start` is a further change of every f(x).
+    """
     f = np.empty(min(n, 512))
     for first in range(0, n, 512):  # a stretch of f stays in the cache
         last = min(first + 512, n)
@@ -204,9 +207,10 @@ def _follow(M, n, start, changes, out):
 
 @compiled
 def _sensitivities(M, row, c, n, start, bias):
-    """Write `beta` and `gamma` for a growing α_c, whose kernel values are `row`; return the noise of gamma.
+    """Write `beta` and `gamma` for a growing α_c; `row` has the kernel values of row c with all rows.
 
-    The equations that define β are checked. If rounding has damaged the inverse, they are solved again, first
+    Return ``(reach, floor)``: rounding errors of γ_i are at most about ``reach √k(x_i, x_i) + floor``. The
+    equations that define β are checked. If rounding has damaged the inverse, they are solved again, first
     with the same inverse and then with a new one.
     """
     size = M.size[0]
@@ -225,7 +229,8 @@ def _sensitivities(M, row, c, n, start, bias):
         _apply_inverse(M, residual, β)
         _fill(γ, n, 0.0)
         _follow(M, n, start, β, γ)
-        # The size of the terms of |γ_i|/√k(x_i, x_i), and its largest value where it should be 0.
+        # `reach` bounds the sum of the terms of γ_i/√k(x_i, x_i). `worst` is the largest such quotient in the
+        # margin set, where γ should be 0; the rounding of the bias does not count.
         reach, worst = np.sqrt(M.own[c]), 0.0
         residual[0], total = y[c] if bias else 0.0, 1.0
         for p in range(size):
@@ -344,7 +349,7 @@ def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
 
 @compiled
 def leave(M, k):
-    """Remove row k from the margin set, for any α."""
+    """Remove row k from the margin set, even if its α is not at a bound, so that `move` can lower it."""
     _shrink(M, k)
     M.group[k] = REST
 
