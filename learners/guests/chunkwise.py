@@ -14,10 +14,10 @@ from .returned import checked_codes, checked_scores, scores_of_codes
 
 
 class ChunkwiseGuest(Guest):
-    """A learner of any base class whose ``learn(X, y, classes=...)`` predicts each row, then learns it.
+    """A learner whose ``learn(X, y, classes=...)`` predicts each row, then learns it.
 
-    Its counts are read from ``n_updates_``, ``n_support_`` and so on, if it has them; ``epochs`` and
-    ``end_of_pass`` likewise.
+    It needs no base class of this package. Its counts (``n_updates_``, ``n_support_``, …), ``epochs`` and
+    ``end_of_pass`` are used if it has them.
     """
 
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
@@ -27,7 +27,7 @@ class ChunkwiseGuest(Guest):
         self.scores_are_log_odds = bool(getattr(learner, "scores_are_log_odds", False))
 
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
-        # The labels are copied because other cells share them.
+        # The labels are copied because other runs share the array.
         with in_one_line("learn()"):
             scores = self.learner.learn(X, codes.copy(), classes=self._classes)
         return checked_scores(scores, "learn()", len(codes), self._n_classes)

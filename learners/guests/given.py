@@ -72,14 +72,14 @@ def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
     False
     """
     first = _Walk()
-    first.told(thing)
+    first.listed(thing)
     walk = _Walk(copied=first.reduced)
-    digest = hashlib.sha256(repr(walk.told(thing)).encode()).hexdigest()
+    digest = hashlib.sha256(repr(walk.listed(thing)).encode()).hexdigest()
     return digest, tuple(sorted(walk.modules - _SHARED - sys.stdlib_module_names))
 
 
 class _Walk:
-    """Converts an object into nested lists of text, each part once.
+    """Convert an object into nested lists of text and numbers, to be hashed; each object is listed once.
 
     Copying an object makes Python cache `__slotnames__` in its class. Stored keys contain this member for
     classes of which the digest covers an object, and for no others: `copied` names these classes.
@@ -93,17 +93,17 @@ class _Walk:
         # Parts stay referenced, because the id of a freed object can be used again.
         self._seen: dict[int, tuple[int, Any]] = {}
 
-    def told(self, value: Any) -> Any:
+    def listed(self, value: Any) -> Any:
         if type(value) in _PLAIN:
             return [type(value).__name__, repr(value)]
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
             return ["array", str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()]
         if type(value) in (list, tuple):
-            return [type(value).__name__, *map(self.told, value)]
+            return [type(value).__name__, *map(self.listed, value)]
         if type(value) in (set, frozenset):
-            return ["set", *sorted(repr(self.told(each)) for each in value)]
+            return ["set", *sorted(repr(self.listed(each)) for each in value)]
         if type(value) in (dict, MappingProxyType):
-            return ["dict", *[[self.told(key), self.told(each)] for key, each in value.items()]]
+            return ["dict", *[[self.listed(key), self.listed(each)] for key, each in value.items()]]
         if isinstance(value, CodeType):
             return self._code(value)
         if id(value) in self._seen:
@@ -119,15 +119,15 @@ class _Walk:
         if isinstance(value, FunctionType):
             return self._function(value)
         if isinstance(value, staticmethod | classmethod):
-            return [type(value).__name__, self.told(value.__func__)]
+            return [type(value).__name__, self.listed(value.__func__)]
         if isinstance(value, property):
-            return ["property", *map(self.told, (value.fget, value.fset, value.fdel))]
+            return ["property", *map(self.listed, (value.fget, value.fset, value.fdel))]
         if isinstance(value, functools.cached_property):
-            return ["cached_property", self.told(value.func)]
+            return ["cached_property", self.listed(value.func)]
         # Compiled functions of Numba, and wrappers of functools.
         inner = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
         if isinstance(inner, FunctionType):
-            return [type(value).__name__, self.told(inner)]
+            return [type(value).__name__, self.listed(inner)]
         return self._object(value)
 
     def _by_name(self, module: str, name: str = "") -> Any:
@@ -140,28 +140,28 @@ class _Walk:
             version = getattr(cls, "algorithm_version", 1)
             return [*self._by_name(cls.__module__, cls.__qualname__), version]
         members = [
-            [name, self.told(value)]
+            [name, self.listed(value)]
             for name, value in sorted(vars(cls).items())
             if name not in _NOT_CODE
             and type(value).__name__ != "member_descriptor"
             and (name != "__slotnames__" or cls in self._copied)
         ]
-        return ["class", cls.__name__, *map(self.told, (type(cls), *cls.__bases__)), *members]
+        return ["class", cls.__name__, *map(self.listed, (type(cls), *cls.__bases__)), *members]
 
     def _function(self, function: FunctionType) -> Any:
         if importable(function):
             return self._by_name(function.__module__, function.__qualname__)
         code, known = function.__code__, function.__globals__
-        used = [[name, self.told(known[name])] for name in sorted(set(_loaded(code))) if name in known]
-        cells = [self.told(cell.cell_contents) for cell in function.__closure__ or ()]
-        given = self.told(function.__defaults__), self.told(function.__kwdefaults__)
+        used = [[name, self.listed(known[name])] for name in sorted(set(_loaded(code))) if name in known]
+        cells = [self.listed(cell.cell_contents) for cell in function.__closure__ or ()]
+        given = self.listed(function.__defaults__), self.listed(function.__kwdefaults__)
         return ["function", self._code(code), used, cells, given]
 
     def _code(self, code: CodeType) -> Any:
         shape = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
         names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
         body = code.co_code.hex(), code.co_exceptiontable.hex()
-        return ["code", shape, names, body, self.told(code.co_consts)]
+        return ["code", shape, names, body, self.listed(code.co_consts)]
 
     def _object(self, value: Any) -> Any:
         self.reduced.add(type(value))
@@ -170,7 +170,7 @@ class _Walk:
             return self._by_name(getattr(value, "__module__", None) or type(value).__module__, found)
         # Items of lists and dictionaries come as iterators.
         parts = [list(part) if place > 2 and part is not None else part for place, part in enumerate(found)]
-        return ["object", *map(self.told, parts)]
+        return ["object", *map(self.listed, parts)]
 
 
 def _loaded(code: CodeType) -> Iterator[str]:
@@ -299,7 +299,7 @@ def _streaming(thing: Any) -> Any:
 
 
 def _called(thing: Any) -> list[str]:
-    """Return the name of its class, or of the classes of its steps."""
+    """Return the class name of a learner as a list; of a pipeline, those of its steps."""
     if inspect.isclass(thing):
         return [thing.__name__]
     steps = getattr(thing, "steps", None)

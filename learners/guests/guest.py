@@ -1,4 +1,4 @@
-"""The base of the adapters: a learner from outside this package, with the methods that a cell calls."""
+"""The base of the adapters, which give a learner from outside this package the pipeline's methods."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Guest(ABC):
     """A `StreamLearner` around a learner that knows nothing of this package.
 
     A subclass defines the abstract methods and, if needed, ``_start(n_features)``, ``rows_of(X)`` and
-    `predict_codes`. Any exception of the learner becomes a `GuestError`. The `learner` belongs to one cell,
-    since cells run in threads. `batch` rows are predicted before they are learnt together. `attributes` are
-    the learner's attributes that count something, by column of the store.
+    `predict_codes`. Any exception of the learner becomes a `GuestError`. A `learner` belongs to one run,
+    since runs are in threads. `batch` rows are predicted before they are learnt together. `attributes` are
+    the names of the learner's attributes that count something, by their column in the table of results.
 
     `scores_are_log_odds` says whether probabilities follow from the scores, `gives_scores` whether scores say
     more than predictions.
@@ -65,7 +65,7 @@ class Guest(ABC):
 
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Let the learner predict and learn rows; see `StreamLearner.learn_rows`."""
-        # The labels are copied because other cells share them.
+        # The labels are copied because other runs share the array.
         codes = codes.astype(np.int32)
         if self.batch == 1:
             return self._row_by_row(X, codes)
@@ -124,7 +124,7 @@ class Guest(ABC):
         self._learn_waiting()
 
     def counters(self) -> dict[str, int]:
-        """Return the learner's counts, by column of the store."""
+        """Return those counts that the learner has; see `StreamLearner.counters`."""
         found = {name: getattr(self.learner, each, None) for name, each in self._attributes.items()}
         return {name: int(value) for name, value in found.items() if value is not None and not np.ndim(value)}
 

@@ -44,7 +44,7 @@ def lacking(cls: type[Any]) -> str:
     if adapter_of(cls) is not None:
         return ""
     absent = "partial_fit" if hasattr(cls, "predict") else "predict"
-    return f"{cls.__name__} has no {absent}: what learns along a stream has {WANTED}"
+    return f"{cls.__name__} has no {absent}: to learn along a stream, a class needs {WANTED}"
 
 
 def takes_batches(learner: object) -> bool:
@@ -54,7 +54,7 @@ def takes_batches(learner: object) -> bool:
 
 
 def as_guest(learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> Guest:
-    """Return a learner with the methods that a cell calls; GuestError if it cannot learn a stream."""
+    """Return a learner in its adapter, a `StreamLearner`; GuestError if it cannot learn along a stream."""
     adapter = adapter_of(learner)
     if adapter is None:
         raise GuestError(lacking(type(learner)))

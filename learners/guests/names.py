@@ -26,9 +26,9 @@ _EXTRAS = {"capymoa": "capymoa", "river": "river", "vowpalwabbit": "vw"}
 class FoundGuest(NamedTuple):
     """A class found by its name, with its package.
 
-    `cls` is None if its package is one of the extras and not installed. `package` is the package with its
-    version, since two versions may learn differently. `problem` says why its cells cannot be computed, or is
-    "".
+    `cls` is None if the package is an optional extra (`_EXTRAS`) that is not installed. `package` is the
+    package with its version, since two versions may learn differently. `problem` says why the class cannot
+    be used, or is "".
     """
 
     cls: type[Any] | None

@@ -1,4 +1,4 @@
-"""An object as a factory of learners: every cell gets an untrained copy."""
+"""Create learners from an object: each run of a study gets an untrained copy of it."""
 
 from __future__ import annotations
 

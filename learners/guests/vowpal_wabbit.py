@@ -1,4 +1,4 @@
-"""The adapter for Vowpal Wabbit: one workspace per cell, rows as text."""
+"""The adapter for Vowpal Wabbit: each run has a workspace (its model), which gets rows as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MANY = ("--oaa", "--ect", "--csoaa", "--wap", "--log_multi", "--recall_tree", "
 
 
 class VowpalWabbit:
-    """Vowpal Wabbit as a study names it.
+    """The learner that studies call ``vw``.
 
     `args` is its command line, such as ``--ftrl --loss_function logistic``; with many classes ``--oaa K`` is
     added unless another reduction is named.

@@ -327,7 +327,7 @@ def test_a_missing_class_of_a_pair_is_named(singlepass: Call, study: Callable[..
         ),
         (
             'name = "digits"\n[[algorithms]]\nname = "sklearn.ensemble:RandomForestClassifier"',
-            "RandomForestClassifier has no partial_fit: what learns along a stream has the methods",
+            "RandomForestClassifier has no partial_fit: to learn along a stream, a class needs the methods",
         ),
         (
             'name = "digits"\n[[algorithms]]\nname = "nowhere.at.all:Class"',
