@@ -87,7 +87,7 @@ class QueryAll(OnlineClassifier):
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # Class weights are given by these labels.
+        # `class_weight` of the inner learner is given by the labels of the stream, not by 0 and 1.
         self.learner_.classes_ = classes
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
@@ -120,7 +120,7 @@ class QueryAll(OnlineClassifier):
     def inner_learners(self) -> list[OnlineClassifier]:
         return [self.learner, *self.learner.inner_learners()]
 
-    # Around a linear learner, which has neither of these, they raise its AttributeError.
+    # With a linear inner learner, the first two raise its AttributeError: it has no such counts.
 
     @property
     def n_support_(self) -> int:
@@ -207,7 +207,7 @@ class Greedy(QueryAll):
                 self._candidate = distances[i], _copy_of_row(X, row), codes[row : row + 1].copy()
             self._n_waiting += stop - start
             if self._n_waiting == self.h:
-                # Its score was already counted, and learning counts it again.
+                # The kernel evaluations of this row's score are counted above; learning it counts them again.
                 self._evaluations -= getattr(self.learner_, "n_support_", 0)
                 self.learner_.learn_rows(*self._candidate[1:])
                 self.n_queried_ += 1
@@ -215,7 +215,8 @@ class Greedy(QueryAll):
             start = stop
 
     def end_of_pass(self, last: bool) -> None:
-        # The learner recognises repeated rows by their numbers, but another pass asks for other rows.
+        # The inner learner recognises a row of an earlier pass by its number among the queried rows. Another
+        # pass queries other rows, so to the inner learner all passes are one.
         if last or self.h == 1:
             super().end_of_pass(last)
 

@@ -15,11 +15,11 @@ from .numeric.rows import Rows
 class Baseline(OnlineClassifier):
     """Base of the classifiers that read labels only.
 
-    They score 1 for the predicted class and 0 for the others, with two classes -1 or 1; before any label they
+    The predicted class scores 1, the others 0; with two classes the score is 1 or -1. Before any label they
     predict ``classes_[0]``. They make no updates.
 
-    A subclass defines ``_start(n_classes)``: create its state, and ``_codes(codes)``: return its predictions
-    for rows with these labels, each before its own label is known, and then for the next row.
+    A subclass defines ``_start(n_classes)``, which creates its state, and ``_codes(codes)``, which gets the
+    labels of n rows and returns n + 1 predictions: for each row from the labels before it, and for the next.
     """
 
     _takes_many_classes = True

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class StreamLearner(Protocol):
-    """A learner as the pipeline sees it: rows are validated, labels are codes.
+    """The methods and attributes that the pipeline needs of a learner.
 
-    Every `OnlineClassifier` is one. The order of calls is ``begin``, then for each pass ``learn_along`` or
-    ``learn_rows`` over its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after
+    Rows are validated before, and labels are codes: positions 0 … K - 1 in the sorted classes. Every
+    `OnlineClassifier` is such a learner. The order of calls is ``begin``, then for each pass ``learn_along``
+    or ``learn_rows`` over its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after
     ``begin``. The test part is scored by ``score_rows``, or by ``predict`` for learners of other libraries.
 
     Attributes
@@ -33,7 +34,7 @@ class StreamLearner(Protocol):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        """See above."""
+        """Whether features that never occur can be left out; see the class."""
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         """Reset the learner and prepare it for a stream.
@@ -44,8 +45,8 @@ class StreamLearner(Protocol):
             The labels, sorted and distinct; K >= 2.
         n_features : int
         n_occurring : int, default=None
-            Number of features that occur, if the rows are renumbered to these, in their order; only for
-            learners that are `indifferent_to_absent_features`. None: all features are numbered.
+            Number of features that occur in the stream, if column indices count these alone, in their order;
+            only for learners that are `indifferent_to_absent_features`. None: they count all features.
         """
 
     def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -72,7 +73,7 @@ class StreamLearner(Protocol):
         X, codes
             As for `learn_rows`.
         stops : ndarray of int64, shape (m,)
-            Numbers of rows, ascending, at most n.
+            The checkpoints: numbers of rows learnt in this call, ascending, at most n.
         """
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:
@@ -88,7 +89,7 @@ class StreamLearner(Protocol):
         """
 
     def counters(self) -> dict[str, int]:
-        """Return the learner's counts so far, by column of the store.
+        """Return the learner's counts so far, by their column in the table of results.
 
         The columns are ``updates``, ``support_vectors``, ``kernel_evaluations``, ``queried``, ``complexity``
         and ``model_bytes``; a learner leaves out those that it does not count.

@@ -72,7 +72,7 @@ def available() -> dict[str, LearnerClass]:
     point group ``singlepass.learners``) and those of files given to `load_plugin`. An entry point is left out
     with a warning if its name is built in, or if it cannot be imported or is no learner.
     """
-    # Every cell calls this; mostly there are no plug-ins.
+    # Every run of a study calls this; without plug-ins there is nothing to sort.
     return dict(sorted((_installed() | _plugins).items())) if _plugins else _installed().copy()
 
 

@@ -23,7 +23,7 @@ class _ByChance(QueryAll):
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
         self._random = np.random.RandomState(int(self.random_state))
-        # The queried rows, for a learner whose `switches` are rows at which it became more complex.
+        # Numbers of the queried rows, to translate the inner learner's `switches`, which count these alone.
         self._asked: list[int] = []
 
     def _uniforms(self, n: int) -> NDArray[np.float64]:
@@ -39,7 +39,7 @@ class _ByChance(QueryAll):
         return scores
 
     def end_of_pass(self, last: bool) -> None:
-        # The learner recognises repeated rows by their numbers, but another pass asks for other rows.
+        # To the inner learner all passes are one, as for `Greedy`: each pass queries other rows.
         if last:
             super().end_of_pass(last)
 

@@ -20,7 +20,7 @@ class Row:
     """The facts about a learner that are known without loading it."""
 
     name: str
-    #: Relative to this package or absolute.
+    #: The module of its class, relative to this package or absolute.
     module: str
     #: "features" learners are linear in features that approximate a kernel, and have no support set; a
     #: "baseline" reads labels only; "batch" learners are fitted to the whole training part at once and
@@ -33,7 +33,8 @@ class Row:
     #: The settings that tests run, one for each piece of separate code; then further ones for many classes.
     variants: tuple[Settings, ...] = ()
     many_classes_variants: tuple[Settings, ...] = ()
-    #: The golden runs that it equals, ``"ALG.WHO"`` as in ``tests/learners/golden``, with their settings.
+    #: Runs of other implementations that it reproduces, and their settings. They are named ``"ALG.WHO"``
+    #: (algorithm and implementation) and recorded in ``tests/learners/golden``.
     golden: dict[str, Settings] = field(default_factory=dict)
     #: Whether its steps depend on the number of earlier rows, including rows without an update.
     counts_rounds: bool = False
@@ -50,12 +51,12 @@ class Row:
 
 @functools.cache
 def _load(module: str, name: str) -> Any:
-    # Every cell calls this.
+    # Cached, because every run of a study calls it.
     return getattr(importlib.import_module(module, __package__), name)
 
 
 def _grid(**choices: Any) -> tuple[Settings, ...]:
-    """Return the settings of a grid; a choice that is a tuple of settings contributes their keys."""
+    """Return every combination of choices as settings; a choice that is a dict is merged into them."""
     made = []
     for values in itertools.product(*choices.values()):
         settings: Settings = {}
@@ -113,7 +114,7 @@ TABLE = (
         '`r`, `loss`, `covariance`, `projection`, `class_weight`, '
         '`constraints` (wrong classes an update heeds: 1, k, "all")',
         variants=_grid(r=(0.5,), loss=_LOSSES, shape=_SHAPES),
-        # The updates that several wrong classes share.
+        # Updates that change several wrong classes.
         many_classes_variants=_grid(
             r=(0.5,), loss=_LOSSES, projection=("covariance", "precision"), constraints=(2, "all")
         ),
@@ -322,7 +323,7 @@ TABLE = (
         "Forgetron", ".kernel.forgetron", "kernel", "two",
         "Dekel, Shalev-Shwartz, Singer 2008", "`budget`",
         variants=(_SMALL,),
-        # DOGMA may take the wrong root for φ (then > 1): `.ref` is the one to equal.
+        # DOGMA may take the wrong root for φ, one above 1, so its recorded run is not compared.
         golden={"forgetron_rbf.ref": {"budget": 50}},
     ),
     Row(
@@ -340,7 +341,7 @@ TABLE = (
         "Projectron", ".kernel.projectron", "kernel", "many",
         "Orabona, Keshet, Caputo 2008", "`eta`, `U`",
         variants=({"eta": 0.5, "gamma": 0.1}, {"U": 2.0, "gamma": 0.1}),
-        # DOGMA compares δ² with eta.
+        # In DOGMA eta, 0.1 in its run, is the threshold for δ²; here it is the threshold for δ.
         golden={"projectron_norm_rbf.ref": {"eta": 0.1**0.5}, "projectron_rbf.dogma": {"eta": 0.1**0.5}},
     ),
     Row(

@@ -141,7 +141,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Write the score of every row into `scores`."""
         linear_scores(X, self.coef_[0], scores)
 
-    # The same for more than two classes.
+    # `_allocate`, `_pass` and `_score` for more than two classes:
 
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         """Create the state arrays for K > 2 classes."""
@@ -316,7 +316,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """
 
     def counters(self) -> dict[str, int]:
-        """Return the learner's counts so far, by column of the store."""
+        """Return the learner's counts so far; see `StreamLearner.counters`."""
         return {"updates": self.n_updates_, "model_bytes": self.model_bytes_}
 
     def switches(self) -> list[int] | None:
@@ -324,7 +324,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return None
 
     def inner_learners(self) -> list[OnlineClassifier]:
-        """Return fresh learners whose loops this learner runs besides its own."""
+        """Return untrained learners whose loops this learner also runs, to compile them beforehand."""
         return []
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:
@@ -337,7 +337,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def _readable(self, X: Rows) -> Iterable[tuple[int, int, Rows]]:
-        """Yield ``(start, stop, rows)`` in the form that the loops read."""
+        """Yield rows as ``(start, stop, rows)``; if loops cannot read ordered rows, gathered in blocks."""
         return [(0, count_rows(X), X)] if self._reads_orders else blocks_in_order(X)
 
     def _new_scores(self, n: int) -> NDArray[np.float64]:
@@ -349,7 +349,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
-        if y.dtype.kind not in "biu":  # these are class labels; the check would sort y twice
+        if y.dtype.kind not in "biu":  # bool and integers pass the check, which would sort them
             check_classification_targets(y)
         classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
         codes = label_codes(y, classes)
@@ -390,19 +390,19 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _small_state(self, X: Any) -> list[NDArray[Any]] | None:
-        """Return the state arrays if copying them costs less than checking the rows beforehand, else None."""
+        """Return the state arrays if a copy to roll back to costs less than checking all rows, else None."""
         if not (self._scores_tell and self._state):
             return None
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-        # A copied byte is read, written and mostly fetched before it is written. Every learner has at least
-        # one weight per feature, which settles the question for single rows.
+        # A copied byte counts three times: it is read, and its target mostly fetched, then written. Models
+        # have at least 8 bytes per feature, so checking a single row always costs less.
         if 3 * 8 * self.n_features_in_ > n_bytes:
             return None
         arrays = [array for name in self._state if (array := getattr(self, name)) is not None]
         return arrays if 3 * sum([array.nbytes for array in arrays]) <= n_bytes else None
 
     def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
-        """Learn like `learn`; see `_learn_given`."""
+        """Learn like `learn`; raise NotLearntError where `_learn_given` does, with the learner unchanged."""
         if not self.__sklearn_is_fitted__():
             # If the first rows are refused, the stream has not begun.
             with RolledBack(self):

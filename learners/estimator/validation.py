@@ -24,10 +24,10 @@ _FEW_INDICES = 1 << 16
 
 
 def safe_rows(X: Any) -> Rows:
-    """Return a matrix as rows for loops, which check neither alignment nor the bounds of CSR columns.
+    """Return a matrix as rows that compiled loops can read without checking alignment or column indices.
 
     `X` is float32 or float64, C-contiguous or CSR. The result is aligned and, if CSR, canonical. Raise
-    ValueError for column indices outside the matrix, and for rows outside the indices.
+    ValueError for column indices outside the matrix, and for an indptr that falls or exceeds the indices.
     """
     if isinstance(X, np.ndarray):
         return as_rows(X if X.flags.aligned else X.copy())
@@ -48,12 +48,12 @@ class NotLearntError(Exception):
 
 
 def are_checked_later(rows: Rows) -> bool:
-    """Return whether the loop checks these rows, their labels and their scores as it reads them."""
+    """Return whether rows are from `rows_to_check`: learning loops check these, their labels and scores."""
     return isinstance(rows, tuple) and len(rows) == 5
 
 
 def checked_later(X: Any) -> Rows:
-    """Return a matrix like `safe_rows`, or unvalidated `rows_to_check`, if that is faster.
+    """Return the rows of `safe_rows` or, if that is faster, of `rows_to_check`, which the loop checks.
 
     Call `refuse_learnt` after the loop.
     """
@@ -89,10 +89,10 @@ def _are_positions(classes: NDArray[Any]) -> bool:
 
 
 def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> NDArray[np.int32]:
-    """Return the int32 position of each label in the sorted distinct classes; `y` itself if it has them.
+    """Return the position of each label in the sorted distinct classes, as int32.
 
-    Raise ValueError for a label that is not in `classes`. With `later` the loop checks the codes: labels that
-    can be codes are then not checked here.
+    Raise ValueError for a label that is not in `classes`. If these are 0 … K - 1 and `y` is contiguous int32,
+    the result is `y` itself; with `later` such labels are not checked here, because the loop checks them.
     """
     if (
         y.dtype == np.int32
