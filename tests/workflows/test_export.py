@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,18 @@ from .synthetic_results import make_results
 
 Call = Callable[..., Any]
 LONG_NAMES = (
-    "ConfidenceWeighted, full matrix",
-    "AROW",
-    "Passive-Aggressive II, averaged",
-    "Averaged Perceptron",
-    "OnlineGradientDescent",
-    "SOP",
+    (
+        "ConfidenceWeighted, full matrix",
+        "AROW",
+        "Passive-Aggressive II, averaged",
+        "Averaged Perceptron",
+        "OnlineGradientDescent",
+        "SOP",
+    ),
+    # They differ at the end, in many rows, and in the middle.
+    tuple(f"Passive-Aggressive, variant {name}" for name in ("PA", "PA-I", "PA-II")),
+    tuple(f"a learner that has a label of 40, no. {i:02d}" for i in range(10)),
+    tuple(f"linear_model.SGDClassifier(eta0={i},loss=log)" for i in range(4)),
 )
 
 
@@ -87,11 +94,12 @@ def test_lengths_have_units() -> None:
     assert (inches("3.3in"), inches("25.4mm")) == (3.3, 1.0)
 
 
-@pytest.mark.parametrize("wide", [2.5, 3.3, 5.0, 9.0])
+@pytest.mark.parametrize("names", LONG_NAMES)
+@pytest.mark.parametrize("wide", [2.5, 3.3, 5.0, 6.9, 9.0, None])
 @pytest.mark.parametrize("own", [False, True])
-def test_a_diagram_fits_the_width_of_its_axes(wide: float, own: bool) -> None:
-    """Check that no label is cut off, even a long one in a narrow column, or smaller than 5.5 points."""
-    results = make_results(algorithms=LONG_NAMES, tuned=())
+def test_labels_of_a_diagram_fit_and_differ(names: tuple[str, ...], wide: float | None, own: bool) -> None:
+    """Check that no label is clipped, overlaps or is tiny, and that wide diagrams have complete labels."""
+    results = make_results(algorithms=names, tuned=())
     comparison = compare(
         Averages(results.cells),
         METRICS["test_accuracy"],
@@ -100,17 +108,26 @@ def test_a_diagram_fits_the_width_of_its_axes(wide: float, own: bool) -> None:
     )
     with mpl.rc_context():
         mpl.use("agg")
-        ax = None if own else pyplot.figure(figsize=(wide, 3)).add_axes((0, 0, 1, 1))
-        ax = rank_diagram(comparison, styles_of(LONG_NAMES), ax, wide)
+        ax = pyplot.figure(figsize=(wide or 7, 6)).add_axes((0, 0, 1, 1)) if own else None
+        ax = rank_diagram(comparison, styles_of(names), ax, wide)
         figure = ax.get_figure(root=True)
         assert figure is not None
-        assert figure.get_figwidth() == pytest.approx(wide)
+        if wide is not None:
+            assert figure.get_figwidth() == pytest.approx(wide)
         # Use a printer's resolution: on a screen, letter widths are rounded to whole pixels.
         figure.set_dpi(300)
         renderer = FigureCanvasAgg(figure).get_renderer()
-        for text in ax.texts:
-            box = text.get_window_extent(renderer)
-            assert box.x0 >= -1, text.get_text()
-            assert box.x1 <= figure.bbox.x1 + 1, text.get_text()
+        boxes = [text.get_window_extent(renderer).padded(-1) for text in ax.texts]
+        for text, box in zip(ax.texts, boxes, strict=True):
+            assert figure.bbox.x0 - 2 <= box.x0 < box.x1 <= figure.bbox.x1 + 2, text.get_text()
+            assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1, text.get_text()
+            assert sum(box.overlaps(other) for other in boxes) == 1, text.get_text()
             assert text.get_fontsize() >= 5
+        # A label on two lines is two texts; the second has the mean rank.
+        written = " ".join(text.get_text() for text in ax.texts if not text.get_text().isdigit())
+        labels = re.findall(r"(.+?)  \d+\.\d\d ?", written.partition("CD = ")[2].partition(" ")[2])
+        assert len({*labels}) == len(names)
+        if wide is None or wide > 6:
+            shown = {label.replace(" ", "") for label in labels}
+            assert shown == {name.replace(" ", "") for name in names}
         pyplot.close(figure)

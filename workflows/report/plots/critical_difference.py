@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 DIAGRAM_WIDTH = 400.0
 # In px: y of the scale, distance between rows of names, distance between bars.
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
-# Maximum letters of a name, tried in turn until the lettering has at least 6 points, as journals require.
-_LETTERS, _LEAST_SCALE = (20, 16, 12, 8), 6 / 11
+# Distance between the lines of a name on two lines.
+_LINE = 13.0
+# Letters of a line of a name: what a given width may use, and a page, whose diagrams are about this wide.
+_LETTERS, _PAGE_LETTERS, _PAGE_WIDTH = (80, *range(8, 41, 2)), tuple(range(20, 41, 2)), 520.0
+# Lettering of at least 6 points, as journals require; names are wrapped to get up to 9 points.
+_LEAST_SCALE, _GOOD_SCALE = 6 / 11, 9 / 11
 
 
 def critical_difference(comparison: Comparison, styles: Styles, peers: Sequence[Comparison] = ()) -> str:
@@ -31,26 +36,29 @@ def critical_difference(comparison: Comparison, styles: Styles, peers: Sequence[
     figure 1.
     """
     with theme():
-        figure = new_figure(*diagram_size(comparison, peers))
-        draw_diagram(figure.add_axes((0, 0, 1, 1)), comparison, styles, peers)
+        layout = _layout(comparison, peers)
+        figure = new_figure(layout.width, layout.height)
+        draw_diagram(figure.add_axes((0, 0, 1, 1)), comparison, styles, peers, (layout.letters,))
         return draw(figure)
 
 
-def diagram_size(
-    comparison: Comparison, peers: Sequence[Comparison] = (), width: float | None = None
-) -> tuple[float, float]:
+def diagram_size(comparison: Comparison, width: float | None = None) -> tuple[float, float]:
     """Return a diagram's width and height in px, scaled to `width` px if given."""
-    layout = _layout(comparison, peers, width)
+    layout = _layout(comparison, (), width or _layout(comparison).width)
     return layout.width * layout.scale, layout.height * layout.scale
 
 
 def draw_diagram(
-    axes: Axes, comparison: Comparison, styles: Styles, peers: Sequence[Comparison] = ()
+    axes: Axes,
+    comparison: Comparison,
+    styles: Styles,
+    peers: Sequence[Comparison] = (),
+    letters: Sequence[int] = _LETTERS,
 ) -> None:
     """Draw a diagram that fills the width of its axes; see `critical_difference`."""
     figure = axes.get_figure(root=True)
     assert figure is not None
-    layout = _layout(comparison, peers, 72 * axes.bbox.width / figure.dpi)
+    layout = _layout(comparison, peers, 72 * axes.bbox.width / figure.dpi, letters)
     labels, values = _tags(comparison, layout.letters)
     names = [str(name) for name in comparison.mean_ranks.index]
     k = len(names)
@@ -86,13 +94,16 @@ def draw_diagram(
         colour, marker, _ = styles[name]
         left = i < half
         # The names on the right start with the worst, so that no two lines cross.
-        y = first + _ROW * (i if left else k - 1 - i)
+        y = first + layout.row * (i if left else k - 1 - i)
         # A name touches no line but its own, because lines to lower rows are further inside.
         side = -1 if left else 1
         end = x(value) + 10 * side
         axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale)
         axes.plot([end], [y], color=colour, marker=marker, markersize=5 * scale)
-        axes.text(end + 6 * side, y, label, ha="right" if left else "left", va="center", size=size)
+        lines = label.split("\n")
+        for place, line in enumerate(lines, start=1):
+            shift = _LINE * (place - (len(lines) + 1) / 2)
+            axes.text(end + 6 * side, y + shift, line, ha="right" if left else "left", va="center", size=size)
     spots = dict(zip(names, values, strict=True))
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]
@@ -129,8 +140,32 @@ def _first_row(groups: Sequence[tuple[str, ...]]) -> float:
 def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]:
     """Return the labels (name and mean rank) as the diagram prints them, and the ranks."""
     values = [float(value) for value in comparison.mean_ranks]
-    names = [shorten(str(name), letters) for name in comparison.mean_ranks.index]
-    return [f"{name}  {value:.2f}" for name, value in zip(names, values, strict=True)], values
+    names = [shorten(str(name), len(str(name))) for name in comparison.mean_ranks.index]
+    fitted = _distinct(names, letters)
+    return [f"{name}  {value:.2f}" for name, value in zip(fitted, values, strict=True)], values
+
+
+def _distinct(names: list[str], letters: int) -> list[str]:
+    """Return names of at most two lines of `letters`, cut where they still differ; unchanged if nowhere."""
+    for head in sorted(range(letters), key=lambda head: abs(2 * head - letters)):
+        fitted = [_fitted(name, letters, head) for name in names]
+        if len(set(fitted)) == len(set(names)):
+            return fitted
+    return names
+
+
+def _fitted(name: str, letters: int, head: int) -> str:
+    """Return a name on one line or two; if it does not fit, drop the middle, on one line after `head`."""
+    if len(name) <= letters:
+        return name
+    places = [found.end() for found in re.finditer(r"[\s/:_-]|[.,(](?!\d)|[a-z](?=[A-Z])", name)]
+    # The mean rank takes 6 letters after the name.
+    place = min(places, key=lambda place: max(place, len(name) - place + 6), default=0)
+    if max(place, len(name) - place) <= letters:
+        return f"{name[:place].rstrip()}\n{name[place:].lstrip()}"
+    if len(name) > 2 * letters:
+        return f"{name[: letters - 1].rstrip()}…\n{name[-letters:].lstrip()}"
+    return f"{name[:head]}…{name[len(name) - letters + 1 + head :]}"
 
 
 @dataclass(frozen=True)
@@ -142,29 +177,39 @@ class _Layout:
     unit: float
     width: float
     height: float
-    scale: float = 1.0
+    scale: float
+    # Distance between rows of names.
+    row: float
 
     def x(self, rank: float) -> float:
         """Return the x coordinate of a rank."""
         return self.left + self.unit * (rank - 1)
 
 
-def _layout(comparison: Comparison, peers: Sequence[Comparison], width: float | None) -> _Layout:
-    """Lay out a diagram as wide as its names need, or scaled to `width` px with shorter names."""
+def _layout(
+    comparison: Comparison,
+    peers: Sequence[Comparison] = (),
+    width: float | None = None,
+    choices: Sequence[int] = _LETTERS,
+) -> _Layout:
+    """Lay out a diagram as wide as its names need in a page, or scaled to `width` px; cut few names."""
     k = len(comparison.mean_ranks)
     shared = [each for each in (comparison, *peers) if each.k == k]
-    height = _first_row(_groups(comparison)) + _ROW * ((k + 1) // 2 - 1) + 14
-    letters, scale = _LETTERS[0], 1.0
-    if width is not None:
-        for letters in _LETTERS:
-            left, right, unit = _room(shared, k, letters, 0)
-            needed = left + unit * (k - 1) + right
-            # 3% margin: on a screen, letter widths are rounded to whole pixels.
-            scale = 1.0 if needed <= 1.001 * width else 0.97 * width / needed
-            if scale >= _LEAST_SCALE:
-                break
+    found, wanted = [], _PAGE_WIDTH if width is None else width
+    for letters in _PAGE_LETTERS if width is None else choices:
+        left, right, unit = _room(shared, k, letters, 0)
+        needed = left + unit * (k - 1) + right
+        # 3% margin: on a screen, letter widths are rounded to whole pixels.
+        scale = 1.0 if needed <= 1.001 * wanted else 0.97 * wanted / needed
+        cuts = sum(label.count("…") for each in shared for label in _tags(each, letters)[0])
+        found.append((min(scale, _LEAST_SCALE), -cuts, min(scale, _GOOD_SCALE) * (not cuts), letters, scale))
+    *_, letters, scale = max(found)
+    if width is None:
+        scale = 1.0
+    row = _ROW + _LINE * any("\n" in label for label in _tags(comparison, letters)[0])
+    height = _first_row(_groups(comparison)) + row * ((k + 1) // 2 - 1) + 14
     left, right, unit = _room(shared, k, letters, DIAGRAM_WIDTH if width is None else width / scale)
-    return _Layout(letters, left, unit, left + unit * (k - 1) + right, height, scale)
+    return _Layout(letters, left, unit, left + unit * (k - 1) + right, height, scale, row)
 
 
 def _room(
@@ -177,7 +222,10 @@ def _room(
     half = (k + 1) // 2
     tags = [_tags(each, letters) for each in comparisons]
     # 21 px for the elbow, the mark and some space.
-    texts = [([text_width(label) + 21 for label in labels], values) for labels, values in tags]
+    texts = [
+        ([max(map(text_width, label.split("\n"))) + 21 for label in labels], values)
+        for labels, values in tags
+    ]
     # 16 px per rank keeps two-digit tick labels apart; 130 px in total keeps the lines of a few algorithms
     # apart. The ruler's label must fit above them.
     ruler = max(_ruler_width(each) for each in comparisons)
