@@ -7,6 +7,7 @@ import os
 import signal
 from pathlib import Path
 
+import joblib
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -49,3 +50,8 @@ def pytest_collection_finish() -> None:
     """Exempt imported modules from garbage collection, which takes most of the time of a small run."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one process more than there are cores: some tests wait for processes that they start."""
+    return joblib.cpu_count() + 1

@@ -5,7 +5,7 @@ import pytest
 
 from singlepass.learners.table import TABLE
 
-from .streams import as_csr, golden_learner, golden_runs, golden_stream
+from .streams import as_csr, golden_learner, golden_runs, golden_stream, tiered_runs
 
 RUNS = golden_runs("kernel")
 
@@ -82,7 +82,7 @@ def test_every_learner_has_its_runs():
 
 
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", tiered_runs(NAMES))
 def test_run(name, convert):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])
@@ -104,7 +104,7 @@ def test_run(name, convert):
     assert_close(learner.decision_function(convert(X[:20])), run["final_decision_first20"])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", tiered_runs(NAMES))
 def test_size_of_the_support_set_along_the_stream(name):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])

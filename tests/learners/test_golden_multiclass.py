@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from singlepass.learners.linear.parts.losses import FORMS
 
-from .streams import as_csr, golden_learner, golden_runs, golden_stream
+from .streams import as_csr, golden_learner, golden_runs, golden_stream, tiered_runs
 
 RUNS = golden_runs("linear_multiclass", "gradient_multiclass", "second_order_multiclass")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
@@ -48,7 +48,7 @@ def test_all_runs_are_covered():
 
 
 @pytest.mark.parametrize("convert", [np.asarray, pytest.param(as_csr, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", tiered_runs(REFERENCE))
 def test_reference(name, convert):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])

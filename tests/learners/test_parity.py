@@ -21,6 +21,8 @@ from singlepass.learners import (
 
 from .streams import as_csr, noisy_stream
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 shapes = pytest.mark.parametrize("covariance", ["full", "diagonal"])
 

@@ -22,6 +22,8 @@ from singlepass.learners.svm.ramp_svm import RampSVM
 
 from ..streams import as_csr, every_kernel_learner, noisy_stream
 
+pytestmark = pytest.mark.slow
+
 NUMBER, FLAG = 8, 1
 
 # Bytes stored in addition to n rows.

@@ -22,6 +22,8 @@ from singlepass.learners.linear.parts.losses import (
 
 from ..streams import as_csr, noisy_classes, noisy_stream
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**31 - 1)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
 SETTINGS = [

@@ -9,6 +9,8 @@ from singlepass.learners import IELLIP
 
 from ..streams import as_csr, golden_learner, golden_runs, golden_stream, noisy_classes, noisy_stream
 
+pytestmark = pytest.mark.slow
+
 RUNS = golden_runs("ellipsoid")
 seeds = st.integers(0, 2**31 - 1)
 

@@ -5,6 +5,8 @@ import pytest
 
 from singlepass.learners.table import TABLE
 
+pytestmark = pytest.mark.slow
+
 LINEAR = [(row, settings) for row in TABLE if row.kind == "linear" for settings in row.variants or ({},)]
 OTHERS = {"ALMA", "NAROW", "SecondOrderPerceptron"}
 

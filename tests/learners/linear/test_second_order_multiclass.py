@@ -12,6 +12,8 @@ from singlepass.learners import NHERD, ROMMA, SoftConfidenceWeighted
 
 from ..streams import as_csr, noisy_classes
 
+pytestmark = pytest.mark.slow
+
 K = 4
 SHAPES = [("full", "covariance"), ("diagonal", "covariance"), ("diagonal", "precision")]
 shapes = pytest.mark.parametrize(("covariance", "projection"), SHAPES)

@@ -23,6 +23,8 @@ from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.specs import Course
 from singlepass.pipeline.study.study_file import parse_study
 
+pytestmark = pytest.mark.slow
+
 N = 400
 # Because another algorithm has a grid, counting begins after a fifth of the stream.
 TUNED = {"name": "Perceptron", "label": "tuned", "average": [True, False]}

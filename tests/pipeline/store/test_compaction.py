@@ -19,6 +19,8 @@ from singlepass.pipeline.store import parts as store_parts
 from singlepass.pipeline.store.schema import STATUSES, CellResult
 from singlepass.pipeline.store.store import Store, exclusive
 
+pytestmark = pytest.mark.slow
+
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 

@@ -29,6 +29,8 @@ from singlepass.workflows.shipped import find_study
 
 from ..synthetic_results import make_results
 
+pytestmark = pytest.mark.slow
+
 STUDY = find_study("model-complexity")[0]
 DATASET = "mnist[3-vs-rest]"
 # The best parameter after t examples: the paper's printed values, and values in between.

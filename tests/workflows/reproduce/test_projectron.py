@@ -24,6 +24,8 @@ from singlepass.workflows.shipped import find_study
 from ..conftest import Silent
 from .made_results import Figures, results_of, with_figures
 
+pytestmark = pytest.mark.slow
+
 PAPER = PAPERS["projectron"]
 OTHERS = ("Forgetron", "RBP", "Shifting Perceptron", "DistillCache Perceptron", "DistillCache MIRA")
 FIGURES: Figures = {

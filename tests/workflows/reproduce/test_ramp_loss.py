@@ -24,6 +24,8 @@ from singlepass.workflows.reproduce.papers.ramp_loss.measures import LEARNERS, S
 from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
 from singlepass.workflows.shipped import find_study
 
+pytestmark = pytest.mark.slow
+
 T = np.array([10, 100, 300, 1000, 3000, 10000])
 HOLDS, IN_PART, DOES_NOT = Outcome.HOLDS, Outcome.IN_PART, Outcome.DOES_NOT
 # Columns of each learner at the points of T.

@@ -21,6 +21,8 @@ from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
 
 from ...synthetic_results import make_results
 
+pytestmark = pytest.mark.slow
+
 # Maps a row of the cells table to its accuracy.
 Accuracy = Callable[["pd.Series[object]"], float]
 
@@ -202,7 +204,6 @@ def test_every_claim_holds_where_the_results_are_as_the_paper_says(as_printed: E
     assert {name: each for name, each in found.items() if each.outcome is not Outcome.HOLDS} == {}
 
 
-@pytest.mark.slow
 def test_no_claim_holds_where_they_are_the_opposite() -> None:
     found = _verdicts(_world(upside_down=True))
     unmoved = {"holds", "cannot be tested here"}
@@ -220,7 +221,6 @@ def test_what_is_said_of_pa_is_asked_of_both(as_printed: Evidence) -> None:
     assert "not for PA-I (all) at 5%" in verdict.figures
 
 
-@pytest.mark.slow
 def test_binary_claims_are_asked_at_the_papers_mix_of_tasks(as_printed: Evidence) -> None:
     results = as_printed["binary"].view.results
     cells = results.cells.copy()
@@ -260,7 +260,6 @@ def test_the_early_advantage_is_that_over_the_next_best(as_printed: Evidence) ->
     assert "33.3% fewer than SOP full" in found["arow-17"].figures
 
 
-@pytest.mark.slow
 def test_cw_must_test_worse_than_both_first_order_learners(as_printed: Evidence) -> None:
     results = as_printed["synthetic"].view.results
     cells = results.cells.copy()
@@ -271,7 +270,6 @@ def test_cw_must_test_worse_than_both_first_order_learners(as_printed: Evidence)
     assert found["arow-21"].outcome is Outcome.DOES_NOT
 
 
-@pytest.mark.slow
 def test_adagrad_must_fall_short_of_arow_first_of_all(as_printed: Evidence) -> None:
     results = as_printed["multiclass"].view.results
     cells = results.cells.copy()
