@@ -99,12 +99,6 @@ def eigenpairs(A):
 
     The eigenvectors have norm 1. The result is the same to the last bit on every machine, unlike NumPy's,
     which depends on the installed LAPACK.
-
-    Examples
-    --------
-    >>> values, vectors = eigenpairs(np.array([[2.0, 1.0], [1.0, 2.0]]))
-    >>> values.round(12).tolist()
-    [3.0, 1.0]
     """
     n = len(A)
     # Scaled so that no square overflows.

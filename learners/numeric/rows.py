@@ -196,11 +196,6 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     """Return a float64 array of shape (n_features,) filled with `value`, aligned so that loops are fastest.
 
     Each array of one learner takes another `place` (0, 1 or 2), see `_THIRD`.
-
-    Examples
-    --------
-    >>> new_state(3, 1.0).tolist()
-    [1.0, 1.0, 1.0]
     """
     # The operating system provides zeros only when they are touched; other values are written once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
@@ -446,14 +441,7 @@ def count_rows(X: Rows) -> int:
 
 
 def row_range(X: Rows, start: int, stop: int) -> Rows:
-    """Return rows start … stop - 1 of a matrix from `as_rows` or `ordered_rows`, without copying.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> row_range(as_rows(np.arange(6.0).reshape(3, 2)), 1, 3).tolist()
-    [[2.0, 3.0], [4.0, 5.0]]
-    """
+    """Return rows start … stop - 1 of a matrix from `as_rows` or `ordered_rows`, without copying."""
     if not isinstance(X, tuple):
         return X[start:stop]
     if len(X) in _CSR:

@@ -115,12 +115,6 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
 
     `scores` has one row per data set and one column per algorithm, without gaps. The k(k - 1)/2 tests come in
     the order (0, 1), (0, 2), …, (k - 2, k - 1).
-
-    Examples
-    --------
-    >>> [pair] = wilcoxon_holm([[0.9, 0.8], [0.7, 0.6]], ["A", "B"], "higher")
-    >>> pair.wins, pair.p_holm
-    (2, 0.5)
     """
     table = np.asarray(scores, dtype=np.float64)
     sign = 1.0 if direction == "higher" else -1.0
@@ -161,11 +155,6 @@ def cliques(order: Sequence[str], different: Collection[frozenset[str]]) -> list
     `order` lists the algorithms, best mean rank first; `different` lists the pairs that differ significantly.
     Each run has at least two algorithms, and no run is inside another one. A bar drawn over a run never joins
     two algorithms that differ.
-
-    Examples
-    --------
-    >>> cliques(["A", "B", "C"], {frozenset({"A", "C"})})
-    [('A', 'B'), ('B', 'C')]
     """
     runs: list[tuple[str, ...]] = []
     reached = 0

@@ -80,11 +80,6 @@ def with_weights_as_text(parameters: Any) -> Any:
 
     Text is hashed, stored and plotted like any other value. Labels are sorted, so that equal weights give
     equal texts. Anything but a dictionary is returned unchanged.
-
-    Examples
-    --------
-    >>> with_weights_as_text({"r": 1.0, "class_weight": {"yes": 5, "no": 1}})
-    {'r': 1.0, 'class_weight': '{"no": 1, "yes": 5}'}
     """
     if not (isinstance(parameters, dict) and CLASS_WEIGHT in parameters):
         return parameters
