@@ -39,7 +39,7 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
 
 
 def _converted(entry: dict[str, Any], protocol: str = "") -> Iterator[str]:
-    """Convert the tables of an entry of a study with this protocol, or of an entry without a study."""
+    """Convert the tables of one data set; `protocol` is that of its study, or "" without a study."""
     with progress_display() as progress, data.watched(progress.read):
         refs = data.expand(**entry)
         streams = [data.open_stream(ref) for ref in refs]

@@ -32,10 +32,10 @@ Pair = tuple[int, str]
 
 @dataclass(frozen=True)
 class Finished:
-    """Number of planned cells with a result in the store, by stage, data set and algorithm."""
+    """Number of planned cells that are in the store, by stage, data set and algorithm."""
 
     done: Counter[tuple[str, Pair]]
-    # Including crashed and stopped cells.
+    # Cells with the status "failed", "crashed" or "stopped".
     failed: Counter[tuple[str, Pair]]
     # Seconds of a cell, by data set and algorithm.
     costs: Costs
@@ -53,7 +53,7 @@ class StudyOutline:
     outlooks: list[data.Outlook]
     # Cells by stage, data set and algorithm, as far as the number of tasks is known.
     planned: Counter[tuple[str, Pair]]
-    # Largest number of seeds of a data set and noise level, without seeds that would only repeat others.
+    # Largest number of seeds that a data set runs with, at any noise level; 1 if others would repeat it.
     repetitions: int
     finished: Finished
     # Bytes of each full covariance, by a text that names its algorithm and data set.
@@ -131,7 +131,7 @@ def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
 
 
 def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
-    """Count the planned cells with a result in the store; `places` numbers the data sets."""
+    """Count the planned cells that are in the store; `places` has the indices of data sets by label."""
     found = Finished(Counter(), Counter(), Costs())
     if not store.exists():
         return found

@@ -39,7 +39,7 @@ NOTES_SHOWN = 5
 
 
 class _FunctionColumn(ProgressColumn):
-    """Show what a function returns for a task."""
+    """A column of rich's progress display that shows the text of a given function for each bar."""
 
     def __init__(self, text_of: Callable[[Task], Text]) -> None:
         super().__init__()

@@ -47,7 +47,7 @@ class RunStatus:
 
     url: str
     study: str
-    # None before the plan is written.
+    # Number of planned cells; None before the plan is written.
     planned: int | None
     # Finished cells by status.
     cells: dict[str, int]
@@ -184,7 +184,7 @@ def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.Data
             new &= rows["started"] >= pd.Timestamp(since)
     else:
         new &= False
-    # The merge counts a cell twice if it is planned under two labels.
+    # After `merge`, a cell that is planned under two labels has two rows.
     return pd.concat([rows.merge(planned, on="key"), rows[new]])
 
 

@@ -25,7 +25,7 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 def plain(*cells: str) -> list[Text]:
-    """Return the texts as cells on one line each, in which rich does not read brackets as styles."""
+    """Return texts as table cells of one line each; rich shows brackets in them as they are."""
     return [Text(" ".join(cell.splitlines())) for cell in cells]
 
 

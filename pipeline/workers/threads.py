@@ -84,9 +84,9 @@ def compute_in_threads(
 def _without_the_guilty(
     cells: list[Cell], done: Callable[[list[CellResult]], None], cell_limit: float, left: frozenset[str]
 ) -> tuple[list[Cell], list[Cell]]:
-    """Run the cells during which the last run crashed in subprocesses; split the others into two lists.
+    """Run in subprocesses the cells that were running when the last run crashed; return the others.
 
-    The first is for threads. The second has the cells of learners that crashed again, for subprocesses.
+    The first list is for threads. The second is for subprocesses: cells of the learners that crashed again.
     """
     guilty = set()
     for cell in cells:
@@ -123,7 +123,7 @@ class _Place:
     slot: int
     cell: Cell | None = None
     until: float = 0.0
-    # The seconds that the cell's current step may take, if they end before the cell's deadline.
+    # The seconds that the cell's current step may take; None if the cell's deadline comes first.
     step: float | None = None
     deadline: Deadline | None = None
 
@@ -182,7 +182,7 @@ class _Pool:
                 batch.append(self._finished.get_nowait())
         ended = sum(each is None for each in batch)
         self.at_work -= ended
-        # Before it ended, a thread acquired the semaphore once more, as for a cell.
+        # A thread acquires the semaphore for each cell, and once more before it finds that no cell is left.
         if freed := ended + sum(isinstance(each, CellResult) for each in batch):
             self._room.release(freed)
         return batch

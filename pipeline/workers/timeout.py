@@ -45,21 +45,21 @@ def ended_when_frozen(cell_limit: float) -> Iterator[None]:
         beating.join()
 
 
-# Time allowed before a cell's own time begins: tables are parsed and code is compiled, on a busy machine.
+# Longest time to parse tables and compile code on a busy machine, before a cell's timeout starts to count.
 START_SECONDS = 600.0
 
 _own = threading.local()
 
 
 class Deadline:
-    """The deadline of a cell: `limit` seconds after the first call of `after`, for all of its steps."""
+    """The deadline for all steps of a cell together: `limit` seconds after `after` is first called."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._until: float | None = None
 
     def after(self, step: float | None) -> tuple[float, float | None]:
-        """Return the seconds to wait from now on, and `step` if it ends before the deadline, else None.
+        """Return the seconds that the next step may take; and `step`, or None if the deadline comes first.
 
         `step` is the time in seconds that the cell allows for its next step; None allows all that is left.
         """
@@ -93,7 +93,7 @@ class _Companion:
 
 
 def run_with_timeout(cell: Cell, limit: float) -> CellResult:
-    """Run a cell, and return status "crashed" if it has not ended `limit` seconds after its own time began.
+    """Run a cell; return status "crashed" if it takes over `limit` seconds after data and code are ready.
 
     Python cannot stop a thread: the thread of a cell past its timeout runs on until its process ends.
     """

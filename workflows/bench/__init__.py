@@ -1,4 +1,4 @@
-"""Run `singlepass bench`: speed as ratios to peers in the same run. `BENCHMARKS` lists all benchmarks."""
+"""Run `singlepass bench`: compare our speed with that of other code. `BENCHMARKS` has all benchmarks."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ def own_megabytes(entry: str = "RssAnon") -> float:
 
 
 def memory_growth(what: str, megabytes: list[float], when: str) -> Measurement:
-    """Return the line of a process's memory, which must hardly grow after the first measurement."""
+    """Return the table line for a process's memory, which must hardly grow after the first measurement."""
     first, most = megabytes[0], max(megabytes[1:], default=megabytes[0])
     return Measurement(
         f"memory of {what}", f"at most {most:.0f} MB", f"{first:.0f} MB {when}", most / first, "≤ 1.1"

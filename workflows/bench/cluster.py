@@ -29,7 +29,7 @@ from .runner import Measurement, milliseconds, wall_time
 
 # Number of empty cells (which learn almost nothing) if --cells is not given: they take about a minute.
 CELLS = 5000
-# To time the first cell, a study of this many times as many cells is planned; its run stops at that cell.
+# To time the first cell, a study of `PLANNED` times the cells is planned, and run up to that cell.
 PLANNED = 10
 # Numbers of workers, one thread each; if there are fewer cores, workers share them.
 SCALES = (1, 2, 4)
@@ -202,10 +202,10 @@ def _in_subprocess(function: Any, *args: Any) -> Any:
 
 
 def cluster(cells: int = CELLS) -> list[Measurement]:
-    """Measure clusters and large studies of `cells` empty cells; aims in seconds and MB are for 100,000."""
+    """Measure clusters and large studies of `cells` empty cells; aims in s and MB assume 100,000 cells."""
     planned = PLANNED * cells
     found = [*_empty_cells(cells), *_scaling()]
-    # Both times to a first cell include imports and compiling its loops.
+    # The first cell's time, in a study of one cell and in a large one, includes imports and compilation.
     smallest, _ = _in_subprocess(_to_first_cell, 1)
     seconds, megabytes = _in_subprocess(_to_first_cell, planned)
     first, second = _in_subprocess(_again, cells)

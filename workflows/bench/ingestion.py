@@ -32,7 +32,7 @@ MEMORY = (
     ("stream it converted", "stream_converted", STREAM_MB),
     ("stream it unconverted", "stream_unconverted", STREAM_MB),
 )
-# Numbers as most files have them, and as programs write them without loss.
+# Formats of numbers: rounded as in most files, and with all digits that keep a float64 exact.
 FORMATS = {"4 digits": "{:.4f}", "17 digits": "{:.17g}"}
 
 

@@ -39,9 +39,9 @@ REAL = {
 }
 # Precision of the tile, and aim for its rate relative to NumPy's matrix product.
 TILES = ((np.float32, "> 1"), (np.float64, "1"))
-# Peer and aim of the rate of a pass.
+# What the rate of a pass is compared with, and the aim.
 PASSES = (("the tile alone", "≥ 0.6"), ("NumPy's matrix product alone", ""))
-# Peer and aim of a pass of the kernel Perceptron.
+# What a pass of the kernel Perceptron is compared with, and the aim.
 LOOPS = (("a plain Numba loop, row by row", "≥ 2"), ("NumPy, row by row", ""))
 
 
@@ -78,7 +78,7 @@ def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
 
 
 def tile_work(d: int, dtype: Any) -> tuple[Work, Work, Any]:
-    """Return functions that multiply a block with support vectors (tile, NumPy), and their output array."""
+    """Return the tile's and NumPy's product of rows and support vectors, as functions; and their output."""
     rng = np.random.RandomState(0)
     lanes = LANES[np.dtype(dtype).itemsize]
     A, B = (aligned((n, -(-d // lanes) * lanes), dtype) for n in (BLOCK, SUPPORT))
@@ -88,7 +88,7 @@ def tile_work(d: int, dtype: Any) -> tuple[Work, Work, Any]:
 
 
 def tile_rate(d: int, dtype: Any) -> tuple[float, float]:
-    """Return the rates of the tile and of NumPy in multiplications and additions per second, on one core."""
+    """Return the operations (multiplications and additions) per second of the tile and NumPy, on one core."""
     ours, numpy_, _ = tile_work(d, dtype)
     with threadpool_limits(1):
         times = runner.best_times({"tile": ours, "numpy": numpy_}, TURNS)
@@ -101,7 +101,7 @@ def _gigaflops(rate: float) -> str:
 
 
 def measure_tile() -> list[Measurement]:
-    """Compare the tile with NumPy's matrix product of the same precision."""
+    """Compare the package's inner products (the tile) with NumPy's matrix product of the same precision."""
     lines = []
     for dtype, aim in TILES:
         for d in (128, 256, 784):
@@ -127,7 +127,7 @@ def streams() -> list[NamedStream]:
 
 
 def one_pass(learner: Any, X: Any, y: Any) -> None:
-    """Learn the rows without checks, as a cell does: opening the stream validates them."""
+    """Learn rows without validating them, as a cell does: a stream's rows are validated when it is opened."""
     learner.begin(np.arange(y.max() + 1), X.shape[1])
     learner.learn_rows(X, y)
 
@@ -193,7 +193,7 @@ def measure_features(stream: NamedStream) -> list[Measurement]:
 
 
 def _speedup_per_vector(growth: float, ours: float, peer: float) -> float:
-    """Return the peer's time per support vector divided by ours, if we have `growth` times as many."""
+    """Return the peer's time per support vector divided by ours; ours has `growth` times as many vectors."""
     return peer * growth / ours
 
 

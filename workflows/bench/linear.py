@@ -41,18 +41,18 @@ DENSE = (("PA-I", _PEER, "≥ 10"), ("PA-I", _READ, "≥ 0.65"), ("AROW", _PEER,
 SPARSE = (("PA-I", _PEER, "≥ 1.6"), ("AROW", _PEER, ""))
 CHECKED = (("PA-I learn", "PA-I learn_rows", "≥ 0.9"), ("AROW learn", "AROW learn_rows", "≥ 0.9"))
 MULTICLASS = (*((name, _PEER, "") for name in MANY_CLASSES), ("AROW top-1", "PA-I", "≥ 0.5"))
-# An update with full covariance may take at most 1.7 times as long as the product.
+# An update with full covariance may take at most 1.7 times as long as SciPy's `dsymv`.
 FULL = (("dense", "dsymv", "≥ 0.59"), ("CSR", "dsymv", ""))
 
 MNIST = {"MNIST 3 against the rest": ("mnist", "one-vs-rest:3")}
-# Many features with few per row; all features in all rows; few features and many classes.
+# Data sets with many features but few per row, with all features in all rows, and with many classes.
 REAL = {
     "20 Newsgroups": ("news20", "multiclass"),
     "USPS": ("usps", "multiclass"),
     "Letter": ("letter", "multiclass"),
 }
 
-# With full covariance: the numbers of features of a9a, USPS and MNIST; rows; non-zeros of CSR rows as in a9a.
+# Rows for full covariance: numbers of features (a9a, USPS, MNIST); number of rows; share of non-zeros (a9a).
 SIZES, ROWS, DENSITY = (123, 256, 784), 320, 0.11
 
 
@@ -132,7 +132,7 @@ def measure_sparse(stream: NamedStream) -> list[Measurement]:
 
 
 def _each(stream: NamedStream, digits: int) -> Any:
-    """Return a function that formats a time, and the time per stored value of the rows."""
+    """Return a function that formats a time as milliseconds and as nanoseconds per stored value of X."""
     n, kind = (stream.X.nnz, "non-zero") if is_sparse(stream.X) else (stream.X.size, "feature")
     return lambda seconds: f"{milliseconds(seconds)}, {seconds / n * 1e9:.{digits}f} ns a {kind}"
 

@@ -1,4 +1,4 @@
-"""Run the contests of a benchmark: time subjects and peers in turns, and print their ratios in a table."""
+"""Time pairs of functions, ours and a peer, alternately, and print the ratios of the times in a table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Measurement:
 
 
 def milliseconds(seconds: float) -> str:
-    """Format a time."""
+    """Format a time as milliseconds."""
     return f"{seconds * 1e3:.2f} ms"
 
 
@@ -65,16 +65,16 @@ def cost(ours: float, peer: float) -> float:
 
 
 class Contest(NamedTuple):
-    """Compare the times of two works, the subject and its peer (given by name), in one line of a table."""
+    """Compare the times of two functions, given by their names in `works`, in one line of a table."""
 
     what: str
     subject: str
     peer: str
     aim: str = ""
-    # Format the times in seconds; the peer's like the subject's by default.
+    # Functions that format seconds as text: our time, and the peer's (None: like ours).
     unit: Callable[[float], str] = milliseconds
     peer_unit: Callable[[float], str] | None = None
-    # What the table calls subject and peer: by default nothing, and the name of the peer's work.
+    # Text before our time in the table ("": none), and before the peer's ("": the name in `peer`).
     named: str = ""
     peer_named: str = ""
     ratio: Callable[[float, float], float] = speedup
@@ -98,7 +98,7 @@ def contend(
     repeats: int = 7,
     **options: Callable[[Work], float],
 ) -> list[Measurement]:
-    """Time the works in turns, and return one line per contest."""
+    """Time all functions (`works`) alternately, and return one line of a table per contest."""
     times = best_times(works, repeats, **options)
     return [contest.line(times) for contest in contests]
 

@@ -99,7 +99,7 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
 
 
 def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
-    # The classes of the other strategies derive from the first one's, so that one is tried last.
+    # Go backwards: QueryAll is the first class, and all other strategies derive from it.
     query, strategy = next(
         each for each in reversed(STRATEGIES.items()) if isinstance(estimator, each[1].factory)
     )

@@ -107,7 +107,7 @@ def _of_arrays(table: dict[str, Any], label: str) -> dict[str, Any]:
     if y is None:
         raise InputError(f"{owner}: X is given, y is not")
     if _is_frame(X):
-        # Categorical columns of a frame must be encoded the same way in both parts.
+        # Categorical columns of a frame must be encoded the same way in the training and test rows.
         if X_test is not None:
             tested, target = data.frame_table(f"{owner}: X_test", X_test, y_test)
             if not target:

@@ -44,9 +44,9 @@ def provenance(
 def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
     """Return a store's list of runs, given the list before a run that found all its cells in the store.
 
-    The list grows only if its last run used other data. The new entry has this run's command, fingerprints
-    and notes. Its other values (versions, machine, start) are those of the latest run that used all of the
-    data, or else of the last run.
+    The list grows only if its last run used other data than this run. The new entry has this run's
+    command and what `_of_plan` returns. Its versions, machine and start are those of the latest run that
+    used all of this run's data; without such a run, those of the last run.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()

@@ -51,8 +51,8 @@ class Summary:
     # Cells computed by this run, and cells found in the store.
     computed: int
     reused: int
-    # Among both: cells that raised an error, that crashed their process or never ended, and that were stopped
-    # at their time limit.
+    # Cells, computed or found, that raised an error, that crashed their process or never ended, and that were
+    # stopped at their time limit.
     failed: int
     crashed: int
     stopped: int
@@ -100,7 +100,7 @@ def run_study(
     report. Raises InputError if the study, the output or the cluster is wrong.
     """
     began = time.perf_counter()
-    # Workers of an earlier run in this process may have fixed which tables it reads.
+    # An earlier run in this process may have fixed the tables that this process reads.
     data.unpin()
     plan = plan_of(study, file, plugins)
     store = Store(out)

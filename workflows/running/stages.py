@@ -23,7 +23,7 @@ from .work import Name
 if TYPE_CHECKING:
     import pandas as pd
 
-# Reads the cells table.
+# A function that reads the cells table of the store.
 Read = Callable[[], "pd.DataFrame"]
 
 
@@ -131,7 +131,7 @@ class Evaluation(Stage):
         return self.plan.n_by_name(matched=True)
 
     def lacking(self) -> Iterator[str]:
-        """Yield a line for each algorithm with grids without a finished point."""
+        """Yield a line for each algorithm with a grid of which no point was finished."""
         for label, times in Counter(algorithm for _, algorithm, _ in self.undecided).items():
             dataset, _, noise = next(group for group in self.undecided if group[1] == label)
             where = f"{dataset}, noise {noise.spec}" + (f", and {times - 1} more" if times > 1 else "")

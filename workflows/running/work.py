@@ -37,7 +37,7 @@ class Costs:
     """
 
     def __init__(self) -> None:
-        # By data set and algorithm; None stands for all of them.
+        # Sums by data set and algorithm; None stands for all data sets or for all algorithms.
         self._sums: dict[tuple[Hashable, str | None], _Sum] = {}
 
     def learn(self, rows: Iterable[Mapping[str, Any]]) -> None:

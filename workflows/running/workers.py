@@ -88,7 +88,7 @@ class WorkerOptions:
 
 @dataclass(frozen=True)
 class Workers:
-    """Give access to what runs cells."""
+    """How to run cells on the workers (threads or a cluster), and what is known of these workers."""
 
     # Takes an iterable of cells, which it reads lazily, and a callback for each batch of results.
     compute: Compute
@@ -117,7 +117,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         return
     with contextlib.ExitStack() as stack:
         wait, remaining, store = PATIENCE, Remaining(), Store(output)
-        # Registered first, so that it runs last: when the cluster has ended or is disconnected.
+        # Register this first, so that it runs last: when the cluster has ended or is disconnected.
         stack.callback(_forget_cluster, store)
         if options.cluster:
             place, wait = stack.enter_context(started(options.cluster, remaining))
@@ -133,7 +133,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)
-            # Skip the keys already in the store: the ledger asks for new ones.
+            # Mark the parts already in the store as read: the ledger needs only new keys.
             store.new_rows(seen, ["key"])
         workforce = Workforce(preparation, options.allow_mismatch, progress.note)
         ledger = Ledger(lambda: store.new_rows(seen, ["key"])["key"])
@@ -150,7 +150,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
 
 
 def _attend(store: Store, place: SchedulerPlace, progress: RunProgress, attendance: Attendance) -> None:
-    """Show who is at work, and write it for `singlepass status`."""
+    """Show the numbers of workers, and write them for `singlepass status`."""
     progress.attend(str(attendance))
     store.check_lock()
     # The run goes on if these counts cannot be written.

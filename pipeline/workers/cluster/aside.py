@@ -64,7 +64,7 @@ class Roll:
 
 async def _is_lost(client: Client, address: str) -> bool:
     """Return whether a worker left without notice, unlike one that was retired or reached its lifetime."""
-    # Set while the client is connected.
+    # `client.scheduler` is set while the client is connected.
     scheduler: Any = client.scheduler
     events = [event for _, event in await scheduler.events(topic=address) if isinstance(event, dict)]
     ends = [event for event in events if event.get("action") == "remove-worker"]
@@ -74,14 +74,15 @@ async def _is_lost(client: Client, address: str) -> bool:
 # A worker without a heartbeat for this long is silent. Dask's workers send one every 0.5 s, or every 6 s each
 # if there are 1,000. A cell taken back without need only costs its computation.
 SILENT_SECONDS = 30.0
-# Interval of the questions to the scheduler.
+# Interval at which the scheduler is asked for silent workers.
 _LOOK_SECONDS = 2.0
 
 
 class Aside:
     """The workers to which the scheduler gives no cells.
 
-    A worker is silent after `silent_seconds` without a heartbeat. `note` receives a line about its cells.
+    A worker is silent after `silent_seconds` without a heartbeat. `note` receives a line when a worker falls
+    silent, and when it is heard of again.
     """
 
     def __init__(self, silent_seconds: float, note: Callable[[str], None]) -> None:
@@ -97,14 +98,14 @@ class Aside:
         return frozenset(self._said)
 
     async def look(self, client: Client, workforce: Workforce) -> list[str]:
-        """Set workers aside or take them back; return the keys of tasks that must go to other workers."""
+        """Set unfit and silent workers aside, use recovered ones again; return the keys of tasks to move."""
         unfit = workforce.unfit - self._held
         if not unfit and time.monotonic() - self._looked < _LOOK_SECONDS:
             return []
         self._looked = time.monotonic()
         found = await _on_scheduler(client, _silent, self.seconds)
         silent = {address for address in found if address in workforce.prepared}
-        # Silent twice in a row: all workers seem silent once if this machine has just woken up.
+        # A worker must be silent in two checks: after this machine wakes up, all seem silent in the first.
         confirmed, self._suspects = silent & self._suspects, silent
         for address in self._said - silent:
             self._note(f"worker {workforce.where(address)} is heard of again")
@@ -127,7 +128,7 @@ class Aside:
 
 
 async def release_all(client: Client) -> None:
-    """Let the scheduler use all workers again that this client, or one that is gone, has set aside."""
+    """Give all workers tasks again, except those that another connected client has set aside."""
     await _on_scheduler(client, _release, None, client.id)
 
 
@@ -171,7 +172,7 @@ def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:
 
 
 def _release(addresses: list[str] | None, client: str) -> None:
-    """Give tasks again to those of the workers (None: all) that no connected client but this sets aside."""
+    """Give these workers (None: all) tasks again, unless another connected client sets them aside."""
     from distributed import Scheduler
 
     for scheduler in list(Scheduler._instances):

@@ -59,13 +59,13 @@ class Checkup:
     versions: dict[str, str | None]
     # The scheduler's values of `SCHEDULER_SETTINGS`; None if a setting is unknown there.
     settings: dict[str, object]
-    # URL, or "" if there is none.
+    # URL of the dashboard, or "" if there is none.
     dashboard: str
     # Whether connections use TLS.
     encrypted: bool
-    # By address; empty if no worker came.
+    # The workers by address; empty if none came.
     workers: dict[str, WorkerCheckup]
-    # first_task, a_task: Seconds until the first task returned, and mean seconds of a task among many; NaN
+    # first_task, a_task: seconds of a first task, and mean seconds per task of `EMPTY_TASKS` more tasks; NaN
     # without workers.
     first_task: float
     a_task: float
@@ -90,7 +90,7 @@ async def _check_up(
     async with connected(place, patience, note) as client:
         try:
             no_worker = await _wait_for_worker(client, Waiting(place, patience, note))
-            # Set while the client is connected.
+            # `client.scheduler` is set while the client is connected.
             scheduler: Any = client.scheduler
             there = (await scheduler.identity())["workers"]
             environments = await _ask(client, this_environment)
@@ -158,7 +158,7 @@ def _or_words(answer: Any) -> Any:
 
 
 async def _speed(client: Client) -> tuple[float, float]:
-    """Return the seconds until a first task returns, and the mean seconds of a task among many."""
+    """Return the seconds of a first task, and the mean seconds per task of `EMPTY_TASKS` more tasks."""
     began = time.perf_counter()
     await client.submit(loads, message(divmod, 17, 5), pure=False)
     first = time.perf_counter() - began

@@ -62,7 +62,7 @@ class ClusterFile(BaseModel):
 
     # Import path of the class, such as ``"dask_jobqueue.SLURMCluster"``; key ``class``.
     class_: str = Field(alias="class")
-    # Its keyword arguments.
+    # Keyword arguments for the class.
     kwargs: dict[str, Any] = {}
     # Workers (jobs) to request.
     scale: int | None = Field(default=None, ge=1)
@@ -206,7 +206,7 @@ def _without_interrupts() -> Iterator[None]:
     A terminal sends Ctrl-C to all processes: a worker would print a traceback, and a command that submits a
     job would lose the job's number. This process ends workers and jobs itself.
     """
-    # Start multiprocessing's resource tracker before: its start unblocks SIGINT in the calling thread.
+    # Start multiprocessing's resource tracker now: a later start would unblock SIGINT in this thread.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -250,7 +250,7 @@ def _staggered(words: list[Any]) -> list[Any]:
 
 
 def _spread(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options by which workers without a stagger end within the last tenth of their lifetime."""
+    """Return options with a stagger added to a lifetime without one: workers end in its last tenth."""
     from dask.utils import parse_timedelta
 
     if "lifetime" not in options or "lifetime_stagger" in options:

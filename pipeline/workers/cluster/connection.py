@@ -44,7 +44,7 @@ def run_to_its_end(coroutine: Coroutine[Any, Any, None]) -> None:
         try:
             future.result()
         except KeyboardInterrupt:
-            # Python interrupts the waiting thread; the coroutine runs in the other one, and may have ended.
+            # Python interrupts only this thread; the coroutine runs in the pool's thread, and may have ended.
             for loop, task in running:
                 with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(task.cancel)
@@ -181,7 +181,7 @@ _last_error = _LastError()
 
 def hush() -> None:
     """Silence Dask's log messages about connections; this package tells the user about connections itself."""
-    # Imported first, because the import sets up Dask's logging.
+    # Import Dask before changing its logging, because the import sets the logging up.
     import distributed  # noqa: F401
 
     for name in (*_CALLBACK_LOGGERS, "distributed", *logging.root.manager.loggerDict):
@@ -193,12 +193,12 @@ def hush() -> None:
 
 
 def last_error() -> str | None:
-    """Return the message of the last error in a callback since `forget_errors`, or None."""
+    """Return the last error that an event loop logged since `forget_errors`, or None."""
     return _last_error.message
 
 
 def forget_errors() -> None:
-    """Forget the callback errors of an earlier cluster."""
+    """Forget the last error, which belongs to an earlier cluster."""
     _last_error.message = None
 
 

@@ -38,18 +38,18 @@ _MOST_LOST = 50
 
 @dataclass
 class Try:
-    """A cell that has no stored outcome yet."""
+    """A cell without a stored outcome, and how often it was tried."""
 
     cell: Cell
-    # Losses that were not the cell's fault.
+    # Number of tries that ended without a stored outcome.
     lost: int = 0
-    # Workers that crashed since the cell runs in a subprocess; None if it does not run in one.
+    # Number of workers that crashed since the cell runs in a subprocess; None if it does not run in one.
     alone: int | None = None
     # Time of the next try on the monotonic clock.
     not_before: float = 0.0
-    # Times that the cell's worker fell silent.
+    # How often the cell was taken from a silent or unfit worker.
     given_away: int = 0
-    # Whether its outcome was already reported, by a worker that left before it wrote it.
+    # Whether a worker has reported the outcome, but was gone before it wrote the outcome.
     told: bool = False
 
     @property
@@ -59,9 +59,9 @@ class Try:
         return f"cell-{self.cell.key}-{self.lost}{alone}"
 
     def give_away(self) -> None:
-        """Note that the cell's worker is silent; run the cell in a subprocess if two workers fell silent.
+        """Note that the cell was taken from a silent or unfit worker; the second time, use a subprocess.
 
-        Compiled code that keeps the GIL silences each worker that runs it. A subprocess does not.
+        Compiled code that keeps the GIL silences each worker that runs it, but not if a subprocess runs it.
         """
         self.given_away += 1
         if self.given_away > 1 and self.alone is None:
@@ -101,14 +101,14 @@ class Ledger:
             self._open[key] = each, time.monotonic()
 
     def late(self) -> bool:
-        """Check the store from time to time; return whether a cell is overdue there."""
+        """If the last check of the store is old, check it again; return whether an outcome is overdue."""
         if not self._open or time.monotonic() - self._looked < _LEDGER_SECONDS:
             return False
         self._look()
         return bool(self._overdue())
 
     def settle(self, *, at_once: bool) -> list[Try]:
-        """Check the store; remove and return the overdue cells, or with `at_once` all that are missing."""
+        """Check the store; forget and return cells whose outcome is overdue (with `at_once`: missing)."""
         if not self._open:
             return []
         self._look()
@@ -274,7 +274,7 @@ class _Window:
     async def _answer(
         self, call: Callable[[], Awaitable[T]], or_else: T | None = None, seconds: float = _ANSWER_SECONDS
     ) -> T:
-        """Return the scheduler's answer, or `or_else` after a timeout if given; otherwise raise Lost."""
+        """Return a scheduler call's result, or `or_else` (if given) after a timeout; otherwise raise Lost."""
         if self._client.status != "running":
             raise Lost
         try:
@@ -291,7 +291,7 @@ class _Window:
             raise Lost from None
 
     def _refill(self) -> None:
-        """Hand on cells until the window is full, once half of it has returned."""
+        """When at most half the allowed cells are at the scheduler, hand it more, as many as are allowed."""
         from distributed import fire_and_forget
 
         window = CELLS_PER_THREAD * max(2, self._threads)
@@ -325,7 +325,7 @@ class _Window:
         self._completed.update(futures)
 
     async def _collect(self) -> None:
-        """Process the tasks that have ended, if one ends before the next check."""
+        """Wait up to `_LOOK_SECONDS` for a task to end; then process all tasks that have ended."""
         if not self._out:
             await asyncio.sleep(_BATCH_SECONDS)
             return
@@ -335,7 +335,7 @@ class _Window:
             return
         except StopAsyncIteration:
             raise Lost from None
-        # The window keeps the workers busy meanwhile. Fetching results singly costs more than short cells.
+        # Wait for more: fetching results singly costs more than short cells. Workers have enough other cells.
         await asyncio.sleep(_BATCH_SECONDS)
         come: list[Future[Any]] = [first, *self._completed.next_batch(block=False)]
         # Cells that were taken back also appear here; they are skipped.
@@ -344,7 +344,7 @@ class _Window:
         outcomes: list[CellResult] = []
         if whole:
             # `gather` waits for results of frozen workers, and recomputes those of lost workers. Meanwhile no
-            # worker is found silent, so its timeout is at most `silent_seconds`.
+            # worker can be found silent, so the timeout of `gather` is at most `silent_seconds`.
             gather = partial(self._client.gather, whole, errors="skip")
             outcomes = await self._answer(
                 gather, or_else=[], seconds=min(_ANSWER_SECONDS, self._aside.seconds)
@@ -355,7 +355,7 @@ class _Window:
             for future in finished:
                 each = self._out[str(future.key)]
                 outcome = by_key.get(each.cell.key) or await self._without_outcome(future, each)
-                # Only now: if the scheduler is lost in the lines above, the cell must still be run.
+                # Delete it only here: if the line above raises Lost, the cell must still be run.
                 del self._out[str(future.key)]
                 if outcome is not None:
                     outcome.again = each.told

@@ -137,8 +137,8 @@ def _logs(script: str, name: str, number: str) -> list[Path]:
     return [Path(re.sub("%[jJA]", number, path).replace("%x", name)) for path in paths]
 
 
-# A job waits in a queue, starts Python, compiles and reads tables, so a thread with less work than this does
-# not justify another worker. Measured run times count as reliable only this long after the first worker came.
+# Another worker must have this much work per thread: it first waits in a queue, starts Python, compiles and
+# reads tables. Measured times of cells are used only this long after the first worker came.
 WORTH_SECONDS = 30.0
 
 

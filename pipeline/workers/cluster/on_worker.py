@@ -1,4 +1,4 @@
-"""Code that runs on a worker: prepare it, run cells, and write them if the worker sees the output."""
+"""Code that runs on a worker: prepare it, run cells, and store outcomes if it can reach the store."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ...study.cell import Cell
 from ..subprocess_runner import run_in_subprocess
 from ..timeout import ended_when_frozen, run_with_timeout
 
-# Intervals between two parts, first and longest; a crash loses one interval of cells, which are run again.
-# The short start suits short-lived workers; at 10 s, a thousand workers write a hundred parts a second.
+# First and longest pause between two writes; the cells since the last write are run again after a crash. The
+# first suits short-lived workers; with 10 s, a thousand workers write a hundred files a second.
 _FIRST_SECONDS, _WRITE_SECONDS = 1.0, 10.0
 # Timeout of the test whether a worker can write: clients of object stores retry for long if an account or a
 # network is missing, and the client of the run does not wait that long.
@@ -46,7 +46,7 @@ class Writer:
         threading.Thread(target=self._write_now_and_then, daemon=True).start()
 
     def add(self, outcome: CellResult) -> None:
-        """Add an outcome to the next part."""
+        """Add an outcome to those that are written next."""
         with self._lock:
             self._pending.append(outcome)
 
@@ -207,8 +207,8 @@ def _written(plugin: Plugin) -> str:
 def run_here(run: str, cell: Cell, apart: bool, lost: int) -> CellResult:
     """Run a cell in a thread of this worker, or with `apart` in a subprocess.
 
-    `lost` is the number of earlier tries that were lost. Returns the outcome, or only its receipt if this
-    worker writes outcomes itself. Raises NotPrepared if this worker is not prepared in time: the cell must
+    `lost` is the number of earlier tries that were lost. Returns the outcome, without most columns if this
+    worker writes it itself. Raises NotPrepared if this worker is not prepared in time: the cell must
     then run elsewhere.
     """
     with _arrived:

@@ -33,16 +33,18 @@ class Workforce:
 
     def __init__(self, preparation: Preparation, allow_mismatch: bool, note: Callable[[str], None]) -> None:
         self.preparation = preparation
-        # Of every worker that ever connected, by ``host:pid``, the name that cells record.
+        # The environments of all workers that ever answered, by ``host:pid``, their name in rows of cells.
         self.environments: dict[str, Environment] = {}
         self._allow_mismatch, self._note = allow_mismatch, note
         self._here = this_environment()
         self._present: set[str] = set()
-        # Why each unfit worker is unfit; since when all workers are unfit; whether a fit one was ever there;
-        # and the (host, cause) pairs that were reported.
+        # Why each unfit worker is unfit, by address.
         self._unfit: dict[str, str] = {}
+        # Since when there are only unfit workers; None while there are others or more were asked for.
         self._nobody_since: float | None = None
+        # Whether a worker was ever fit.
         self._had_fit = False
+        # The (host, cause) pairs that were reported.
         self._said: set[tuple[str, str]] = set()
         self._places: dict[str, str] = {}
         self._ready: set[str] = set()
@@ -107,9 +109,9 @@ class Workforce:
     async def look(self, client: Client, there: Collection[str], patience: float, n_asked: int = 0) -> None:
         """Prepare workers that have connected, and forget those that are gone.
 
-        `there` are addresses. `patience` is the wait in seconds for another fit worker if there has been one.
-        `n_asked` is the number of workers that this process's cluster was asked for. Raises InputError if all
-        workers are unfit and no others have come for a while.
+        `there` are addresses. `n_asked` is the number of workers that this process's cluster was asked for.
+        Raises InputError if all workers are unfit and no more were asked for: after `patience` seconds if one
+        was ever fit, else after `_NOBODY_SECONDS`.
         """
         for task in [task for task in self._preparing if task.done()]:
             addresses = self._preparing.pop(task)
@@ -134,7 +136,7 @@ class Workforce:
             raise InputError(f"worker {self._named(self.unfit)}: {cause}; no worker is left")
 
     async def flush(self, client: Client, silent: Collection[str] = ()) -> None:
-        """Have workers that write outcomes themselves write now; give those that cannot no more cells."""
+        """Make workers that write their outcomes write them now; if one fails, give it no more cells."""
         run, addresses = self.preparation.run, sorted(self._writing.difference(silent))
         answers = await asyncio.gather(*(self._ask(client, each, flush, run) for each in addresses))
         for address, answer in zip(addresses, answers, strict=True):
