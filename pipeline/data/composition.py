@@ -84,9 +84,9 @@ class Part:
 class ComposedSource(Source):
     """Take the rows of several sources, each time the next unused row of the source that is due.
 
-    Around a change at t₀ = at·n, with t counted from 1, the row comes from the later source with probability
-    1 / (1 + exp(-4 (t - t₀) / width)). With width 0 all rows after t₀ come from it. The stream ends when the
-    due source has no more rows. For `name` see `composed_name`.
+    In a stream planned for n rows, with a change at t₀ = at·n, row t (from 1) comes from the later source
+    with probability 1 / (1 + exp(-4 (t - t₀) / width)); with width 0, all rows after t₀ do. The stream ends
+    when the due source has no more rows. For `name`, `at` and `width` see `composed_name`.
     """
 
     def __init__(self, name: str, parts: Sequence[Part]) -> None:
@@ -147,7 +147,7 @@ class ComposedSource(Source):
 
 
 def _label(label: str, i: int) -> str:
-    """Return the label by which part i of a composition is drawn."""
+    """Return a label for part i of a composition; if the part is a generator, its rows depend on it."""
     return f"{label}/{i + 1}"
 
 
@@ -166,7 +166,7 @@ def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width
 
 
 def _taken(tables: Mapping[int, Table], due: NDArray[np.int64], changes: tuple[int, ...]) -> Table:
-    """Build the table by taking each row as the next one of its due source."""
+    """Build the table: `due` is the index of each row's source, and every source gives its rows in order."""
     first = tables[0]
     if any(is_sparse(table.X) for table in tables.values()):
         raise InputError("compose: a source is sparse; set dense = true in its table")

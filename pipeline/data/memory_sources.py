@@ -28,7 +28,7 @@ class BundledSet:
     """Declare a bundled set."""
 
     name: str
-    #: Returns the features scaled as `note` says, but not standardised.
+    #: Loads the table, with features scaled as `note` says, but not standardised.
     load: Callable[[], Table]
     #: Rows and features.
     shape: tuple[int, int]
@@ -90,7 +90,7 @@ BUNDLED: dict[str, BundledSet] = {
 
 
 class GeneratorSource(Source):
-    """Draw rows from a generator, other ones for each seed; the fingerprint is of generator and options."""
+    """Draw rows from a generator, new ones for each seed; the fingerprint covers the recipe, not the rows."""
 
     is_drawn = True
 

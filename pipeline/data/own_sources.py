@@ -30,8 +30,8 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
     """Return the files of a place, sorted by name.
 
     A place is a file, which need not exist; a folder, for all data files in it and below; a pattern (``*``,
-    ``?``, ``[…]``, ``**``); or a URL of any of these, which `download` allows to copy to this machine. Raises
-    InputError if there are no files, files of several formats, or a URL that cannot be read.
+    ``?``, ``[…]``, ``**``); or a URL of any of these. With `download` the files of a URL are copied to this
+    machine. Raises InputError if there are no files, files of several formats, or a URL that cannot be read.
     """
     if is_url(place):
         names = names_at(place, download=download)
@@ -208,7 +208,7 @@ class FamilyDataset(Dataset):
         self.members = {part: PublicSource(CATALOGUE[name]) for part, name in family.members.items()}
 
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
-        """Return a task for each part that `task` names: all, a named list of parts, or one part."""
+        """Return one task for each part that `task` selects: all parts, a named list of them, or one part."""
         family = self.family
         part = task.removeprefix(f"{family.task}:")
         if task in ("auto", family.task):

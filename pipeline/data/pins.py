@@ -1,4 +1,4 @@
-"""Fix the cached table that a data set is read from, for machines whose own files are missing or differ."""
+"""Read data sets from given cached tables, on machines whose own files are missing or differ."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _pinned: dict[tuple[str, tuple[tuple[str, Value], ...]], Pin] = {}
 
 
 def pin(pins: Iterable[Pin]) -> None:
-    """Make this process use these tables for their data sets instead of its own files."""
+    """Make this process read the data sets of these pins from the pinned tables instead of its own files."""
     _pinned.update(((each.source, each.options), each) for each in pins)
 
 

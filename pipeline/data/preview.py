@@ -69,16 +69,16 @@ def convert(
 ) -> list[str]:
     """Parse a data set ahead of a run, so that every later cell memory-maps the result.
 
-    The arguments are those of `expand`, and `progress`, as for `fetch`, in bytes as stored. Text is read in
-    bounded memory, so a file may be larger than memory. Returns the fingerprints of the tables (several for a
-    family). Raises InputError as `expand` and `open_stream` do.
+    `progress` is called as in `fetch`, with stored bytes; the other arguments are those of `expand`. Text is
+    read in bounded memory, so a file may be larger than memory. Returns the fingerprints of the tables
+    (several for a family). Raises InputError as `expand` and `open_stream` do.
     """
     with watched(progress):
         refs = expand(name=name, path=path, target=target, options=options, base=base)
         return [fingerprint(ref) for ref in refs]
 
 
-# Bytes of a number, by dtype and by default.
+# Bytes of a number: if no dtype is requested, and for each dtype.
 _DOUBLE, _BYTES = 8, {"float32": 4, "float64": 8}
 # Each of these values of ``task`` selects a single task.
 _ONE_TASK = ("auto", "binary", "multiclass")
@@ -96,7 +96,7 @@ class Outlook:
     missing: bool
     #: A description of the state.
     state: str
-    #: None if known only from the files; rows include training and test part.
+    #: Number of tasks, of rows (training and test part) and of features; None if not known in advance.
     tasks: int | None = None
     rows: int | None = None
     features: int | None = None

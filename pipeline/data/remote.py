@@ -86,7 +86,7 @@ def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Pa
             continue
         with _input_errors(url):
             files, _ = _file_system(url)
-            # This key changes with the content if the file system reports changes (size and time, or a
+            # `ukey` changes with the content if the file system reports changes (size and time, or a
             # checksum).
             state = hashlib.sha256(str(files.ukey(name)).encode()).hexdigest()[:32]
             path = _folder(f"{url} {name}") / state / PurePosixPath(name.partition("?")[0]).name
@@ -119,7 +119,7 @@ def _file_system(url: str) -> tuple[Any, str]:
     import fsspec
 
     files, path = fsspec.core.url_to_fs(url)
-    # The listing may have changed since it was cached.
+    # Forget fsspec's cached listings, since the files may have changed.
     files.invalidate_cache()
     return files, str(path)
 

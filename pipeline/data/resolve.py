@@ -221,9 +221,9 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False
     return shared_stream(find_source(ref.source), ref, Draw(root, ref.label, seed), raw)
 
 
-# A stream is a few label arrays that refer to the shared table; one of a generator is its drawn rows (2.4 MB
-# for the defaults of arow-synthetic). The cache has room for the 45 pairs of a digit set, so that a study of
-# several algorithms on all pairs derives each stream once.
+# Streams of stored data are small, since they share a table; each stream of a generator has its own rows
+# (2.4 MB for the defaults of arow-synthetic). The cache has room for the 45 pairs of a digit set, so that a
+# study of several algorithms on all pairs derives each stream once.
 @cached(
     LRUCache(maxsize=64),
     lambda source, ref, draw, raw: (ref, raw, source.identity(_options(source, ref, raw), draw)),
@@ -262,7 +262,7 @@ def feature_fit(ref: TaskRef) -> FeatureFitted:
 def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """Return the classes of a task and of its data set; data with declared classes are not opened.
 
-    The first are in the order of their codes. The second are None for a task that leaves rows out.
+    The task's classes are in the order of their codes. The data set's are None if the task leaves rows out.
 
     Examples
     --------
@@ -311,9 +311,9 @@ def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
 
 
 def along_stream(ref: TaskRef, blocks: Iterable[Any], n_rows: int) -> Any:
-    """Return rows that were standardised along a stream, with the task's ``bias`` and ``dtype`` applied.
+    """Join rows into one matrix with the task's ``bias`` and ``dtype`` applied.
 
-    `blocks` are the rows in stream order, `n_rows` in total.
+    `blocks` are the rows in stream order, `n_rows` in total; the caller has standardised them already.
     """
     return assembled(ref.label, blocks, n_rows, _opened(ref)[1])
 

@@ -42,7 +42,7 @@ class DatasetRow:
     #: ``"present"``, ``"present (cache)"``, ``"present (remark on the stand-in)"``, ``"can be fetched"`` or
     #: ``"needs your copy: …"``.
     state: str
-    #: A description, and the distributor; empty if the name says it.
+    #: A description, and the distributor; empty if there is none.
     title: str = ""
     source: str = ""
 

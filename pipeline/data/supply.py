@@ -82,7 +82,7 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
     """Yield the files of a table in this machine's cache, piece by piece."""
     source, options = find_source(pinned.source), dict(pinned.options)
     if isinstance(source, ConvertedSource) and kept_folder(pinned.content) is None:
-        # A data set may have two tables, with changed and unchanged features: parse one not needed before.
+        # A data set may have two tables, with changed and unchanged features. Parse this one now.
         source.content(options)
     folder = kept_folder(pinned.content)
     if folder is None:

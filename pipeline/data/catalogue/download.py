@@ -56,8 +56,7 @@ def locate(entry: PublicSet) -> tuple[Path, ...]:
             for file in missing:
                 paths[file.name] = _download(entry, file, scratch)
                 if file.checksum:
-                    # Its checksum is right, so keep it: if a later file fails, it need not be downloaded
-                    # again.
+                    # The checksum is right: keep this file even if a later one fails.
                     paths[file.name] = (scratch / file.name).replace(_kept(entry) / file.name)
             found = [path for path in paths.values() if path is not None]
             try:
@@ -89,14 +88,14 @@ def _mirror() -> str:
 
 
 class _Bar:
-    """Implement the part of tqdm's interface that pooch calls."""
+    """Report a download's progress, through the methods that pooch calls on a tqdm progress bar."""
 
     def __init__(self, name: str) -> None:
         self._name, self._done, self.total = name, 0, 0
 
     def update(self, size: int) -> None:
         self._done += size
-        # Pooch adds a full chunk even for the last, shorter one.
+        # For the last chunk, too, pooch gives the full chunk size, though fewer bytes may have arrived.
         report(self._name, min(self._done, self.total) if self.total else self._done, self.total)
 
     def reset(self) -> None:

@@ -86,8 +86,8 @@ def draw_arow_synthetic(random_state: np.random.RandomState, n: int) -> tuple[Fl
 def draw_gauss(random_state: np.random.RandomState, n: int) -> tuple[FloatArray, Codes]:
     """Draw two overlapping Gaussians (Haykin): N((0,0), I) and N((2,0), 4I), equal priors.
 
-    X has shape (n, 2). y is 1 for the wide class. The decision boundary of the Bayes rule is a circle; its
-    accuracy is 81.5%.
+    X has shape (n, 2). y is 1 for the wide class. The Bayes rule has accuracy 81.5%; its decision
+    boundary is a circle.
     """
     positive = random_state.random_sample(n) < 0.5
     X = random_state.standard_normal((n, 2))
@@ -161,7 +161,7 @@ def draw_hyperplane(
     X = random_state.random_sample((n, 10))
     turns = np.where(random_state.random_sample((n, drift_features)) < reversal, -1.0, 1.0)
     directions = np.where(random_state.random_sample(drift_features) < 0.5, -1.0, 1.0)
-    # Sum the steps before each row, without its own: the first row uses the initial weights.
+    # Add up the steps of all earlier rows; the first row has none, so it uses the initial weights.
     steps = np.cumprod(turns, axis=0) * directions * change
     moved = np.cumsum(steps, axis=0) - steps
     balance = np.zeros(n)
@@ -175,9 +175,9 @@ def draw_random_rbf(
 ) -> tuple[FloatArray, Codes]:
     """Draw from random radial basis functions whose centres move.
 
-    Each of the `centres` has a random place in the unit cube, class, weight, width and direction. It moves by
-    `speed` with every row (0: not at all), straight, and bounces off the sides of the cube. X has shape (n,
-    10): a centre drawn by weight, plus N(0, width²) in a random direction. y is the class of the centre.
+    Each centre has a random place in the unit cube, class, weight, width and direction. With every row it
+    moves by `speed` in its direction; it bounces off the sides of the cube. X has shape (n, 10): the place of
+    a centre drawn by weight, plus N(0, width²) in a random direction. y is the class of that centre.
     """
     places = random_state.random_sample((centres, 10))
     # Ensure that both classes occur.
@@ -247,7 +247,7 @@ def draw_agrawal(
         zip((salary, commission, age, house, years, loan), spans, strict=True)
     ):
         moved = np.clip(values + perturbation * (high - low) * moves[:, j], low, high)
-        # A commission of 0 stays 0.
+        # Commissions start at 10,000; 0 means no commission and is kept.
         columns.append((np.where(values > 0.0, moved, values) / high)[:, np.newaxis])
     nominal = [_one_hot(education, 5), _one_hot(car, 20), _one_hot(zipcode, 9)]
     return np.concatenate([*columns, *nominal], axis=1), in_group_a.astype(np.int32)
@@ -263,7 +263,7 @@ def _agrawal_group_a(
     years: FloatArray,
     loan: FloatArray,
 ) -> NDArray[Any]:
-    """Return a mask of group A by one of the paper's ten functions."""
+    """Return a mask of group A: the applicants that function `concept` of Agrawal's paper selects."""
 
     k = 1_000.0
 

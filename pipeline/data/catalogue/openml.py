@@ -22,7 +22,7 @@ _API = "https://www.openml.org/api/v1/json/data"
 class OpenMLSet:
     """Describe an OpenML data set as of its first download."""
 
-    #: Each number identifies one version.
+    #: OpenML's number of the data set; every version of a data set has its own.
     number: int
     version: int
     name: str
@@ -109,7 +109,7 @@ def _described(number: int, path: Path) -> OpenMLSet:
 
 
 def _names(description: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Return the columns that a field names, given as a list or a comma-separated text."""
+    """Return the columns that the description names under `key`: a list, or a comma-separated text."""
     value = description.get(key) or []
     named = value.split(",") if isinstance(value, str) else value
     return tuple(str(name).strip() for name in named)

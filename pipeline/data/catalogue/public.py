@@ -65,7 +65,7 @@ class PublicFile:
 
 @dataclass(frozen=True)
 class StandIn:
-    """Declare a published part of a set that is accepted in its place: its rows per class, and a remark."""
+    """Declare a part that is accepted instead of the whole set: the part's rows per class, and a remark."""
 
     counts: tuple[int, ...]
     remark: str
@@ -82,7 +82,7 @@ class PublicSet:
     #: In the order that the reader expects: those of the training part, then as many of the test part; a
     #: single file may contain both.
     files: tuple[PublicFile, ...]
-    #: The reader of the files; in TOML ``reader``, one of `READERS` and its arguments.
+    #: Reads the files. In TOML it is the table ``reader``: a name from `READERS`, and the reader's arguments.
     parse: Callable[[Sequence[Path]], Table]
     #: Terms of use.
     licence: str
@@ -94,13 +94,13 @@ class PublicSet:
     n_features: int = 0
     #: Published number of rows per class; empty if known only from the user's copy.
     counts: tuple[int, ...] = ()
-    #: The same of the official test part; empty if the set has no test part.
+    #: Published number of test rows per class; empty if the set has no official test part.
     counts_test: tuple[int, ...] = ()
-    #: Increased whenever the reader changes its result; `fingerprints` then gets the new one.
+    #: Increase it whenever the reader returns another table, and add its fingerprint to `fingerprints`.
     version: int = 1
     #: Named sets of classes that together are the positive class of a task.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Lists of tasks, by the name to give as ``task``; each maps the suffix of a task's label to the task.
+    #: Lists of tasks, each under the value of ``task`` that selects it; a list maps label suffixes to tasks.
     task_lists: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: Content fingerprints of the public files as read. Another row order, a changed value or another reader
     #: changes the fingerprint.
@@ -115,8 +115,8 @@ class PublicSet:
     def read(self, paths: Sequence[Path], *, verify: bool = True) -> Table:
         """Read the files and compare them with the published declaration.
 
-        `verify` also refuses rows with the right counts but unknown content, unless all files have the public
-        checksum. Raises InputError if a file is damaged, cut short, or not the public one.
+        `verify` also compares the content with `fingerprints`, unless there are none or all files have the
+        public checksum. Raises InputError if a file is damaged, cut short, or not the public one.
         """
         table = self.parse(paths)
         if self.counts:
@@ -165,14 +165,14 @@ class Family:
     title: str
     #: Collective name of the tasks: ``"sentiment"``, ``"users"``, ``"topics"``.
     task: str
-    #: From the part's name, which is the label's suffix, to the name of a `PublicSet`.
+    #: The name of each part's `PublicSet`, by the part's name, which is also the suffix of the task's label.
     members: Mapping[str, str]
     #: Named lists of parts.
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Table:
-    """Return a table in the requested layout (``""`` keeps it), with `join` with its test part appended."""
+    """Set a table's layout (`dense`; ``""`` keeps it); if `join`, append the test to the training part."""
     if join:
         from scipy import sparse
 
@@ -261,8 +261,8 @@ _FILES = (
 def _sets(declared: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the data sets of an entry: one, or one for each of its ``parts``.
 
-    A part's keys override those of the entry. In all texts ``{part}`` becomes the part's name, and ``{key}``
-    the part's value of that key.
+    A part's keys override those of the entry. In every value that is a text, ``{part}`` is replaced by the
+    part's name, and the name of a part's key in braces by that key's value.
     """
     common = {key: value for key, value in declared.items() if key != "parts"}
     keys = {each.name for each in fields(PublicSet)}
@@ -298,7 +298,7 @@ def _read() -> tuple[dict[str, PublicSet], dict[str, Family]]:
     sets = {each.name: each for each in TypeAdapter(list[PublicSet]).validate_python(declared)}
     families = []
     for entry in (entry for document in documents for entry in document.get("families", ())):
-        # By default the sets that name the family.
+        # A family that does not list its members has all sets that name it as their family.
         own = [each.name for each in sets.values() if each.family == entry["name"]]
         members = {name.rpartition("/")[2]: name for name in entry.get("members", own)}
         families.append({**entry, "members": members})

@@ -14,7 +14,7 @@ from ..tables.stream import Codes, Table, int32_csr
 
 # scikit-learn's default: words of two letters or more, without punctuation.
 WORDS = r"(?u)\b\w\w+\b"
-# Also single letters and digits, since the reviews' bigrams contain them ("a_top").
+# Words of one character count too, since bigrams of the reviews contain them ("a_top").
 ALL_WORDS = r"(?u)\b\w+\b"
 
 
@@ -84,6 +84,6 @@ def codes_of(labels: Iterable[str], classes: Sequence[str]) -> Codes:
 
 
 def split(X: Any, y: Codes, test: Any, classes: Sequence[str]) -> Table:
-    """Return the table of training and test rows (`test` is a mask) without rows of a negative code."""
+    """Split rows into training and test part by the mask `test`; leave out rows whose class code is -1."""
     train, held = np.flatnonzero(~test & (y >= 0)), np.flatnonzero(test & (y >= 0))
     return Table(as_csr(X[train]), y[train], tuple(classes), as_csr(X[held]), y[held])

@@ -29,7 +29,7 @@ _TAG = re.compile(r"</?[A-Z][^>]*>")
 
 @dataclass(frozen=True, eq=False)
 class _Corpus:
-    """Contain the indexed documents: binary bags of words, topics, and a mask of the test part."""
+    """Contain the documents of Reuters-21578: binary bags of words, topics, and a mask of the test part."""
 
     X: Any
     topics: tuple[tuple[str, ...], ...]
@@ -84,7 +84,7 @@ _N_FEATURES = 47_236
 
 
 def rcv1(paths: Sequence[Path], codes: Sequence[str], classes: Sequence[str]) -> Table:
-    """Return binary rows of the documents with exactly one of `codes`; the last path is the label file."""
+    """Return binary rows of documents with exactly one of the topics `codes`; the last path lists topics."""
     wanted = _labelled(paths[-1], codes)
     rows = [row for path in paths[:-1] for row in _vectors(path, wanted)]
     if not rows:
@@ -123,7 +123,7 @@ def _labelled(path: Path, codes: Sequence[str]) -> dict[int, int]:
 
 
 def _vectors(path: Path, wanted: dict[int, int]) -> Iterator[tuple[int, Any]]:
-    """Yield (document, indices from 0) of the wanted documents from lines of ``document  i:v i:v …``."""
+    """Read lines ``document  i:v i:v …``; yield (document, indices from 0) for each wanted document."""
     for number, text in lines(path):
         document, _, fields = text.partition(" ")
         if not document.isdecimal():

@@ -17,7 +17,7 @@ from .bags import ALL_WORDS, archive_texts, bag, codes_of, counted
 _SENTIMENT = ("negative", "positive")
 # Digits of a count: float32 represents integers of this length exactly.
 _LONGEST_COUNT = 7
-# The domains whose files have another name.
+# Names of files, where they differ from the domain's name.
 _FDU_NAMES = {"kitchen": "kitchen_housewares"}
 
 

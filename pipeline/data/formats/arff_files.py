@@ -137,7 +137,7 @@ def _type(declared: Any) -> str:
 
 
 def _plain(declaration: re.Match[str]) -> str:
-    """Rewrite a declaration for the reader: one space before the type, and INTEGER as NUMERIC."""
+    """Rewrite ``@attribute NAME TYPE`` for the ARFF parser: single spaces, and NUMERIC for INTEGER."""
     name, declared = declaration.groups()
     return f"@ATTRIBUTE {name} {'NUMERIC' if declared.upper() == 'INTEGER' else declared}"
 
@@ -146,7 +146,7 @@ def _plain(declaration: re.Match[str]) -> str:
 def _opened(
     path: Path, limits: Limits
 ) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
-    """Open a file; yield attributes, rows, [number, text] of the line read last, and a progress function."""
+    """Open a file; yield attributes, rows, the current line as [number, text], and a progress function."""
     line: list[Any] = [0, ""]
     with open_text(path, limits) as (stream, report_position):
 

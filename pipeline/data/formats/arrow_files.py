@@ -76,7 +76,7 @@ class ArrowFile(ColumnFile):
 def _opened(
     path: Path, kind: Literal["parquet", "arrow"]
 ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch], Callable[[int], int]]]:
-    """Open a file; yield its schema, its batches and a function from rows read to bytes read.
+    """Open a file; yield its schema, its batches, and a function that returns the bytes read after n rows.
 
     Arrow's errors, also those during iteration, become one-line InputErrors.
     """

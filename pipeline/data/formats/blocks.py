@@ -31,7 +31,7 @@ class Block:
     #: svmlight: CSR, float64, int32 indices; d is the largest index so far unless ``n_features`` is given.
     #: CSV, Parquet, Arrow, ARFF: dense, or CSR if categories or words are hashed.
     X: Matrix
-    #: Numbers or text, as in the file.
+    #: The rows' labels as in the file: numbers or text.
     labels: npt.NDArray[Any]
 
 
@@ -81,7 +81,7 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
         return
     asked = Asked.of(options)
     layout = lay_out(file, asked)
-    # This reads nothing if all columns are numeric.
+    # `survey` reads no rows if all columns are numeric, unless missing values get indicators.
     encoder = survey([(file, layout)], asked)
     for block in column_blocks(file, layout, encoder, asked):
         yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))

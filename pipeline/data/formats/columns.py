@@ -83,7 +83,7 @@ class ColumnFile(ABC):
         """Return the file and location of a row, counted from 1, for an error message."""
 
     def refuse_wrong(self, position: int, values: Any, done: int, missing: bool) -> None:
-        """Raise an error for the first infinite value, or NaN unless `missing`, after `done` earlier rows."""
+        """Raise an error if a value is infinite, or NaN unless `missing`; `done` rows precede `values`."""
         wrong = np.isinf(values) if missing else ~np.isfinite(values)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
@@ -119,7 +119,7 @@ class Layout:
 
 
 def lay_out(file: ColumnFile, asked: Asked) -> Layout:
-    """Decide the role of each column of a file; raise InputError if one is ambiguous or does not exist."""
+    """Decide the role of each column of a file; raise InputError if names, types or options do not fit."""
     names = file.names
     label = find_target(file.path, names, asked.target)
     first = {name: position for position, name in reversed(list(enumerate(names)))}

@@ -17,7 +17,7 @@ from .columns import IF_MISSING, Asked, ColumnFile, Kind, remedy
 from .labelled_columns import LabelledColumns, read_columns
 from .labels import is_number
 
-# Larger blocks are hardly faster and take more memory.
+# Bytes read at a time; larger blocks are hardly faster and take more memory.
 _BLOCK_BYTES = 1 << 20
 # A non-empty line, by Arrow's definition.
 _ROW = re.compile(rb"[^\r\n]+")
@@ -25,7 +25,7 @@ _ROW = re.compile(rb"[^\r\n]+")
 _DELIMITERS = (";", "\t", "|", ",")
 _IN_TOML = {"\t": "\\t"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-# Marks of a missing number. For categories only the first two count, since "NA" may be a category.
+# Marks of a missing number. Only the first two also mark a missing category, since "NA" may be a category.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 
@@ -120,7 +120,7 @@ class DelimitedFile(ColumnFile):
         return column if kind else None
 
     def _refuse_open_quotes(self, first: int) -> None:
-        """Raise the error for the first line from number `first` on that has an unclosed quote."""
+        """Raise an error for the first line with an unclosed quote, searching from line number `first`."""
         for number, text in lines(self.path, self._limits):
             if number >= first and text.count('"') % 2:
                 raise InputError(
@@ -130,7 +130,7 @@ class DelimitedFile(ColumnFile):
         raise InputError(f"{self.path}: after line {first} a row is not one line: write each row in one line")
 
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
-        """Find the first wrong line and raise its error, since Arrow's parser does not name it."""
+        """Find the first wrong line and raise an error that names it, since Arrow's own error does not."""
         names = self.names
         for row, (number, text) in enumerate(lines(self.path, self._limits), start=0 if self._header else 1):
             fields = _fields(self.path, number, text, self._delimiter)
@@ -164,7 +164,7 @@ def read_delimited(
 
 
 def _start_of_line(block: bytes, line: int) -> int:
-    """Return the offset of a line of a block, counted from 0; the block's length if there is no such line."""
+    """Return where line `line` (from 0) starts in a block; the block's length if there is no such line."""
     start = 0
     for _ in range(line):
         start = block.find(b"\n", start) + 1

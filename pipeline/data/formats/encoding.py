@@ -17,7 +17,7 @@ from .columns import Asked, ColumnFile, Kind, Layout
 
 _WORD = re.compile(r"\w+")
 
-# Row indices, feature indices and values of some entries of a block.
+# Some features of a block of rows, as three arrays: row indices, feature indices and values.
 _Entries = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
@@ -114,7 +114,7 @@ class Encoder:
         place = 0
         for column, array in zip(self.columns, batch, strict=True):
             if column.role == "number":
-                # NaN counts as non-zero and is kept.
+                # `flatnonzero` also finds NaN, so missing values are kept.
                 rows = np.flatnonzero(array)
                 yield rows, np.full(len(rows), place), np.asarray(array[rows], dtype=np.float64)
             else:
@@ -129,7 +129,7 @@ class Encoder:
         return [missing_in(column.role, array) for column, array in both if column.marked]
 
     def _of_text(self, column: _Column, array: Any, place: int) -> _Entries:
-        """Return the entries of a text column; each distinct value is processed once."""
+        """Return the features of a text column as `_Entries`; each distinct value is processed once."""
         coded = array.dictionary_encode()
         if column.values is None:
             look_up: Callable[[str], tuple[int, float] | None] = self._hashed(column.name)

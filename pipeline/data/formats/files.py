@@ -29,7 +29,7 @@ COLUMN_OPTIONS: dict[str, Option] = {
     "order_by": Option("text", ""),
     "missing": Option("text", "error", choices=("error", "mean", "indicator")),
     "one_hot": Option("count", ONE_HOT),
-    # With 2^30 features, the number of entries in a row still fits in 32 bits.
+    # At most 30, so that feature indices and the number of features fit in int32.
     "hash_bits": Option("count", HASH_BITS, minimum=1, maximum=30),
     "hash_seed": Option("count", 0, maximum=2**31 - 1),
     "dense": Option("flag", ""),
@@ -51,7 +51,7 @@ class Format:
 
 
 def _open_delimited(path: Path, options: Options) -> DelimitedFile:
-    # Read with defaults: a test file gets the training file's options, whose format may lack these two.
+    # A test file gets the training file's options: without `delimiter` and `header` if that is not CSV.
     given = str(options.get("delimiter", ""))
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")

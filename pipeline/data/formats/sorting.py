@@ -23,9 +23,10 @@ _STEP = 1 << 10
 
 
 def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
-    """Return a function that converts a column's array, given the number of rows before it, to sort keys.
+    """Return a function that converts an array of the column's values to sort keys.
 
-    Numbers are their own keys; dates and times (ISO 8601, UTC if they name no zone) become seconds.
+    Its second argument is the number of rows before the array, for error messages. Numbers are their own
+    keys; dates and times (ISO 8601, UTC if they name no zone) become times since 1970.
     """
     name = file.names[position]
     kind: list[str] = []

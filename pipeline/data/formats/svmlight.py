@@ -23,7 +23,7 @@ from .labels import encode_labels
 Number = TypeVar("Number", int, float)
 Floats = npt.NDArray[np.float64]
 
-# Larger blocks are hardly faster and take more memory.
+# Bytes read at a time; larger blocks are hardly faster and take more memory.
 _BLOCK_BYTES = 1 << 17
 _COMMENT = re.compile(rb"#.*")
 # scikit-learn's reader accepts these errors: the underscore of 1_0, "qid" as the start of another name, a
@@ -44,9 +44,9 @@ def read_svmlight(
 ) -> Table:
     """Read an svmlight file together with its test file, so that both have the same features.
 
-    `n_features` of 0 takes the largest index of both files. `zero_based` says that indices start at 0;
-    LIBSVM's own files start at 1. `dense` returns an array instead of CSR with int32 indices. `dtype` is
-    "float32" or "float64" (the default). `n_features` replaces the limit on features if it is given.
+    An `n_features` of 0 takes as many features as both files need, at most ``limits.max_features``.
+    `zero_based` says that indices start at 0; LIBSVM's own files start at 1. `dense` returns an array instead
+    of CSR with int32 indices. `dtype` is "float32" or "float64" (the default).
     """
     paths = [path] if test is None else [path, test]
     for each in paths:
@@ -104,7 +104,7 @@ def _read_block(
     path: Path, first: int, block: bytes, most: int, zero_based: bool, bound: str
 ) -> tuple[Any, Floats]:
     """Read complete lines, starting with line number `first`, as CSR and labels."""
-    # Imported here because listing and planning do not need it.
+    # scikit-learn is imported only here, because listing and planning do not need it.
     from sklearn.datasets import load_svmlight_file
 
     block = _COMMENT.sub(b"", block)
@@ -172,7 +172,7 @@ def _read_lines(
 
 
 def _number(kind: Callable[[bytes], Number], text: bytes) -> Number | None:
-    """Return the number that a text spells, or None; Python's 1_000 does not count."""
+    """Return the number that a text spells, or None, also for 1_000, which Python would accept."""
     try:
         return None if b"_" in text else kind(text)
     except ValueError:

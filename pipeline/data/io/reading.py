@@ -32,7 +32,7 @@ class Limits:
     A data set can change each limit by an option of the same name.
     """
 
-    #: Bytes in a line, including the header's. 16 MB are a million numbers of 16 digits.
+    #: Most bytes in a line, also in the header. 16 MB are about a million numbers of 16 digits.
     max_line: int = 1 << 24
     #: Largest ratio of uncompressed to compressed bytes. Text compresses 3 to 20 times, rows of zeros with a
     #: few ones some 100 times; gzip can reach 1,032, the other formats far more.
@@ -53,8 +53,8 @@ USUAL = Limits()
 class TextStream:
     """Read a file's uncompressed bytes within limits.
 
-    `stored` and `stream` are the file as stored and uncompressed; they are the same object if it is not
-    compressed. `path` is for error messages.
+    `stored` is the file as stored, `stream` its uncompressed content; if the file is not compressed, both are
+    the same object. `path` is for error messages.
     """
 
     def __init__(self, path: Path, stored: IO[bytes], stream: IO[bytes], limits: Limits) -> None:
@@ -97,9 +97,9 @@ class TextStream:
 def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, Callable[[], None]]]:
     """Open a file for reading; uncompress it if its name ends in .gz, .bz2 or .xz.
 
-    Also yields a function that reports progress in stored bytes, so that the total is known for compressed
-    files too. Raises InputError if the file is missing, unreadable, damaged, cut short or past a limit; also
-    during reading.
+    Yields a `TextStream` and a function that reports progress, in stored bytes, since their total is known
+    for compressed files too. Raises InputError, also while the caller reads, if the file is missing,
+    unreadable, damaged, cut short or past a limit.
     """
     try:
         with path.open("rb") as stored:

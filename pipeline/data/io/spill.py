@@ -16,8 +16,8 @@ from ...errors import InputError
 
 T = TypeVar("T", bound=np.generic)
 
-# Arrays up to this size stay in memory, larger ones go to disk. Reading grows four arrays at once and copies
-# each block once, so it needs some multiple of this memory.
+# Arrays up to this size stay in memory, larger ones go to disk. A reader builds several arrays at once and
+# copies each block once, so it needs several times this memory.
 _SPILL_BYTES = 1 << 24
 # Bytes in one step of a pass over a large array.
 _STEP_BYTES = 1 << 24

@@ -2,7 +2,7 @@
 
 Parsing text takes 200 times as long as learning. The name of a table's folder is a hash of everything the
 table depends on, including the sha256 of its files. A changed file therefore gets a new folder, and the cache
-never serves stale rows. A folder appears complete, by one rename.
+never serves stale rows. A folder is filled under a temporary name and renamed when it is complete.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
             "set dense = true"
         )
     if options["standardize"] and not scaled_online(options):
-        # Sums add row to row down the columns, so that they do not depend on the machine's vector width.
+        # Two or more columns are summed row by row, so the sums do not depend on the machine's vector width.
         n = X.shape[0] if rows is None else len(rows)
         with np.errstate(over="ignore", invalid="ignore"):
             mean = _sum(X, rows, lambda block: _filled(block, fill)) / n
@@ -180,7 +180,7 @@ def _matrix_bytes(X: Any) -> int:
 
 
 def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
-    """Return the sum of ``of(block)`` over rows, added row by row: block boundaries do not change it."""
+    """Return the column sums of ``of(block)``; unless d = 1, they do not depend on the block boundaries."""
     total = None
     for block in _blocks(X, rows):
         part = of(block)

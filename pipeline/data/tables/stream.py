@@ -73,7 +73,7 @@ class Stream:
     #: The rows of X that belong to this task: ``y[i]`` is the label of ``X[rows[i]]``. None means all rows,
     #: in order. This lets the 45 pairs of MNIST share one memory-mapped X.
     rows: Rows | None = None
-    #: The same for the test part.
+    #: Likewise the rows of `X_test` that belong to this task.
     rows_test: Rows | None = None
     #: The labels from which `y` was made; None for a task that leaves rows out.
     origin: Origin | None = None
@@ -144,7 +144,7 @@ def content_fingerprint(table: Table) -> str:
 class SpillingMatrix:
     """Collect rows block by block into one matrix.
 
-    A large matrix is stored in unnamed files in `folder`. `owner` begins the message of an error.
+    A large matrix is stored in unnamed files in `folder`. `owner` is the file or data set that errors name.
     """
 
     def __init__(self, folder: Path, owner: object) -> None:

@@ -137,7 +137,7 @@ def task_fingerprint(table_fingerprint: str, task: str, groupings: Groupings) ->
 
 
 def _codes(positive: Sequence[str], negative: Sequence[str] | None, classes: Sequence[str]) -> Codes:
-    """Return each class's new code: 1 positive, 0 negative (None: every other class), -1 left out."""
+    """Return each class's new code: 1 if in `positive`, 0 if in `negative` (None: all others), else -1."""
     others = set(classes if negative is None else negative) - set(positive)
     return np.array([1 if c in positive else 0 if c in others else -1 for c in classes], dtype=np.int32)
 
