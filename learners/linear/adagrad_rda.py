@@ -18,7 +18,7 @@ from .parts.classes import copy_scores
 
 
 def _term(ir, u, rate, x, threshold):
-    """Emit ``w_j x_j`` with ``w_j = -sign(ū_j) max(0, |ū_j| - λt) · rate_j``, rate_j = η/(δ + √G_j)."""
+    """Generate code for ``w_j x_j`` with ``w_j = -sign(ū_j) max(0, |ū_j| - λt) · η/(δ + √G_j)``."""
     below, above = ir.fadd(u, threshold), ir.fsub(u, threshold)
     zero = zero_like(u)
     kept = ir.select(ir.fcmp_ordered("<", below, zero), below, zero)
@@ -150,7 +150,7 @@ class AdaGradRDA(MulticlassClassifier):
     _state = ("_weights", "_rates")
 
     def _begin_with(self, zeros):
-        # G is computed from the rates with η and δ; other values in the middle of a stream would change it.
+        # η, δ and λ are fixed from here on, because learning computes G from the rates with this η and δ.
         self._rule = float(self.eta), float(self.delta), float(self.l1)
         self._weights = zeros
         self._rates = new_state(zeros.size, self._rule[0] / self._rule[1], place=1).reshape(zeros.shape)

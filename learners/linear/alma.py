@@ -107,7 +107,7 @@ class ALMA(LinearClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """No: each row is divided by its own length."""
+        """Always false: each row is divided by its own length, so no single vector scores all rows."""
         return False
 
     _state = ("_weights", "_scalars")

@@ -26,9 +26,9 @@ class AROWRule(NamedTuple):
     margin_limit: float = 1.0
 
     def step(self, m, v, weight):
-        """See `gaussian`; a class weight divides r."""
+        """Return what the module `gaussian` describes; r is divided by the class weight."""
         r = self.r / weight
-        beta = 1.0 / (v + r)  # eqs. 15, 16: Σ as for the squared hinge in both
+        beta = 1.0 / (v + r)  # eqs. 15 and 16, for both losses
         l = 1.0 - m
         alpha = min(1.0 / (2.0 * r), l / v) if self.hinge else l * beta  # eq. 23; eqs. 12, 16
         return True, alpha, beta, 1.0 / r
@@ -81,7 +81,7 @@ def _active(f, y, wrong, variances, c, one, bound, alpha):
     """
     first = wrong[0]
     largest = 1.0 - (f[y] - f[first])
-    n, inverse, lag = 0, 0.0, 0.0  # n classes so far; over them: Σ 1/v_u and Σ (l_first - l_u)/v_u
+    n, inverse, lag = 0, 0.0, 0.0  # n classes u found; their Σ 1/v_u and Σ (l_first - l_u)/v_u
     for z in wrong:
         below = f[first] - f[z]
         if n > 0 and not one * (largest - below) + bound + c * (lag - below * inverse) > 0.0:
@@ -116,7 +116,7 @@ def update_classes(mu, sigma, x, steps, v, r, precision):
             if precision:
                 sigma_j[z] /= 1.0 + gamma * (sigma_x * x_j)
             else:
-                # Negative only by rounding.
+                # Only rounding can make the new variance negative.
                 shrunk = sigma_j[z] - (beta * sigma_x) * sigma_x
                 sigma_j[z] = shrunk if shrunk > 0.0 else 0.0
 

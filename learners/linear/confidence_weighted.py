@@ -13,13 +13,13 @@ from ..numeric.vector import EPSILON
 from .gaussian import GaussianClassifier
 from .parts.covariance import Projection, Shape
 
-# The steps α and γ are of the order of 1/v, which overflows for smaller v.
+# Rows with a variance v up to this give no step: α and γ grow like 1/v, and could overflow.
 _SMALLEST_VARIANCE = 1e-250
 
 
 @register_jitable
 def variance_step(m, v, phi):
-    """Return (α, β, γ) of the constraint ``m >= φ v`` (Dredze et al. 2008).
+    """Return (α, β, γ), as `gaussian` uses them, for the constraint ``m >= φ v`` (Dredze et al. 2008).
 
     The root of the quadratic is computed in the form that does not cancel, and its discriminant
     ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which rounding cannot make negative.
@@ -43,7 +43,7 @@ def stdev_alpha(m, v, phi):
 
 @register_jitable
 def stdev_shrinkage(alpha, m, v, phi):
-    """Return (α, β, γ) of a step α from `stdev_alpha`.
+    """Return (α, β, γ), as `gaussian` uses them, for an `alpha` that `stdev_alpha` returned.
 
     The step makes the margin φ√u, where u is the new variance. If that is below the rounding error of the
     old margin m, there is no step (α = 0).
@@ -133,6 +133,6 @@ class ConfidenceWeighted(GaussianClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # scikit-learn's check data overlap: at η = 0.9 Σ collapses on them (at 0.7 they are learnt to 93%).
+        # The classes of scikit-learn's check data overlap: Σ collapses at η = 0.9 (at 0.7, 93% are right).
         tags.classifier_tags.poor_score = self.constraint == "stdev"
         return tags

@@ -37,7 +37,7 @@ from .parts.covariance import (
 
 @by_types(**INLINE)
 def _step(self, m, v, weight):
-    """Return ``(is_update, α, β, γ)``."""
+    """Call the rule's own ``step``, which returns ``(is_update, α, β, γ)``."""
     return self.instance_class.step
 
 
@@ -95,7 +95,7 @@ class GaussianClassifier(CovarianceClassifier, MulticlassClassifier):
 
     projection: Projection
 
-    # Version 2 sums products with a full Σ in another order than version 1.
+    # Version 2 of these learners sums products with a full Σ in another order than version 1.
     algorithm_version = 2
 
     def _rule(self) -> Any:

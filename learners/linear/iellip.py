@@ -20,9 +20,9 @@ _LARGE = 2.0**200
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, b, rates):
-    """Make one pass of Yang, Jin & Ye (2009), with Σ stored as ``sigma = Σ/(a rates[1])``.
+    """Make one pass of Yang, Jin & Ye (2009); `sigma` is Σ divided by the number ``a · rates[1]``.
 
-    The divisor cancels in ``Σx/v``, so no step depends on it. ``rates[0]`` is c_t of the next row.
+    Steps only need ``Σx/v``, in which this number cancels. ``rates[0]`` is c_t of the next row.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):

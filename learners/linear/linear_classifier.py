@@ -40,12 +40,12 @@ class LinearClassifier(OnlineClassifier):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        # The size limit of a full covariance counts all features.
+        # The size limit of a full covariance also counts features that never occur.
         return getattr(self, "covariance", "diagonal") == "diagonal"
 
     @property
     def scores_are_linear(self) -> bool:
-        """Whether one vector scores all rows, apart from feature scales that depend on the rows so far."""
+        """Whether one vector scores all rows. Features may be divided by scales that later rows change."""
         return True
 
     @property
@@ -91,11 +91,11 @@ class LinearClassifier(OnlineClassifier):
         self._weights = zeros
 
     def _loop(self) -> tuple[Any, tuple[Any, ...]]:
-        """Return the loop for two classes, and its arguments after the scores."""
+        """Return the `learning_loop` for two classes, and its ``*state`` arguments."""
         raise self._undefined("_loop")
 
     def _loop_of_classes(self) -> tuple[Any, tuple[Any, ...]]:
-        """Return the loop for more than two classes, and its arguments after the scores."""
+        """Return the `learning_loop` for more than two classes, and its ``*state`` arguments."""
         raise self._undefined("_loop_of_classes")
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
@@ -115,7 +115,7 @@ class LinearClassifier(OnlineClassifier):
         return outcome
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        # Loops do not record a learner's own counters.
+        # A loop records updates at the stops. Learners with other counters use the general method.
         counts_more = type(self).counters is not OnlineClassifier.counters
         if counts_more or not LOOPS_HAVE_A_CLOCK:
             return super().learn_along(X, codes, stops)
@@ -128,7 +128,7 @@ class LinearClassifier(OnlineClassifier):
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
         changed += before
-        # The size of the model does not change.
+        # The model has the same size at all stops.
         counts = {"updates": changed, "model_bytes": np.full(len(stops), self.model_bytes_)}
         return Passage(scores, seconds, counts)
 
@@ -142,7 +142,7 @@ def _parameters_of(kind: Any) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _bytes_a_feature(kind: Any, parameters: tuple[Hashable, ...], n_classes: int) -> int:
-    """Return the bytes of one more feature: a model of two features less a model of one."""
+    """Return the bytes that one more feature adds: the size for two features minus the size for one."""
     sizes = []
     for n_features in (1, 2):
         small = kind(**dict(zip(_parameters_of(kind), parameters, strict=True)))
@@ -152,7 +152,7 @@ def _bytes_a_feature(kind: Any, parameters: tuple[Hashable, ...], n_classes: int
 
 
 class MulticlassClassifier(LinearClassifier):
-    """Base of the learners of two classes or more: with two the binary loop, else one block a class.
+    """Base of the learners of two or more classes: two share one weight vector, K > 2 have a block each.
 
     A subclass defines, besides the methods that `LinearClassifier` asks for,
 
@@ -180,7 +180,7 @@ class MulticlassClassifier(LinearClassifier):
 class WeightedClassifier(MulticlassClassifier):
     """Base of the learners for which an error on a row of each class may have another cost.
 
-    A subclass has a parameter ``class_weight``, and its loops take `weights_by_code` of it.
+    A subclass has a parameter ``class_weight``, and passes ``weights_by_code(self)`` to its loops.
     """
 
     class_weight: ClassWeight

@@ -62,14 +62,14 @@ class Longest(NamedTuple):
         return s if self.lasted[0] > self.lasted[1] else dot(self.best, x)
 
     def update(self, w, a, x):
-        """Keep w, which the update ``w += a x`` ends, if it lasted longer than `best`."""
+        """Copy w to `best` if it lasted longer; the update ``w += a x`` then begins a new hypothesis."""
         if self.lasted[0] > self.lasted[1]:
             self.best[:] = w
             self.lasted[1] = self.lasted[0]
         self.lasted[0] = 0
 
     def end_round(self):
-        """Count a round of w."""
+        """Add 1 to the rounds that w has lasted."""
         self.lasted[0] += 1
 
 
@@ -80,7 +80,7 @@ _UPDATES, _ENTRIES = 0, 1
 class Votes(NamedTuple):
     """All hypotheses, as the updates between them: update k has the entries from starts[k] to starts[k + 1].
 
-    `dense` is 0 before and after every use.
+    `dense` is a buffer in which `predict` stores a row as a vector; it contains zeros otherwise.
     """
 
     values: NDArray[np.float64]
@@ -125,7 +125,7 @@ class Votes(NamedTuple):
         sizes[_UPDATES], sizes[_ENTRIES] = n + 1, place
 
     def end_round(self):
-        """Count a round of the last hypothesis."""
+        """Add 1 to the rounds that the last hypothesis has lasted."""
         self.rounds[self.sizes[_UPDATES]] += 1
 
 
@@ -251,7 +251,7 @@ class MarginPerceptron(VotingClassifier):
 
     @property
     def _scores_tell(self):
-        # A vote is finite for every row.
+        # Votes are finite even for a row with NaN, so they cannot reveal it.
         return self.output != "voted"
 
     @property
@@ -284,7 +284,7 @@ class MarginPerceptron(VotingClassifier):
         self._caused = np.zeros(0, np.int32)
 
     def end_of_pass(self, last: bool) -> None:
-        # Rows after the last pass are new ones.
+        # After the last pass the row number is kept: rows that follow are new ones.
         if not last:
             self._number[0] = 0
 
@@ -317,7 +317,7 @@ class MarginPerceptron(VotingClassifier):
         return outcome.tolist()
 
     def learn_along(self, X, codes, stops):
-        # The counts by row and the hypotheses grow during a pass.
+        # The counts by row and the hypotheses grow during a pass, so model sizes are recorded stop by stop.
         if self._voters is not None or self._counts_caused:
             return OnlineClassifier.learn_along(self, X, codes, stops)
         return super().learn_along(X, codes, stops)

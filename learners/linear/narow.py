@@ -34,7 +34,7 @@ def _weight(v, b):
 
 @by_types()
 def _score_with_row(u, sigma, x, s, b):
-    """Return ``(score, v)``: the score with x in the matrix and ``v = xᵀΣx``, leaving Σx in `s` (full)."""
+    """Return the score, as if x were in Σ⁻¹ already, and ``v = xᵀΣx``; for a full Σ, store Σx in `s`."""
     if sigma.ndim == 1:
 
         def diagonal(u, sigma, x, s, b):
@@ -134,7 +134,7 @@ class NAROW(CovarianceClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """No: each row is in the matrix that it is scored with."""
+        """Always false: each row is scored as if it were in Σ⁻¹ already, so each has another Σ."""
         return False
 
     def _loop(self):

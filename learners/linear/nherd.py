@@ -21,7 +21,7 @@ class NHERDRule(NamedTuple):
         C = self.C
         q = 1.0 + C * v
         alpha = (1.0 - m) / (v + 1.0 / C)
-        beta = (C / q) * (1.0 + 1.0 / q)  # (C²v + 2C)/(1 + Cv)², which squares nothing large
+        beta = (C / q) * (1.0 + 1.0 / q)  # (C²v + 2C)/(1 + Cv)² without large squares
         gamma = C * (1.0 + q)
         # An infinite γ would make a variance of 0 NaN for good.
         return gamma < np.inf, alpha, beta, gamma

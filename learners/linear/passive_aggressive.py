@@ -29,7 +29,7 @@ class PARule(NamedTuple):
     margin_limit: float = 1.0
 
     def step(self, y, m, squares, weight):
-        """See `first_order`; a class weight is a factor of C."""
+        """Return what the module `first_order` describes; C is multiplied by the class weight."""
         l = 1.0 - m
         # A score that overflowed gives no step. No step reaches a row of zeros, nor one whose squares leave
         # the normal range of float64.

@@ -35,7 +35,7 @@ class Mean(NamedTuple):
     rounds: NDArray[np.int64]
 
     def predict(self, s, x):
-        """Return the score of the mean, given the score s of w."""
+        """Return the score of the mean of all hypotheses so far, given the score s of the last one, w."""
         return s - dot(self.u, x) / max(self.rounds[0], 1)
 
     def update(self, w, a, x):
@@ -43,7 +43,7 @@ class Mean(NamedTuple):
         add_scaled(self.u, a * self.rounds[0], x)
 
     def end_round(self):
-        """Count a round of w."""
+        """Add 1 to the number of rounds."""
         self.rounds[0] += 1
 
 
@@ -128,14 +128,14 @@ def _scores_of_classes(X, W, mean, scores):
 
 
 class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
-    """Base of the Perceptrons. If ``_output()`` is not None, it predicts (such as a `Mean`), otherwise w."""
+    """Base of the Perceptrons: they predict with ``_output()``, such as a `Mean`, or with w if it is None."""
 
     _state: tuple[str, ...] = ("_weights", "_u")
     average: bool
 
     def _begin_with(self, zeros):
         self._weights = zeros
-        # Fixed when learning begins: a mean cannot begin in the middle of a stream.
+        # This fixes whether there is a mean: it cannot begin later in the stream.
         self._u = np.zeros_like(zeros) if self.average else None
 
     def _output(self):

@@ -13,10 +13,10 @@ from ..numeric.vector import EPSILON, SMALLEST_NORMAL
 from .linear_classifier import MulticlassClassifier, as_coef
 from .parts.classes import add_to_pair, score_classes
 
-# If the squared part of w across x is below this fraction of ‖w‖², w and x are parallel up to rounding.
+# w and x count as parallel if the part of w orthogonal to x makes up at most this fraction of ‖w‖².
 _PARALLEL = 1e-12
-# v is replaced by w if the relative error of ‖v‖² exceeds the first, or the scale leaves the range of the
-# others. That costs d operations, after hundreds of updates or after one that nearly cancels w.
+# v is replaced by w if the relative error of ‖v‖² exceeds _INEXACT, or if the scale leaves its range. That
+# takes d operations, and happens after hundreds of updates or after one that nearly cancels w.
 _INEXACT = 1e-13
 _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-100, 2.0**100
 # If w is longer than 2^300, w and the target margin are divided by 2^300.
@@ -25,12 +25,13 @@ _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
 
 @register_jitable
 def _step(m, u, squares, kept):
-    """Return ``(is_update, restarts, a, kept)``: add a g to v, or to 0 if `restarts`, where g is y x or Δf.
+    """Return ``(is_update, restarts, a, kept)``: v becomes ``v + a g``, or ``a g`` if `restarts` is true.
 
-    `kept` contains the scale of v, ‖v‖², its rounding error and the target margin, before the step (argument)
-    and after it (result). `m` is w·g, `u` is v·g and `squares` is ‖g‖². w becomes ``c w + d g``, the shortest
-    w' with ``w'·w >= ‖w‖²`` and ``w'·g >= target``. c and d are the paper's fractions with numerator and
-    denominator divided by ‖g‖²; `across` is the squared length of the part of w orthogonal to g.
+    g is y x or Δf; `m` is w·g, `u` is v·g and `squares` is ‖g‖². `kept` contains the scale of v, ‖v‖², its
+    rounding error and the target margin, before the step (argument) and after it (result). w becomes
+    ``c w + d g``, the shortest w' with ``w'·w >= ‖w‖²`` and ``w'·g >= target``. c and d are the paper's
+    fractions with numerator and denominator divided by ‖g‖²; `across` is the squared length of the part of w
+    orthogonal to g.
     """
     scale, norm, error, target = kept
     if not SMALLEST_NORMAL <= squares < np.inf:
@@ -39,8 +40,8 @@ def _step(m, u, squares, kept):
     along = m / squares
     across = w_squares - m * along
     if target * along >= w_squares:
-        # The shortest w' with the target margin fulfils ``w'·w >= ‖w‖²`` too. This is the case at the start
-        # (w = 0). Later it needs `aggressive`, and an x shorter than all rows before it.
+        # The shortest w' with the target margin also fulfils ``w'·w >= ‖w‖²``, so v restarts from 0. That is
+        # so at the start (w = 0), and later only if `aggressive` is true and all rows before x are longer.
         return True, True, target / squares, (1.0, target * target / squares, 0.0, target)
     if across > _PARALLEL * w_squares:
         c = (w_squares - target * along) / across
@@ -55,14 +56,14 @@ def _step(m, u, squares, kept):
 
 @register_jitable
 def _is_exact(kept):
-    """Return whether ``scale v`` is accurate enough."""
+    """Return whether v can stay: its scale and length are in range, and the error of ‖v‖² is small."""
     scale, norm, error, _ = kept
     return _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM and error <= _INEXACT * norm
 
 
 @register_jitable
 def _multiply_out(v, kept):
-    """Replace v by w and return the new `kept`; divide w and the target margin by 2^300 if w is too long."""
+    """Replace v by w and return `kept`, see `_step`; if w is too long, divide w and the target by 2^300."""
     scale, _, _, target = kept
     v *= scale
     norm = squared_norm(v)
@@ -181,7 +182,7 @@ class ROMMA(MulticlassClassifier):
 
     def _begin_with(self, zeros):
         self._weights = zeros  # v
-        self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # the scale of v, ‖v‖², its rounding error, the target
+        self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # scale of v; ‖v‖²; its error; target margin
 
     def _loop(self):
         return _learn, (self._weights, self._scalars, bool(self.aggressive))

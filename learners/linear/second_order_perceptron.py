@@ -21,14 +21,14 @@ def _term(ir, u, a, x):
     return ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x)))
 
 
-# Σ_j u_j x_j / (A_j + x_j²), and that of each class
+# The score Σ_j u_j x_j / (A_j + x_j²) for two classes, and the same sum for each of more classes.
 _diagonal_score = lane_sums(1, lambda *arguments: [_term(*arguments)])
 _diagonal_class_scores = class_sums(_term)
 
 
 @by_types()
 def _score_with_row(u, A, x, z):
-    """Return ``(s, q)``: the score with x in the matrix and ``q = xᵀA⁻¹x``, leaving A⁻¹x in `z`.
+    """Return the score, as if x were in A already, and ``q = xᵀA⁻¹x``; store A⁻¹x in `z`.
 
     For a full matrix the argument `A` is the inverse A⁻¹. Otherwise it is the diagonal of A itself; q is then
     not needed and 0, and `z` is not used.
@@ -87,7 +87,7 @@ def _scores(X, u, A, z, scores):
 
 @learning_loop
 def _learn_classes_diagonal(X, codes, scores, U, A):
-    """The rule on Δf = f(x, y) - f(x, ỹ): each class is scored with the row in its block."""
+    """Make one pass along Δf = f(x, y) - f(x, ỹ). Classes are scored as if A had x in their block already."""
     mistakes = 0
     sums = np.empty(U.shape[1])
     for t in range(n_rows(X)):
@@ -107,10 +107,10 @@ def _learn_classes_diagonal(X, codes, scores, U, A):
 
 @learning_loop
 def _learn_classes_full(X, codes, scores, W, sigma, s):
-    """The rule on Δf with the full matrix, stored as Σ = A⁻¹, and weights stored as W = A⁻¹u.
+    """Make one pass along Δf with the full matrix, stored as Σ = A⁻¹, and weights stored as W = A⁻¹u.
 
-    ``(A + ΔfΔfᵀ)⁻¹(u + Δf) = W + (1 - m)/(1 + v) ΣΔf`` with m = W·Δf and v = ΔfᵀΣΔf. With Δf in the matrix
-    each margin would be divided by its 1 + v > 0, which changes no sign.
+    ``(A + ΔfΔfᵀ)⁻¹(u + Δf) = W + (1 - m)/(1 + v) ΣΔf`` with m = W·Δf and v = ΔfᵀΣΔf. Classes are scored
+    before Δf is in A. Afterwards each margin would be divided by its 1 + v > 0, which changes no sign.
     """
     mistakes = updates = 0
     sums = np.empty(W.shape[1])
@@ -189,7 +189,7 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """No: each row is in the matrix that it is scored with."""
+        """Always false: each row is scored as if it were in A already, so each has another A."""
         return False
 
     # `_weights` is u, except that it is A⁻¹u for more than two classes with a full matrix. `_sigma` is the

@@ -59,7 +59,7 @@ class SCWRule(NamedTuple):
     capped: bool
 
     def step(self, m, v, weight):
-        """See `gaussian`; α > 0 if the loss φ√v - m is."""
+        """Return what the module `gaussian` describes; α is positive if the loss φ√v - m is positive."""
         if self.capped:
             alpha, beta, gamma = _capped_step(m, v, self.phi, self.C)
         else:

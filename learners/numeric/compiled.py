@@ -41,7 +41,7 @@ _KEEP_SECONDS = 30 * 24 * 3600
 # Saving takes another process milliseconds; a longer wait means that the file system has no working locks.
 _LOCK_SECONDS = 10.0
 
-# Folders on such file systems: their locks are not tried again.
+# Cache folders whose file system has no working locks; no lock is tried there again.
 _WITHOUT_LOCKS: set[Path] = set()
 
 # The package of the learners and its folder.
@@ -80,7 +80,7 @@ def _remove_stale(parent: Path, keep: Path) -> None:
     for folder in parent.iterdir():
         with contextlib.suppress(OSError):
             if folder != keep and folder.stat().st_mtime < oldest:
-                # Renamed first, so that only one process removes it and no process loads from half a folder.
+                # The folder is renamed first, so that one process removes it and none loads from half a folder.
                 doomed = Path(tempfile.mkdtemp(prefix=".removing-", dir=parent))
                 folder.rename(doomed / folder.name)
                 shutil.rmtree(doomed, ignore_errors=True)
@@ -105,7 +105,7 @@ def cache_folder(package: str = _LEARNERS) -> Path | None:
     return folder
 
 
-# Computed once per process.
+# The cache folder of a package, computed only once per process.
 _folder_of = functools.cache(cache_folder)
 
 

@@ -47,7 +47,7 @@ def fold(builder, vector, bits=None):
 
 
 def fused(builder, a, b, c):
-    """Emit ``a b + c``, rounded once, for scalars or vectors."""
+    """Generate code for ``a b + c``, rounded once, for scalars or vectors."""
     kind = a.type
     name = {"float": "f32", "double": "f64"}[str(kind.element if isinstance(kind, ir.VectorType) else kind)]
     if isinstance(kind, ir.VectorType):

@@ -80,7 +80,7 @@ def _are_codes(X, codes, scores):
 
 @by_types()
 def _check_scores(X, scores):
-    """Refuse `rows_to_check` if a score is not finite, since a row may be the reason."""
+    """Set `refused` of `rows_to_check` if a score is not finite, since a non-finite row may be the reason."""
     if not _to_check(X):
         return lambda X, scores: None
 

@@ -43,7 +43,7 @@ def _is_ordered(X: Rows) -> bool:
 
 
 def _in_order(X: Rows) -> Rows:
-    """Return rows without an order, gathered if they have one."""
+    """Return rows without an order: the given ones, or a copy in their order if they carry one."""
     if not _is_ordered(X):
         return X
     return take_rows(X[:-1] if len(X) == 4 else X[0], X[-1])

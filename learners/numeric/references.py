@@ -175,8 +175,8 @@ def count_baselines(
     return at_stops
 
 
-# Counts at the stops of a whole stream, then class counts and counts at its end, shared by cells with the
-# same labels and checkpoints.
+# What is cached for a whole stream: the counts at the stops, then the class counts and the counts at its end.
+# All runs with the same labels and checkpoints share them.
 BaselineCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 # The largest number of sets of checkpoints whose counts are cached for the same labels.
 _MOST_CACHED = 16

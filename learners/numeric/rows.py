@@ -90,12 +90,12 @@ def stretch(_typing_context, array, start, stop):
     return array(array, start, stop), codegen
 
 
-# Numbers of indices that are compared at once, in rows with at least that many. 32 are no faster than 16.
+# How many indices of a row are compared at once: 16 if it has that many, else 4. 32 are no faster.
 _MANY, _FEW = 16, 4
 
 
 def _rising(lanes):
-    """Build an intrinsic that tests `lanes` at a time whether `lanes` or more indices of a CSR row rise."""
+    """Build an intrinsic that tests whether indices rise, `lanes` at a time; a row needs at least `lanes`."""
 
     @intrinsic
     def rises(_typing_context, indices, n_features):
@@ -111,7 +111,7 @@ def _rising(lanes):
 
             def compare(place):
                 here = values.load(builder, place, lanes)
-                # Shuffle each lane's predecessor in: a second, unaligned load would cross cache lines.
+                # A shuffle brings in the index before each: a second, unaligned load would cross cache lines.
                 shifted = select(builder, builder.load(before), here, range(lanes - 1, 2 * lanes - 1))
                 # On processors with mask registers the "and" is part of the comparison.
                 rises_here = builder.icmp_signed("<", shifted, here)
@@ -142,7 +142,7 @@ _many_rise, _few_rise = _rising(_MANY), _rising(_FEW)
 
 @register_jitable(**INLINE)
 def is_canonical(indices, start, stop, n_features):
-    """Return whether the CSR row start … stop - 1 exists and rises strictly within 0 … n_features - 1."""
+    """Return whether ``indices[start:stop]`` exists and rises strictly within 0 … n_features - 1."""
     # As unsigned integers, negative positions are larger than any valid one.
     if not np.uintp(start) <= np.uintp(stop) <= np.uintp(indices.shape[0]):
         return False
@@ -158,7 +158,7 @@ def is_canonical(indices, start, stop, n_features):
     return before < n_features
 
 
-# The result and the argument of `as_rows`.
+# A matrix as compiled loops take it, which `as_rows` returns, and any matrix that `as_rows` takes.
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 
@@ -301,7 +301,7 @@ def part(X, start, stop):
 
 @by_types()
 def n_entries(x):
-    """Return the number of stored features of a row: dense all, CSR its non-zeros (compiled code only)."""
+    """Return how many features a row stores: all if it is dense, else its non-zeros (compiled code only)."""
     if isinstance(x, types.BaseTuple):
         return lambda x: x[0].shape[0]
     return lambda x: x.shape[0]

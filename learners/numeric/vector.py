@@ -92,7 +92,7 @@ _DOUBLE = ir.DoubleType()
 
 
 def _sum_terms(builder, emit, n_sums, length, lanes, accumulators, bits):
-    """Emit the loops that add ``emit(index, lanes)`` over 0 … length - 1; return the `n_sums` totals."""
+    """Generate loops that add up the terms of `emit` for 0 … length - 1; return the `n_sums` totals."""
     intp = length.type
     step, lane_step = ir.Constant(intp, lanes * accumulators), ir.Constant(intp, lanes)
     whole = builder.mul(builder.udiv(length, step), step)
@@ -146,7 +146,7 @@ def lane_sums(n_sums, terms, with_scalars=False):
             data, indices = _arrays_of(context, builder, x_type, arguments[1])
 
             def emit(index, lanes):
-                # A norm has no state to gather.
+                # A norm has no state arrays, so it needs no column indices.
                 columns = indices.load(builder, index, lanes) if arrays else None
                 gathered = [array.gather_double(builder, columns, lanes) for array in arrays]
                 value = data.load_double(builder, index, lanes)

@@ -9,7 +9,7 @@ from .feature_learner import RICHEST, FeatureLearner
 
 
 class KTRule(NamedTuple):
-    """Bet with initial wealth ε. Stored by weight: winnings, Σr and the number of rewards ``r = -g``."""
+    """Bet with initial wealth ε. Stored per weight: winnings, Σr, and the number of rewards ``r = -g``."""
 
     epsilon: float
     size: int = 3
@@ -24,7 +24,7 @@ class KTRule(NamedTuple):
 
 
 class COCOBRule(NamedTuple):
-    """Bet with initial wealth ε. Stored by weight: winnings, Σr and Σ|r| of the rewards ``r = -g``."""
+    """Bet with initial wealth ε. Stored per weight: winnings, Σr and Σ|r| of the rewards ``r = -g``."""
 
     epsilon: float
     size: int = 3
@@ -39,7 +39,7 @@ class COCOBRule(NamedTuple):
 
 
 class BackpropRule(NamedTuple):
-    """Bet with the α of COCOB-Backprop. Stored by weight: the largest |g|, Σ|g|, the winnings, and -Σg."""
+    """Bet with the α of COCOB-Backprop. Stored per weight: the largest |g|, Σ|g|, winnings, and -Σg."""
 
     alpha: float
     size: int = 4

@@ -10,14 +10,14 @@ from ..first_order import FirstOrderClassifier
 
 
 class CostRule(NamedTuple):
-    """The steps of Wang, Zhao, Hoi (2014): η, and whether the cost ρ_y is in the margin (I) or slope (II)."""
+    """The rule of `CSOGD`: the cost ρ_y is in the margin (CSOGD-I, `in_margin`) or the slope (CSOGD-II)."""
 
     eta: float
     in_margin: bool
     skips_zero_rows: bool = True
 
     def step(self, y, m, squares, weight):
-        """See `first_order`; ρ_y is the class weight."""
+        """Return what the module `first_order` describes; the class weight is ρ_y."""
         if self.in_margin:
             return m < weight, self.eta
         return m < 1.0, self.eta * weight

@@ -21,7 +21,7 @@ from ..linear_classifier import MulticlassClassifier
 from ..parts.classes import score_classes
 from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
 
-# A bettor with more wealth stops, since further winnings would overflow float64.
+# An update that takes a bettor's winnings or weight to this size is skipped, before float64 overflows.
 RICHEST = 1e150
 
 
@@ -64,7 +64,7 @@ def _widen(largest, x):
 
 @learning_loop
 def _learn(X, codes, scores, w, numbers, largest, rule, loss):
-    """Make one pass for two classes with the gradient ``g = -y c(m) x̃``; c is the `slope` of the loss."""
+    """Make one pass for two classes. The gradient is ``-y c x̃`` with the `slope` c and the scaled row x̃."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])

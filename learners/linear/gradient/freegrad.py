@@ -10,12 +10,12 @@ from ...estimator.parameters import Scale, one_of
 from ..parts.losses import LOSSES, exp_of_negative
 from .feature_learner import RICHEST, FeatureLearner
 
-# Larger exponents are reduced to this: e^700 is near the end of float64.
+# Larger exponents are replaced by this one: e^700 is near the largest float64.
 _LARGEST_EXPONENT = 700.0
 
 
 class FreeGradRule(NamedTuple):
-    """The rule of `FreeGrad`. Stored by weight: the first and the largest |g| (h₁, h), the sums G and V."""
+    """The rule of `FreeGrad`. Stored per weight: h₁ and h (first and largest |g|), the sums G and V."""
 
     epsilon: float
     size: int = 4

@@ -11,7 +11,7 @@ from .feature_learner import FeatureLearner
 
 
 class FTRLRule(NamedTuple):
-    """The rule of `FTRLProximal`; `per_alpha` is 1/α. Stored by weight: z and √n."""
+    """The rule of `FTRLProximal`; `per_alpha` is 1/α. Stored per weight: z and √n."""
 
     per_alpha: float
     beta: float

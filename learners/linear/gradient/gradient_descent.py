@@ -37,7 +37,7 @@ class DescentRule(NamedTuple):
     delta: float
 
     def step_size(self, t):
-        """Return η_t of round t (from 1): η/√t if it falls, else η (Zinkevich 2003)."""
+        """Return the η_t of round t (from 1): η/√t if `falls` is true, else η (Zinkevich 2003)."""
         return self.eta / math.sqrt(t) if self.falls else self.eta
 
     def adagrad_step(self, total, g):
@@ -58,13 +58,13 @@ _SMALLEST_SCALE, _SMALLEST_WITH_MEAN = 2.0**-300, 2.0**-10
 
 @register_jitable
 def _shrunk(v, u, scale, scales, factor):
-    """Return the new scale and A after w is multiplied by `factor`; multiply a too small scale into v."""
+    """Multiply w by `factor`; return the new scale and A (`scales`). A tiny scale is multiplied into v."""
     smaller = scale * factor
     if smaller > (_SMALLEST_WITH_MEAN if u.size > 0 else _SMALLEST_SCALE):
         return smaller, scales
     if u.size > 0:
         u -= scales * v
-    # A factor <= 0 (η_t l2 >= 1) comes here too; w is multiplied by it as by any other.
+    # A factor <= 0 (η_t l2 >= 1) is multiplied into v too, like a scale that is too small.
     v *= smaller
     return 1.0, 0.0
 
@@ -78,7 +78,7 @@ def _score(v, u, scale, scales, rounds, x):
 
 @learning_loop
 def _learn(X, codes, scores, v, u, scalars, factors, rule, rounds):
-    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars` contains the scale and A."""
+    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars`: the scale, and A of the module text."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     for t in range(n_rows(X)):
@@ -125,7 +125,7 @@ def _learn_adaptively(X, codes, scores, w, u, G, factors, rule, rounds):
         c = weighted_slope(rule.loss, y * s, factors[codes[t]])
         steps = has_gradient(c, s, x)
         if rule.l2 > 0.0:
-            # The gradient of the norm is non-zero in every feature.
+            # The L2 norm adds λ w to the gradient, so all features take a step, not only the row's.
             gradient[:] = rule.l2 * w
             if steps:
                 add_scaled(gradient, -y * c, x)
@@ -247,7 +247,7 @@ class GradientDescent(LinearClassifier):
     _state = ("_weights", "_u", "_G", "_scalars")
 
     def _begin_with(self, zeros):
-        # Fixed when learning begins: a mean or sums of squares cannot begin in the middle of a stream.
+        # This fixes whether there are a mean and sums of squares: neither can begin later in the stream.
         self._weights = zeros
         self._u = np.zeros_like(zeros) if self.average else None
         self._G = np.zeros_like(zeros) if self.rate == "adagrad" else None

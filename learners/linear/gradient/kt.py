@@ -20,7 +20,7 @@ from ..parts.losses import BOUNDED_LOSSES, LOSSES, add_to_classes, class_gradien
 _SCALES = ("running", "instance", "none")
 _RUNNING, _INSTANCE, _NONE = range(3)
 
-# A bettor with more wealth stops, since further winnings would overflow float64.
+# An update that takes the bettor's winnings to this size is skipped, before float64 overflows.
 _RICHEST = 1e150
 
 
@@ -57,13 +57,13 @@ def _length(scaling, x, longest):
 
 @register_jitable
 def _longer(scaling, length, longest):
-    """Return the new longest length; callers skip rows of zeros, whose divisor 1 is not their length."""
+    """Return the new longest length. Callers skip rows of zeros: their divisor is 1, but their length 0."""
     return length if scaling == _RUNNING and length > longest else longest
 
 
 @register_jitable
 def _share(scalars, epsilon, t):
-    """Return the fraction of the wealth that is bet in round t (from 1), as a factor of θ."""
+    """Return the number by which θ is multiplied to give w in round t (from 1): the wealth divided by t."""
     return (epsilon + scalars[0]) / t
 
 
@@ -194,7 +194,7 @@ class KT(MulticlassClassifier):
 
     def _begin_with(self, zeros):
         self._weights = zeros  # θ
-        self._scalars = np.zeros(2)  # the winnings B, the length of the longest row
+        self._scalars = np.zeros(2)  # the winnings B; the length of the longest row so far
 
     def _loop(self):
         return _learn, (*self._state_and_scaling(), LOSSES.index(self.loss), np.array([self.n_examples_]))
@@ -219,5 +219,5 @@ class KT(MulticlassClassifier):
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:
-        # 0 before the first row, and without scaling.
+        # The longest length is 0 before the first row, and always unless scale is "running".
         return self.coef_ / (self._scalars[1] or 1.0)

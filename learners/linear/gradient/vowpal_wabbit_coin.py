@@ -33,7 +33,7 @@ def _weight(numbers, j, size, alpha):
 
 @register_jitable
 def _score(numbers, x, alpha, squares, rounds):
-    """Return the score of a row in round `rounds`, and the sum of squares so far, the row's included."""
+    """Return a row's score in round `rounds`, and the sum of all (x_j/M_j)² so far, including this row's."""
     s = 0.0
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
@@ -48,7 +48,7 @@ def _score(numbers, x, alpha, squares, rounds):
 
 @learning_loop
 def _learn(X, codes, scores, numbers, scalars, alpha, beta, loss, rounds):
-    """Make one pass; per feature, update M_j, then D_j, then compute w_j, then update θ_j, G_j and B_j."""
+    """Make one pass. Per feature, update the M_j of `VowpalWabbitCoin`, then D_j, w_j, θ_j, G_j and B_j."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -136,7 +136,7 @@ class VowpalWabbitCoin(LinearClassifier):
 
     def _allocate(self, n_features):
         self._numbers = new_state(_NUMBERS * n_features).reshape(n_features, _NUMBERS)
-        self._scalars = np.array([_FIRST])  # the sum of the squares
+        self._scalars = np.array([_FIRST])  # the sum of all (x_j/M_j)² so far
 
     def _loop(self):
         rounds = np.array([self.n_examples_])

@@ -87,7 +87,7 @@ def variance(sigma, x, s):
 
 
 def _shrink(ir, mu, sigma, s, alpha, beta):
-    """Emit ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²`` on a diagonal, with the same rounding as `update`."""
+    """Generate code for ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²`` of a diagonal Σ, rounded as in `update`."""
     mu = ir.fadd(mu, ir.fmul(alpha, s))
     shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
     zero = zero_like(shrunk)
@@ -174,14 +174,14 @@ def update(mu, sigma, x, s, alpha, beta, gamma, precision):
                     j, x_j = entry(x, k)
                     sigma_x = sigma[j] * x_j
                     mu[j] += alpha * sigma_x
-                    # Equals 1/(1/σ + γx²) without the inner division, which would overflow for a collapsed σ.
+                    # The new σ is 1/(1/σ + γx²), computed without 1/σ, which would overflow for a tiny σ.
                     sigma[j] /= 1.0 + gamma * (sigma_x * x_j)
             elif sparse:
                 for k in range(n_entries(x)):
                     j, x_j = entry(x, k)
                     sigma_x = sigma[j] * x_j
                     mu[j] += alpha * sigma_x
-                    # β v < 1, so this is negative only by rounding.
+                    # β v < 1, so only rounding can make the new variance negative.
                     shrunk = sigma[j] - (beta * sigma_x) * sigma_x
                     sigma[j] = shrunk if shrunk > 0.0 else 0.0
             else:
@@ -256,7 +256,7 @@ def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
                     sigma[j, y] = sigma_y / (1.0 + gamma * (own * x_j))
                     sigma[j, z] = sigma_z / (1.0 + gamma * (other * x_j))
                 else:
-                    # Negative only by rounding.
+                    # Only rounding can make the new variances negative.
                     sigma[j, y] = max(sigma_y - (beta * own) * own, 0.0)
                     sigma[j, z] = max(sigma_z - (beta * other) * other, 0.0)
 

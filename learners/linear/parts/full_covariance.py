@@ -37,7 +37,7 @@ LANES = 8
 #: no faster and do not fit into 16 registers of 32 bytes.
 STRIP = 4
 
-# Rows of a block whose sums are in registers at the same time; there are 32 of 64 bytes or 16 of 32.
+# Rows of a block whose sums are in registers together. AVX-512 has 32 of 64 bytes, AVX2 has 16 of 32 bytes.
 _TILE = LANES if llvm.get_host_cpu_features().get("avx512f") else LANES // 2
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -149,16 +149,16 @@ def subtract_products(_typing_context, B, i, j, U, n_terms):
     return types.void(B, types.intp, types.intp, U, types.intp), codegen
 
 
-# Larger (d, d) matrices are refused: d = 23,170 is far beyond what d² work per example makes sense for. A
-# fixed limit fails on every machine alike, a limit by free memory would not.
+# Larger matrices (d > 23,170) are refused: d² operations per row would take far too long. The limit does not
+# depend on free memory, so that every machine refuses the same matrices.
 _MAX_BYTES = 4 * 2**30
 
-#: Updates that are subtracted together. A stored update makes every product a little slower, a subtraction is
-#: a pass over B: at d = 784 an update takes 40 µs with 8, 36 with 16, 24 or 32; at 256 and 123 it is fastest
-#: with 16.
+#: The stored updates are subtracted when there are this many. Each makes every product a little slower, but a
+#: subtraction is a pass over B. At d = 784 an update takes 40 µs with 8 of them, 36 µs with 16, 24 or 32. At
+#: d = 256 and d = 123, 16 are fastest.
 MOST_TERMS = 16
 
-# Positions in the last row: the number of stored updates, of features and of classes.
+# Positions in the last row of the array: the numbers of stored updates, of features and of classes.
 _NOTED, _FEATURES, _CLASSES = 0, 1, 2
 
 # Rows of the buffer after row 0 (Σx): x, the values of its non-zeros, and their positions as integers.
@@ -198,7 +198,7 @@ def new_full_covariance(n_features, scale=1.0, n_classes=1):
     sigma = new_state(n_rows * width, place=1).reshape(n_rows, width)
     np.fill_diagonal(sigma[:n, :n], scale)
     sigma[-1, [_FEATURES, _CLASSES]] = n_features, n_classes
-    # The list of non-zeros also contains the stored updates.
+    # `_multiply` appends an entry for each stored update to the list of non-zeros.
     width += MOST_TERMS
     return sigma, new_state(4 * width, place=2).reshape(4, width)
 
@@ -229,7 +229,7 @@ def variance_of_difference(sigma, x, y, z, buffer):
     """Return ΔfᵀΣΔf and store ΣΔf in ``buffer[0]``, where Δf is x in block y and -x in block z."""
     d = int(sigma[sigma.shape[0] - 1, _FEATURES])
     buffer[_DIRECTION] = 0.0
-    # Blocks are placed in their order in the vector.
+    # `_place_row` must get the blocks in the order in which the vector has them.
     first, sign = (y, 1.0) if y < z else (z, -1.0)
     n_nonzeros = _place_row(x, sign, first * d, buffer, 0)
     n_nonzeros = _place_row(x, -sign, (y + z - first) * d, buffer, n_nonzeros)

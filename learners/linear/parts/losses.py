@@ -46,7 +46,7 @@ def sigmoid(a):
 def hyperbolic_tangent(a):
     """Return ``tanh a = (1 - e^-2a)/(1 + e^-2a)``."""
     if abs(a) < 1e-3:
-        # The difference would cancel; the series neglects terms of order a⁶.
+        # 1 - e would lose digits here. The series neglects terms of order a⁶, relative to the result.
         square = a * a
         return a * (1.0 - square * (1.0 / 3.0 - square * (2.0 / 15.0)))
     e = exp_of_negative(-2.0 * abs(a))
@@ -55,9 +55,9 @@ def hyperbolic_tangent(a):
 
 
 _INTERVALS = 128
-# Numbers of the first intervals, of x and of 1/x, that use the series alone (q = 0), since x - q would cancel
-# digits of the result. The ninth interval of x begins at 1/16: up to tan(1/16) the result is below 1/16, so
-# its unit in the last place is smaller than that of x.
+# How many of the first intervals, of x and of 1/x, use the series alone (q = 0): there, x - q would cancel
+# digits of the result. The ninth interval of x, which begins at 1/16, is one of them. Up to tan(1/16), the
+# result is below 1/16, so its last digit is finer than that of x.
 _WITHOUT = (9, 8)
 # Terms of the series after u. |u| is at most 9/128, so the next term, u¹⁷/17, would add 2e-20 of u.
 _TERMS = 7
@@ -81,7 +81,7 @@ def _two_floats(value):
 
 
 def _tables():
-    """Return the points q, and atan q (row 0) and π/2 - atan q (row 1), each as a float64 and a remainder."""
+    """Return the middle q of each interval, and atan q (row 0) or π/2 - atan q (row 1) as two float64s."""
     size = 2 * _INTERVALS
     # By the addition theorem, atan of an interval's middle is atan of the middle before plus atan of a ratio.
     # The first ratio is the first middle itself; the last one leads from the last middle to 1.
@@ -106,7 +106,7 @@ _MIDDLES, _HIGH, _LOW = _tables()
 def arc_tangent(a):
     """Return ``atan a``."""
     x = abs(a)
-    if not x < 1e19:  # π/2 to the last bit, and NaN
+    if not x < 1e19:  # The result is π/2 to the last bit, or NaN.
         value = _HIGH[1, 0] if x == x else x
         return -value if a < 0.0 else value
     if x <= 1.0:
@@ -139,14 +139,14 @@ BOUNDED_LOSSES = ("hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage")
 #: The functions whose gradient is taken with more than two classes.
 FORMS = ("softmax", "best_wrong")
 
-# Steeper slopes are skipped: times a feature and a step they would leave float64. Only the squared hinge
-# reaches them, if rows are many powers of ten apart.
+# A row with a steeper slope is no update: the slope times a feature and a step size would overflow.
+# Only the squared hinge has such slopes, if the lengths of rows differ by many powers of ten.
 _STEEPEST = 1e130
 
 
 @register_jitable
 def slope(loss, m):
-    """Return ``c(m) = -dℓ/dm``, so that a row's gradient is ``-y c(m) x``; 0 or NaN for NaN."""
+    """Return ``c(m) = -dℓ/dm``, so that a row's gradient is ``-y c(m) x``; if m is NaN, return 0 or NaN."""
     if loss == _HINGE:
         return 1.0 if 1.0 - m > 0.0 else 0.0
     if loss == _LOGISTIC:
@@ -226,8 +226,8 @@ def class_gradient(loss, softmax, s, y, x, which, factors):
     for k in range(s.shape[0]):
         a = factors[k] / total
         if k == y:
-            # p_y - 1 is computed as minus the sum of the others, which does not cancel; its place is
-            # reserved.
+            # The factor of class y is p_y - 1. The line after the loop computes it without cancellation,
+            # as minus the sum of the other factors.
             own = n
             which[n] = k
             n += 1
