@@ -1,4 +1,4 @@
-"""Declare each count along a stream once; the store, the metrics and the report derive from it.
+"""Declare all counts along a stream; columns of the store, metrics and plots follow from the declarations.
 
 A learner may return any counts from `counters()`; only those declared here are stored. The pipeline counts
 mistakes itself, from the scores.
@@ -78,7 +78,7 @@ COUNTS: Mapping[str, Count] = {
                 Measure("mistakes_clean", "online mistakes against the clean labels"),
             ),
         ),
-        # A tie counts as a mistake, as in the papers, although a class is predicted.
+        # Exact ties of scores: a class is predicted, yet they are mistakes, as in the learners' papers.
         Count("ties", "exact ties (clean labels)"),
         Count(
             "updates",

@@ -19,11 +19,11 @@ TOLERANCE = 1e-6
 # Most bytes that the solver may take, because a worker also runs other cells.
 MOST_BYTES = 4_000_000_000
 # Bytes that the solver takes: per nonzero of the matrix, per row, and per unit of min(rows, features)².
-# Measured up to 9 million nonzeros (1.4 GB), 93,000 rows, and 8,000 rows and more features (1.6 GB).
+# Measured up to 9 million nonzeros (1.4 GB), 93,000 rows, and min(rows, features) = 8,000 (1.6 GB).
 _BYTES_A_NUMBER, _BYTES_A_ROW, _BYTES_A_PAIR = 150, 1000, 25
 # The solver's own tolerance, far below `TOLERANCE`.
 _PRECISION = 1e-9
-# With larger scores rounding destroys the bound, which is a difference of numbers of this size.
+# Largest score allowed: above it rounding errors destroy the bound, a difference of numbers of that size.
 _LARGEST_SCORE = 1e15
 
 
@@ -74,8 +74,8 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
             f"the solver needs about {needed / 1e9:.1f} GB for these rows and features, more than the limit "
             f"of {MOST_BYTES / 1e9:g} GB"
         )
-    # First solve with ‖w‖ <= 1. If scores can exceed 1, solve again with rows divided, and the bound on ‖w‖
-    # multiplied, by the largest possible score.
+    # First solve with ‖w‖ <= 1. If scores can exceed 1, solve again in another unit: divide the rows by the
+    # largest possible score, and multiply the limit on ‖w‖ by it.
     for unit in dict.fromkeys((1.0, max(1.0, longest))):
         best = best.or_better(_loss_and_bound(rows, *_solved(rows / unit, unit)))
         if best.gap <= TOLERANCE:
@@ -87,13 +87,13 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
 
 
 def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple[Any, float]:
-    """Return rows times `radius` and label, without features that are always 0; and their largest norm."""
+    """Return each row times `radius` and label, without all-zero features; and the largest norm of a row."""
     rows = sp.csr_array(X)
     rows = rows[:, np.unique(rows.indices[rows.data != 0.0])].astype(np.float64)
     size = float(np.abs(rows.data).max(initial=0.0))
     if size == 0.0 or radius == 0.0:
         return sp.csr_array((len(signs), 1)), 0.0
-    # Scaled to at most 1, so that squares stay within the range of float64.
+    # Scale values to at most 1, so that their squares stay within the range of float64.
     rows.data = rows.data / size
     lengths = np.sqrt((rows * rows).sum(axis=1))
     longest = math.exp(min(math.log(radius) + math.log(size) + math.log(lengths.max()), 700.0))
@@ -105,7 +105,7 @@ def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple
 
 
 def _solved(rows: Any, most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights of norm at most `most` with the least hinge loss, divided by `most`; and α."""
+    """Return the w of least hinge loss with ‖w‖ <= `most`, divided by `most`, and the dual variables α."""
     # Imported here because it is an optional extra: studies without regret do not need it.
     import clarabel
 
@@ -133,9 +133,9 @@ def _solved(rows: Any, most: float) -> tuple[NDArray[np.float64], NDArray[np.flo
 
 
 def _loss_and_bound(rows: Any, w: NDArray[np.float64], alpha: NDArray[np.float64]) -> Hindsight:
-    """Return the least loss of three weights derived from w, and the lower bound that α proves.
+    """Return the least loss of three multiples of w, and the lower bound that the dual variables α give.
 
-    They are w scaled to norm 1, w shortened to norm 1 if it is longer, and zero.
+    The three are w scaled to norm 1, w shortened to norm 1 if it is longer, and zero.
     """
     norm = float(np.linalg.norm(w))
     tried = [w / norm if norm > 0.0 else w, w / max(1.0, norm), 0.0 * w]

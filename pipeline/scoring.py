@@ -30,7 +30,7 @@ REFERENCES: Final = ("majority_given", "majority_clean", "before_given", "before
 BASELINES: Final[Mapping[str, str]] = {"MajorityClass": "majority class", "NoChange": "no change"}
 LOSSES: Final = ("hinge_loss_given", "hinge_loss_clean", "log_loss_given", "log_loss_clean")
 AREAS: Final = ("auc_given", "auc_clean")
-# Columns of cells only, because every point of a curve would take as long as the whole stream.
+# Columns of cells only: each point of a curve would have to sort all scores before it.
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
 # Columns of cells only: regret compares with the best weights for the whole stream.
 REGRETS: Final = ("regret_given", "regret_clean")
@@ -70,7 +70,7 @@ class Scoring:
         return self.measure if self.side == "clean" else f"{self.side}_{self.measure}"
 
     def variants(self) -> Iterable[Scoring]:
-        """Yield the metric for each of its sides, with a label that names the side."""
+        """Yield the metric for each of its `sides` (clean, given, test), with a label that names the side."""
         for side in self.sides:
             label = f"{'test' if side == 'test' else 'online'} {self.label}"
             label += " against the given labels" if side == "given" else ""
@@ -82,7 +82,7 @@ _POSITIVE = "the positive class, which is the second in order"
 # Shown as a number with three digits instead of a percentage.
 _number = partial(Scoring, percent=False, decimals=3)
 _METRICS = (
-    # These use the predicted class, which exists even in an exact tie; counts of mistakes include all ties.
+    # Metrics from counts by class use the predicted class even in an exact tie; mistakes include all ties.
     Scoring("error", "prediction error", "The share of wrong predictions.", "lower"),
     # `test_accuracy` is always measured, so it needs no entry here.
     Scoring("accuracy", "accuracy", "The share of right predictions.", sides=_STREAM),

@@ -41,8 +41,8 @@ def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
 class Scores:
     """The means over seeds of one metric at one noise rate; each table is data sets by algorithms."""
 
-    # Mean and standard deviation (n - 1) over the `shared_seeds` of a data set; NaN without any (sd: without
-    # two).
+    # Mean and standard deviation (n - 1) over the `shared_seeds` of a data set. The mean is NaN if no seed
+    # has a value, the deviation is NaN if fewer than two have one.
     mean: pd.DataFrame
     sd: pd.DataFrame
     # Number of seeds averaged.
@@ -56,7 +56,7 @@ class Scores:
         """Return the scores of the data sets that all `algorithms` finished, and why the others are left out.
 
         A data set with a failed or stopped cell is left out. The mean without this cell would cover fewer
-        seeds, that is, other row orders and other noisy labels, and so not be comparable.
+        seeds, that is, other row orders and other noisy labels, and would not be comparable.
         """
         complete = self.complete[algorithms].all(axis=1)
         dropped = [
@@ -80,7 +80,7 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """The tables of `Scores` for one metric and noise rate: all data sets, only the algorithms asked for."""
+    """The tables of `Scores` for one metric, noise rate and list of algorithms, with every data set."""
 
     mean: pd.DataFrame
     sd: pd.DataFrame
@@ -91,7 +91,7 @@ class _Tables:
 
 
 class Averages:
-    """Average the metrics of a cells table over seeds, each once for all parts of the report."""
+    """Average the metrics of a cells table over seeds; all parts of the report share the averages."""
 
     def __init__(self, cells: pd.DataFrame) -> None:
         # Sorted, because sums of floats depend on the order, and the store's order may vary.

@@ -106,5 +106,5 @@ CLASS_MEASURES: Mapping[str, Callable[[ClassCounts], Floats]] = {
     function.__name__: function
     for function in (error, accuracy, balanced_accuracy, macro_f1, precision, recall, f1, g_mean, mcc, kappa)
 }
-#: Measures that compare a learner with a reference classifier: the prefix of that classifier's columns.
+#: Measures relative to a reference classifier, each with the prefix of that classifier's columns.
 REFERENCE_OF: Mapping[str, str] = {"kappa_m": "majority", "kappa_temporal": "before"}

@@ -62,7 +62,7 @@ class Comparison:
 
     @cached_property
     def critical_difference(self) -> float | None:
-        """Return Nemenyi's critical difference at level 0.05, or None if either count is below two."""
+        """Return Nemenyi's critical difference (level 0.05); None for under two data sets or algorithms."""
         return nemenyi_difference(self.k, self.n, alpha=ALPHA) if self.n >= 2 and self.k >= 2 else None
 
     @property
@@ -123,9 +123,9 @@ def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) ->
 def overall_ranks(comparisons: list[Comparison]) -> pd.Series[float]:
     """Average ranks over noise rates within each data set, then over data sets; best first.
 
-    `comparisons` has one entry per noise rate, of one metric. Only data sets complete at every rate count;
-    the result is empty without any. No test uses it, because the noise rates of one data set share its
-    examples and are not independent.
+    `comparisons` has one entry per noise rate, all of one metric. Data sets that are incomplete at any
+    rate are left out; the result is empty if none remains. No significance test uses these ranks, because the
+    noise rates of one data set share its examples and are not independent.
     """
     tables = [comparison.ranks for comparison in comparisons]
     if not tables:

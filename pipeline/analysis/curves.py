@@ -59,7 +59,7 @@ class CellCurves:
         self._columns: dict[str, NDArray[np.float64]] = {}
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """Return a column of the curves table, cell by cell; NaN if a cell has no such number."""
+        """Return a column of the curves table, cell by cell; NaN where the table has no value."""
         if name not in self._columns:
             self._columns[name] = self._curves[name].to_numpy(np.float64)[self._order]
         return self._columns[name]
@@ -71,7 +71,7 @@ class CellCurves:
     def series(
         self, dataset: str, noise: Noise, algorithm: str, column: str, against: str
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return one column as a function of another, (x, y) by seed; of points with one x only the last."""
+        """Return columns `against` (x) and `column` (y) of each seed; of points with one x only the last."""
         found = []
         for place in self._places.get((dataset, noise.slug, algorithm), ()):
             x, y = self.column(against)[place], self.column(column)[place]

@@ -86,10 +86,10 @@ def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.Dat
 
 
 def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Mark the first seeds of each data set and noise level, up to the first that an algorithm has not run.
+    """Mark the rows of the seeds that all algorithms share, for each data set and noise level separately.
 
-    All algorithms of an unfinished study have these seeds in common. An algorithm without any row on a data
-    set and noise level is ignored there.
+    These are the seeds below the lowest one that only some of the algorithms have run. Algorithms without any
+    row on a data set and noise level are ignored for that pair.
     """
     block = ["dataset", "noise"]
     begun = rows.groupby(block)["algorithm"].transform("nunique")
@@ -99,7 +99,7 @@ def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
 
 
 def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
-    """Return a study's design in the study's order; names that only stored cells have come last."""
+    """Return a study's design, in the study's order; names that occur only in stored cells come last."""
     runs = evaluation_rows(cells)
     entries = [entry["label"] for entry in study.get("datasets", [])]
     place = {name: i for i, name in reversed(list(enumerate(entries)))}

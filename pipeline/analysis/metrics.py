@@ -22,7 +22,7 @@ class Metric:
     name: str
     label: str
     direction: Direction
-    # Returns one value for each row of the cells table; NaN if a cell has no such number.
+    # Returns one value for each row of the cells table; NaN if the metric is undefined for the cell.
     of: Callable[[pd.DataFrame], pd.Series[float]]
     # Whether values are shares, shown as percentages; and digits after the point.
     percent: bool = False
@@ -125,7 +125,7 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether a metric of `SCORINGS` exists over the latest examples: all but regret and test ones."""
+    """Return whether a metric is in `SCORINGS` and has windowed values: regret and test metrics have none."""
     scoring = SCORINGS.get(metric.name)
     return scoring is not None and scoring.side != "test" and scoring.needs != "regret"
 

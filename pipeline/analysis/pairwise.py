@@ -37,7 +37,7 @@ class SignedRank:
 
 
 def _exact_tails(ranks: NDArray[np.float64], statistic: float) -> tuple[float, float]:
-    """Return P(sum <= statistic) and P(sum >= statistic) if every rank counts with probability one half.
+    """Return P(sum <= statistic) and P(sum >= statistic) if each rank enters the sum with probability 1/2.
 
     Averaged ranks are multiples of one half. Doubled they are integers, so that the distribution of their sum
     takes one convolution per rank.
@@ -118,7 +118,7 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
     """
     table = np.asarray(scores, dtype=np.float64)
     sign = 1.0 if direction == "higher" else -1.0
-    # Rounded relative to the scores, not to the differences, which may be mere rounding errors.
+    # Round differences relative to the scores, because all differences may be mere rounding errors.
     scale = float(np.abs(table).max(initial=0.0)) or 1.0
     pairs = list(itertools.combinations(range(len(names)), 2))
     gains = [np.round(sign * (table[:, i] - table[:, j]) / scale, 12) for i, j in pairs]

@@ -31,7 +31,7 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class NotRun:
-    """Describe cells that have not run, for successive seeds that lack the same data sets and algorithms."""
+    """Describe cells that have not run, for seeds that lack cells of just these data sets and algorithms."""
 
     seeds: list[int]
     datasets: list[str]
@@ -42,7 +42,7 @@ class NotRun:
 def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that enter means over seeds: on shared seeds, of algorithms whose cells all finished.
 
-    Both hold for each data set and noise level separately; see `shared_seeds`.
+    Both conditions are checked for each data set and noise level separately; see `shared_seeds`.
     """
     rows = evaluation_rows(cells)
     group = [rows[name] for name in (*_BLOCK, "algorithm")]

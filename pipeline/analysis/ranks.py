@@ -21,7 +21,7 @@ _DIGITS = 12
 
 
 def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round to 12 digits of the largest magnitude, so that equal results compare equal; NaN stays NaN."""
+    """Round to 12 digits, counted from the largest absolute value, so that equal results compare equal."""
     finite = np.abs(values[np.isfinite(values)])
     largest = float(finite.max()) if finite.size else 0.0
     if largest == 0.0:

@@ -37,7 +37,7 @@ def read_results(url: str) -> StudyResults:
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
-    # First, because its message says what to do about results of another version.
+    # Check this first, because the error says what to do about results of another version.
     store.check_version()
     study, plan = store.read_json("study.json"), store.read_json("plan.json")
     for name, content in (("study.json", study), ("plan.json", plan)):
@@ -47,7 +47,7 @@ def read_results(url: str) -> StudyResults:
     planned = store.plan()
     keys = planned["key"].to_pylist()
     cells, curves = as_planned(store.cells(keys), planned), store.curves(keys)
-    # Derive the noise rates here, because results of earlier versions lack their column.
+    # Derive the noise rates here, because results of earlier versions lack this column.
     rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
     cells["noise_rate"] = cells["noise"].map(rates).astype("float64")
     own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}

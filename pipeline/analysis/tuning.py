@@ -41,7 +41,7 @@ class Tuned:
 
     @property
     def group(self) -> tuple[str, str, Noise]:
-        """Return (data set, algorithm, noise), the triple that names the grid's cells."""
+        """Return (data set, algorithm, noise), which identifies the grid."""
         return self.dataset, self.algorithm, self.noise
 
 

@@ -76,7 +76,7 @@ class ClassNoise(Noise):
 
     @property
     def amount(self) -> str:
-        """Return the first few rates; for a matrix the share of labels that each class loses, or the mean."""
+        """Return the first few rates; for a matrix each class's share of lost labels, or the mean of many."""
         if self.rates:
             some = [f"{name} {percent(rate)}" for name, rate in self.rates if rate] or ["0%"]
             more = f", … ({len(some)} classes)" if len(some) > _MOST_RATES else ""

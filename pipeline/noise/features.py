@@ -90,7 +90,7 @@ def feature_spread(X: Any) -> NDArray[np.float64]:
         values = X.data.astype(np.float64)
         mean = np.bincount(X.indices, values, minlength=d) / n
         squares = np.bincount(X.indices, (values - mean[X.indices]) ** 2, minlength=d)
-        # The contribution of the zeros, which are not stored.
+        # Add the squared deviations of the zeros, which are not stored.
         squares += (n - np.bincount(X.indices, minlength=d)) * mean**2
     spread: NDArray[np.float64] = np.sqrt(squares / n).astype(np.float32).astype(np.float64)
     return spread

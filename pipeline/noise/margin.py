@@ -78,7 +78,7 @@ def margin_chances(margins: NDArray[np.float64], rate: float) -> NDArray[np.floa
     q = float(np.median(distance)) if len(distance) else 0.0
     if not q > 0.0:
         return np.full(len(distance), rate)
-    # Bounded, because `rest` must not be 0: it is a divisor below.
+    # Distances are limited, so that every value of `near` is above 0: `rest`, a divisor below, is their sum.
     near = np.exp(-np.minimum(distance / q, _FARTHEST))
     # Nearest rows first. `rest` are the sums from each row to the last, added in one order on every machine.
     falling = np.sort(near)[::-1]

@@ -156,10 +156,10 @@ class Noise:
         return None
 
     def largest_rate(self, n_classes: int) -> float:
-        """Return the largest valid rate; with uniform noise no other label may be likelier than the true one.
+        """Return the largest valid rate p for K classes: 1 - 1/K for uniform noise, 1 for other models.
 
-        A row keeps its label with probability 1 - p; each other label has p / (K - 1). Equality, at which
-        labels say nothing, is allowed as a control. Other models define their own probabilities of labels.
+        Uniform noise keeps a label with probability 1 - p; each other label has p / (K - 1), which must
+        not be larger. Equality, at which labels say nothing, is allowed as a control.
         """
         return 1 - 1 / n_classes if type(self) is Noise else 1.0
 

@@ -176,10 +176,10 @@ class Stopwatch:
 
 
 class Patience(Protocol):
-    """A function that a cell calls when its learner is compiled, and before steps that may take long."""
+    """A function that a cell calls once its learner is compiled, then before steps that may take long."""
 
     def __call__(self, seconds: float | None = None) -> None:
-        """Allow the cell `seconds` until its next call; None allows all that is left of its time."""
+        """Give the cell `seconds` until it calls this again; None gives it all the time that it has left."""
 
 
 def endless(seconds: float | None = None) -> None:
@@ -192,7 +192,7 @@ _ROWS, _FEATURES = 12, 8
 _LONGEST_SECONDS = 300.0
 
 _compiled: set[Hashable] = set()
-# Held during compilation: a thread that needs the same loops waits before its own clock starts.
+# The lock of the thread that compiles: other threads wait for it before their own clocks start.
 _compiling = threading.Lock()
 
 
@@ -419,7 +419,7 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: Codes, watch: Stopw
 
 
 def _pieces(start: int, stop: int, stops: Rows, limited: bool) -> Iterator[tuple[int, int]]:
-    """Cut a range of rows at `stops`, and with `limited` into pieces after which the time is checked."""
+    """Cut a range of rows at `stops`; if `limited`, cut also wherever the time must be checked."""
     if not (limited or len(stops)):
         return iter([(start, stop)])
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}

@@ -26,7 +26,7 @@ _PIECE = 1024
 # Column of each windowed error, and the count of mistakes from which it is computed.
 _WINDOW_ERRORS: dict[str, str] = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
 
-# Counted here; learners count everything else.
+# Counts that the recorder makes itself; learners report all others.
 MISTAKES = ("mistakes", "mistakes_clean", "ties")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 _UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
@@ -78,7 +78,7 @@ class Recorder:
             self.stops = self.stops[self.stops > 0]
 
     def add(self, passage: Passage, stops: Rows, seconds: float) -> None:
-        """Record the next rows: `stops` are those with counts, `seconds` the learning time before them."""
+        """Record the next rows: `passage` has counts after `stops` of them, `seconds` were spent before."""
         n, seen = len(passage.scores), self.seen
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)
         counts = np.empty((len(MISTAKES), len(stops)), np.int64)
@@ -139,7 +139,7 @@ class Recorder:
         return columns
 
     def _since(self, columns: dict[str, Column]) -> dict[str, Column]:
-        """Keep the recorded values at the curve's points; subtract the counts from before counting began."""
+        """Return the columns at the curve's points; t, sums and seconds are 0 where counting begins."""
         noted = np.asarray(columns["t"])
         if self._window is not None:
             columns = columns | window_measures(columns, noted, self._window, self.counted_from)
@@ -246,7 +246,7 @@ class Tallies:
         return max(self._seen - self._first, 0)
 
     def _pass_over(self, scores: Floats) -> None:
-        """Teach the labels of rows that do not count to the reference classifiers, which use only labels."""
+        """Let reference classifiers learn the labels of the first rows, which are left out of all counts."""
         self._seen += len(scores)
         if self._references is not None:
             self._references.add(len(scores), _NOWHERE)
@@ -303,7 +303,7 @@ class Tallies:
         return self._scores[0]
 
     def counts(self) -> dict[str, Any]:
-        """Return counts and losses of all rows so far that count, by column of the store."""
+        """Return counts and mean losses since counting began, by column of the store."""
         row: dict[str, Any] = {}
         if "classes" in self._kept:
             row |= dict(zip(BY_CLASS, self._table.tolist(), strict=True))
@@ -318,7 +318,7 @@ class Tallies:
         return self.counts() | (self._faded.latest() if self._faded is not None else {})
 
     def totals(self) -> dict[str, Any]:
-        """Return all totals of the rows so far that count, by column of the store."""
+        """Return all totals since counting began, by column of the store."""
         row = self.counts()
         if self._counted:
             row |= {name: float(area[0]) for name, area in self.areas(np.array([self._counted])).items()}
@@ -394,14 +394,14 @@ class FadingSums:
 
 
 def _after(sums: Sequence[Floats], stops: Rows) -> Floats:
-    """Return the sums of successive rows after each stop; NaN before the first row."""
+    """Return the sums after `stops` rows; `sums` are parts with one sum per row. NaN after 0 rows."""
     return np.concatenate([np.full_like(sums[0][:1], np.nan), *sums])[stops]
 
 
 class Fading:
     """Compute fading errors: the fading sum of mistakes, divided by that of the rows.
 
-    The first `first` rows do not count. Each array of `labels` (int32, shape (n,)) gives one error.
+    The first `first` rows are left out. Each array of `labels` (int32, shape (n,)) gives one error.
     """
 
     def __init__(self, factor: float, first: int, labels: Sequence[Codes]) -> None:
@@ -409,7 +409,7 @@ class Fading:
         self._seen = 0
 
     def errors(self, scores: Floats, stops: Rows) -> dict[str, Floats]:
-        """Add rows; return the errors after `stops` of them, by column of curves; NaN if no row counts yet.
+        """Add rows; return the errors after `stops` of them, by column of curves; NaN if all are left out.
 
         `scores` has shape (n,) or (n, K). `stops` are numbers of these rows, ascending, at most n.
         """
@@ -516,7 +516,7 @@ def average_precision(scores: Floats, codes: Codes, weights: Floats | None = Non
         return float("nan")
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
-    # Rows with equal scores count as one step.
+    # Precision is computed once for rows with equal scores, after the last of them.
     last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(scores) - 1)
     seen = last + 1 if weights is None else np.cumsum(weights[order])[last]
     found = np.cumsum(codes[order] if weights is None else (weights * codes)[order])[last]

@@ -39,7 +39,7 @@ def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
 
 
 def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
-    """Return the cell of a row of the cells table; raise InputError if the study no longer gives it."""
+    """Return the cell of a row of the cells table; raise InputError if the study no longer contains it."""
     entry = next((entry for entry in study.algorithms if entry.label == row["algorithm"]), None)
     if entry is None or not is_known(entry.name):
         raise InputError(f"learner {row['learner']!r} is unknown: your own ones need --plugin FILE")

@@ -103,7 +103,7 @@ def with_feature_noise(
     changed = noise.change_features(X, rng)
     renumbered = part.renumbered
     if renumbered is not None:
-        # The changed values in the same rows and order; only the column indices differ.
+        # Noise changed only the values: combine them with the renumbered column indices.
         numbers = take_rows(renumbered, part.rows)
         renumbered = type(X)((X.data, numbers.indices, numbers.indptr), shape=numbers.shape)
     return Fold(X, np.arange(len(part.rows)), part.codes, renumbered, part.block_rows()), changed
@@ -144,8 +144,8 @@ def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tup
 # next seed. This size holds about twenty small tasks, or one or two that are just small enough to be copied.
 # With more tasks each seed opens the files again, which takes some milliseconds per task.
 _SHARED_BYTES = 1 << 28
-# Of these, a task's orders and labels get the bytes for this many pairs of repetition and noise level, up to
-# a limit. For over a million rows they do not fit: each cell makes them, but takes much longer anyway.
+# Part of `_SHARED_BYTES` is for a task's row orders and labels: for this many pairs of repetition and noise
+# level, up to a limit. Over a million rows exceed it: each cell makes its own, but takes much longer anyway.
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
 # Repetitions of a small task whose features are cached, and their total bytes.
 _REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
@@ -244,7 +244,7 @@ class _Source:
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
-        # Numbers in the whole stream, by which noise with level = 'class' finds the data set's own classes.
+        # Row numbers in the whole stream, to look up the data set's own classes if noise has level 'class'.
         rows, part = part.rows, copy.fold(part, 0)
         if test is not None:
             test = copy.fold(test, 1 if test.X is stream.X_test else 0)
@@ -277,7 +277,7 @@ class _Source:
         return SharedInputs(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
 
     def _given_labels(self, spec: CellSpec, part: Fold, rows: Rows, rng: np.random.RandomState) -> Codes:
-        """Return the labels that a learner gets for training rows; `rows` numbers them in the stream."""
+        """Return the labels that a learner gets for training rows; `rows` are their numbers in the stream."""
         noise, stream = spec.noise, self.stream
         codes, classes, origin = part.codes, stream.classes, None
         if noise.level == "class":
@@ -320,7 +320,7 @@ class _Source:
         condition=attrgetter("fitting"),
     )
     def fitted(self, task: data.TaskRef, rows: Rows) -> Any:
-        """Return the features of the compact copy, standardised and filled with statistics of `rows`."""
+        """Return the compact copy's features, changed by the task's options with statistics of `rows`."""
         return data.fitted(task, self.copy.parts[0][1], rows)
 
 

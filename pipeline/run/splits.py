@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..randomness import random_state
 from ..study.cell import Cell, CellSpec
 
-# Class codes, numbers of rows, and scores or other numbers of rows.
+# Types of arrays: class codes, row numbers, and floats such as scores.
 Codes: TypeAlias = NDArray[np.int32]
 Rows: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -135,8 +135,8 @@ def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> Rows:
 def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     """Return the training part in its order, seeded or given, and the clean test part or None.
 
-    The validation rows of a tuning cell have noisy labels, so they are cut from the training part later.
-    Raises InputError if a class has fewer rows than folds, or all its rows fall into the test part.
+    A tuning cell's validation rows are still in the training part: they are cut off once labels have noise.
+    Raises InputError if a class has fewer rows than there are folds, or has rows in the test part only.
     """
     given = spec.course.order == "given"
     chosen = chosen_rows(spec, stream)

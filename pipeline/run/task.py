@@ -52,7 +52,7 @@ from .shared_inputs import SharedInputs, inputs_of
 from .splits import Codes, Fold
 
 _NOWHERE = np.empty(0, np.int64)
-# A test has one kind of labels, so `Tallies` counts it as clean labels.
+# The columns of `Tallies` for clean labels, the only labels of a test part, and the columns of the test.
 _BY_CLASS = dict(zip(("predicted", "right_clean", "occurred_clean"), TEST_BY_CLASS, strict=True))
 _SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES, strict=True))
 
@@ -200,7 +200,7 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
 
 
 def _scaling(spec: CellSpec) -> str | None:
-    """Return the value of column ``scaling``: which rows features are standardised and filled by."""
+    """Return the value of column ``scaling``: the rows from which statistics of features are computed."""
     if spec.features:
         return "so far" if spec.features == "standardised along the stream" else "learnt"
     return "all" if data.feature_fit(spec.dataset) else None
@@ -209,7 +209,7 @@ def _scaling(spec: CellSpec) -> str | None:
 def _regrets(
     learner: Any, part: Fold, noisy: Codes, losses: dict[str, Any], cell: Cell
 ) -> dict[str, float | None]:
-    """Return the regret of a linear learner on the rows that count, for the given and the clean labels."""
+    """Return a linear learner's regret on the rows of `part`, for given (`noisy`) and clean labels."""
     found: dict[str, float | None] = dict.fromkeys(REGRETS)
     try:
         radius = _length_of_weights(getattr(learner, "learner_", learner))

@@ -84,7 +84,7 @@ def holder_here() -> Holder:
 
 
 def _machine() -> str:
-    """Return an identifier of this boot and namespace of process numbers, or "" if unknown."""
+    """Return text that identifies the system's boot and this process's pid namespace, or "" if unknown."""
     with contextlib.suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -136,14 +136,14 @@ def holder_of(folder: Folder) -> Holder | None:
     try:
         lock.acquire()
     except (filelock.Timeout, NotImplementedError, OSError):
-        # Locked; or not permitted, or no locks on this file system: then the recorded holder may have ended.
+        # Either another process has the lock, or locking fails here: then the recorded holder may have ended.
         return _named(folder)
     lock.release()
     return None
 
 
 def silence(folder: Folder) -> timedelta | None:
-    """Return how long ago, by this machine's clock, a lease was renewed, by the store's; None without one."""
+    """Return the time since a lease was renewed, which the store's clock recorded; None without a lease."""
     if folder.is_local:
         return None
     try:
@@ -202,7 +202,7 @@ def _leased(folder: Folder, lock: StoreLock, note: Callable[[str], None]) -> Ite
 
 
 def _wait_for_the_dead(folder: Folder, note: Callable[[str], None]) -> None:
-    """Return when the lease has no live holder; raise InputError as soon as a holder renews it."""
+    """Wait until the lease has no live holder; raise InputError as soon as a holder renews it."""
     first = found = _read(folder, LEASE)
     seconds = _MISSED * RENEWED_EVERY
     until = time.monotonic() + seconds

@@ -112,7 +112,7 @@ CELLS = pa.schema(
         *_fields(pa.float64(), "fit_seconds", "total_seconds"),
         pa.field("started", pa.timestamp("us", tz="UTC")),
         *_fields(pa.string(), "worker", "traceback"),
-        # Number of starts, if processes that ran the cell crashed.
+        # How often the cell was started, if workers were lost or it crashed each time; otherwise null.
         pa.field("attempts", pa.int64()),
     ],
     metadata=METADATA,
@@ -165,7 +165,7 @@ def refuse_other_versions(schema: pa.Schema, url: str) -> None:
 
 
 def fits(schema: pa.Schema, folder: str) -> bool:
-    """Return whether a part of a readable version has all required columns, and all columns their types."""
+    """Return whether a part of a readable version lacks no required column and has the right types."""
     return all(
         schema.field(field.name).type == field.type if field.name in schema.names else field.nullable
         for field in SCHEMAS[folder]

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 # A finished run with more parts than this is merged: a run writes many, and a reader should open few.
 MAX_PARTS = 8
-# Marker file with the name of the run: workers know the output by it, and a lost client continues that run.
+# File with the name of the run: its workers write only where they find it, and a new client continues it.
 MARK = "shared.json"
-# What a run's cluster leaves behind if the run is killed, and counts of its workers; removed at its end.
+# What a run's cluster leaves behind if the run is killed, and its number of workers. A run's end removes it.
 CLUSTER = "cluster.json"
 # The small JSON documents of a store, except those of its lock.
 DOCUMENTS = ("study.json", "plan.json", "provenance.json", MARK, CLUSTER)
@@ -194,8 +194,8 @@ class Store:
 def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> Iterator[None]:
     """Lock a store for the duration of the context, and tidy it; the lock ends with the process.
 
-    At a URL `note` receives a line while an earlier holder is watched for signs of life. Raises InputError if
-    another run is writing to the store, or it has results of another version.
+    At a URL that has an earlier holder, this sends `note` a line and waits to see whether the holder renews
+    its lease. Raises InputError if another run is writing, or if there are results of another version.
     """
     with locked(store.folder, note) as store.lock:
         store.tidy()

@@ -90,7 +90,7 @@ def to_frame(table: pa.Table, schema: pa.Schema) -> pd.DataFrame:
         if name not in frame:
             if kind not in shared:
                 shared[kind] = null[name].iloc[np.zeros(len(frame), int)].set_axis(frame.index)
-            # Columns share this object; pandas copies it if one of them is changed.
+            # All columns of nulls of one type share a Series; pandas copies it if one of them is changed.
             frame.insert(at, name, shared[kind])
     return frame
 
@@ -126,7 +126,7 @@ def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, 
 
 
 def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Array:
-    """Return a column of the curves table from each cell's values; None stands for `length` nulls."""
+    """Return a column of the curves table from each cell's values; a cell with None gets nulls."""
     kinds = {type(stretch) for stretch in stretches}
     if kinds == {np.ndarray}:
         if pa.types.is_list(field.type):

@@ -62,7 +62,7 @@ class CellSpec:
     # What the metrics need besides mistakes; see `kept_for`.
     kept: tuple[Kept, ...] = ()
     # How the cell itself standardises features and fills missing values: with statistics of its training
-    # rows, or of the rows so far. Empty if the data set is opened with changed features, or none change.
+    # rows, or of the rows so far. Empty if features were changed as the data were opened, or never change.
     features: FeatureWork = ""
 
     @property

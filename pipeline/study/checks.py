@@ -93,7 +93,7 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
 
 
 def _check_shared_grids(study: Study, learners: Learners) -> None:
-    """Refuse `tuned_as` if the named algorithm has no grid, or one with parameters unknown to the learner."""
+    """Refuse `tuned_as` if the algorithm that it names has no grid, or one that does not suit the learner."""
     models = {each.label: each for each in study.algorithms}
     for algorithm in study.algorithms:
         for dataset in _datasets_of(study, algorithm) if algorithm.tuned_as is not None else ():

@@ -43,7 +43,7 @@ class ResolvedLearner:
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """Return the constructor's parameters; for another package's learner that takes it also ``batch``."""
+        """Return the constructor's parameters, and ``batch`` if an adapter can learn several rows at once."""
         if self.built_in:
             return frozenset(self._constructed({}).get_params())
         more = {"batch"} if takes_batches(self.factory) else set()
@@ -82,7 +82,7 @@ class ResolvedLearner:
         return not self.built_in and "batch" not in self._own_parameters
 
     def state_parameter(self, params: Mapping[str, Any]) -> str | None:
-        """Return the name of the seed parameter, or None if it has no seed or the study sets it."""
+        """Return the name of the seed parameter if it is unset; None otherwise, and for built-in learners."""
         for name in () if self.built_in else STATES:
             declared = self._signature.get(name)
             if declared is not None and declared.default is None and name not in params:
@@ -98,7 +98,7 @@ class ResolvedLearner:
     @property
     def version(self) -> int | str:
         """Return the version that enters the cell's key; for a plug-in it includes a hash of its content."""
-        # Authors rarely raise a version while they write a learner.
+        # The content is included, because authors rarely raise the version while they write a learner.
         if self.package or not isinstance(self.factory, type):
             return self.package
         declared: int = getattr(self.factory, "algorithm_version", 1)
@@ -112,7 +112,7 @@ class ResolvedLearner:
 
     @property
     def linear(self) -> bool:
-        """Return whether it is one of this package's linear learners, which have no support set."""
+        """Return whether the learner is one of this package's linear ones, which have no support set."""
         return self.built_in and registry.is_linear(self.factory)
 
     def scores_linearly(self, params: Mapping[str, Any]) -> bool:
@@ -127,9 +127,9 @@ class ResolvedLearner:
     ) -> Any:
         """Return a new learner, inside an active strategy if `params` contain ``query``.
 
-        `state` returns the seed of the strategy's draws, and for another package's learner the seed of its
-        draws if `params` do not set it. `classes` are the class names in code order, for class weights.
-        Raises GuestError if the learner cannot be loaded or its constructor fails.
+        `state` returns a seed: for the strategy, and for another package's learner whose seed `params` leave
+        unset. `classes` are the class names in code order, for class weights. Raises GuestError if the
+        learner cannot be loaded or its constructor fails.
         """
         if self.problem:
             raise GuestError(self.problem)
@@ -341,7 +341,7 @@ def _canonical(value: Any, key: str, learner: ResolvedLearner) -> Any:
 
 @contextlib.contextmanager
 def _named(place: str) -> Iterator[None]:
-    """Turn a ValidationError of the block into an InputError that starts with `place`."""
+    """Turn a ValidationError in the ``with`` block into an InputError that starts with `place`."""
     try:
         yield
     except ValidationError as error:

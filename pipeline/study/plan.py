@@ -92,7 +92,7 @@ class Plan:
             yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
-        """Yield the cells of the study's seeds that use support sizes of other cells, except missing ones."""
+        """Yield the cells of the study's seeds that use support sizes of other cells, if these are known."""
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
             for seed in self.seeds_of(task, noise) if algorithm.support_of else ():
@@ -120,7 +120,7 @@ class Plan:
         return _cells(self.matched_groups(sizes))
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
-        """Count the cells that `matched_cells` leaves out, by (algorithm, algorithm whose size it needs)."""
+        """Count cells that `matched_cells` omits, by (algorithm, algorithm whose support size it needs)."""
         missing: dict[tuple[str, str], int] = {}
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm

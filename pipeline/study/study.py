@@ -78,7 +78,7 @@ class Study(BaseModel):
     # numbers of examples; always also at the end of the stream.
     checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
     order: Order = "shuffled"
-    # In the given order: share of a stream, from its start, on which grids are tuned and nothing counts.
+    # In the given order: share of a stream, from its start, on which grids are tuned; results omit it.
     tune_fraction: Share = 0.1
     # x_t is predicted, then (x_{t-delay}, y_{t-delay}) is learned. "before": the due label comes just before
     # x_t is predicted, as in River. Labels due after the stream are learned and not counted.
@@ -87,7 +87,7 @@ class Study(BaseModel):
     # Curves also have measures of this many latest examples, and with this fading factor.
     window: Count | None = None
     fading: Share | None = None
-    # Adds the classifiers that use labels only.
+    # Whether to add the algorithms `BASELINES`, which use labels only.
     baselines: StrictBool = False
     # Share of the rows that a seeded split holds out for testing.
     test_fraction: Share = 0.3

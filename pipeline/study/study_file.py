@@ -16,7 +16,7 @@ from .study import Study, misplaced
 # Keys whose values are lists of tables.
 _TABLES = ("datasets", "algorithms", "rankings")
 
-# By expected type, the texts that would be valid without quotes: the message then says so.
+# By expected type: the texts that would be valid without quotes, which the message then advises.
 _BARE = {"int": r"[+-]?[\d_]+", "float": r"[+-]?[\d_]*\.?\d+(e[+-]?\d+)?", "bool": "true|false"}
 
 
