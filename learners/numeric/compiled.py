@@ -80,7 +80,7 @@ def _remove_stale(parent: Path, keep: Path) -> None:
     for folder in parent.iterdir():
         with contextlib.suppress(OSError):
             if folder != keep and folder.stat().st_mtime < oldest:
-                # The folder is renamed first, so that one process removes it and none loads from half a folder.
+                # The folder is renamed first: one process removes it, and none loads code from half a folder.
                 doomed = Path(tempfile.mkdtemp(prefix=".removing-", dir=parent))
                 folder.rename(doomed / folder.name)
                 shutil.rmtree(doomed, ignore_errors=True)
