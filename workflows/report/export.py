@@ -62,9 +62,9 @@ def write_figure(
 ) -> None:
     """Write a figure as PDF, SVG or PNG.
 
-    Its name selects the kind, a critical difference diagram or learning curves. `width` is in inches. None
-    means: as wide as in the report, the lowest noise level, the ranking metric, the first data set. Raises
-    InputError for an unknown kind or format, if there is no such figure, or if it cannot be written.
+    A name that begins with "cd" selects a critical difference diagram, "curves" learning curves. `width` is
+    in inches; None means a usual width. Defaults are the lowest noise level, the ranking metric and the first
+    data set. Raises InputError for an unknown kind or format, a missing figure, or an unwritable file.
     """
     kind = next((kind for kind in _FIGURES if file.stem.startswith(kind)), None)
     if kind is None or file.suffix not in _SUFFIXES:

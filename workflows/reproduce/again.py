@@ -62,13 +62,13 @@ def flipped(learnt: TrainedCell) -> NDArray[np.bool_]:
 class Competitor:
     """A function g of fixed direction and any norm; a mistake bound compares a learner with it.
 
-    `margins` has y g(x) of every row of the stream, for ‖g‖ = 1.
+    `margins` has y g(x) of every row of the stream, for ‖g‖ = 1. D in a bound is the result of `losses`.
     """
 
     margins: NDArray[np.float64]
 
     def losses(self, norms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the cumulative hinge loss at each norm."""
+        """Return D, the cumulative hinge loss of g, at each norm."""
         return np.array([np.maximum(0.0, 1.0 - norm * self.margins).sum() for norm in norms])
 
     def corollary_1(self, limit: float) -> float:
@@ -99,8 +99,8 @@ def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor
 def removals(learnt: TrainedCell) -> pd.DataFrame:
     """Stream a cell through a fresh copy of its learner, row by row; return removals from the support set.
 
-    Column `when` counts the rows streamed until the removal, `age` those since the removed row, and
-    `mean_age` is the mean of such ages over the cache.
+    Column `when` is the number of rows streamed until the removal. `age` is the number of rows that came
+    after the removed one, and `mean_age` the mean of this number over all rows of the cache.
     """
     learner, given = learnt.learner, learnt.inputs
     fresh = type(learner)(**learner.get_params())

@@ -24,7 +24,7 @@ class NotThere(Exception):
 
 
 def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
-    """Return the row of a frame with that name; the types of pandas allow several rows of one name."""
+    """Return a frame's only row of that name; as pandas types it, a name may also select several rows."""
     return cast("pd.Series[float]", frame.loc[name])
 
 
@@ -72,7 +72,7 @@ class StudyEvidence:
         """Return means over seeds, shape (datasets, algorithms); with `spread` standard deviations (n - 1).
 
         `metric` is one of `METRICS`; shares are not in percent. A mean needs `least_seeds` seeds, by default
-        all of the study. With `gaps`, a mean with fewer is NaN; otherwise it raises `NotThere`.
+        all of the study. If it has fewer, it is NaN with `gaps`; otherwise `NotThere` is raised.
         """
         names = list(self.design.datasets if datasets is None else datasets)
         who = list(self.design.algorithms if algorithms is None else algorithms)
@@ -133,9 +133,9 @@ class StudyEvidence:
     ) -> list[Curve]:
         """Return the mean over seeds of a column along the stream, one curve per algorithm.
 
-        `column` is one of the curves, such as "mistakes_clean" or "fit_seconds", or "test_error", in percent.
-        With `stopped`, cells stopped at their time limit count as far as they came. A page that uses this
-        must say so.
+        `column` is a column of the curves table, such as "mistakes_clean", or "test_error", in percent. With
+        `stopped`, cells that were stopped at their time limit are included up to there. A page that uses
+        this must say so.
         """
         found = mean_curves(
             self.curves_so_far if stopped else self._whole_curves,
@@ -187,7 +187,7 @@ class Evidence:
 
     @property
     def there(self) -> list[StudyEvidence]:
-        """The studies that have been run, each once."""
+        """The studies that have been run; a study with several names in `studies` is listed once."""
         found = [each for each in self._studies.values() if isinstance(each, StudyEvidence)]
         return list({each.name: each for each in found}.values())
 

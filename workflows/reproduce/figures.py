@@ -75,8 +75,8 @@ def compared(
 ) -> TableCell:
     """Return our number, followed in brackets by the printed one and our deviation from it.
 
-    NaN as `ours` means that there is no result; None as `printed` that the paper's text has no number.
-    `digits` counts those after the point, `sd` is our standard deviation; a best entry is bold.
+    `ours` is NaN if there is no result, and `printed` is None if the paper's text has no such number.
+    `digits` is the number of decimal places, and `sd` our standard deviation. A `best` entry is bold.
 
     Examples
     --------

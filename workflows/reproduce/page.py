@@ -145,11 +145,11 @@ def claims_table(pages: Path, papers: Mapping[str, Paper]) -> str:
 
 
 def write_summary(readme: Path, pages: Path, papers: Mapping[str, Paper]) -> None:
-    """Write the table of papers into a README, and that of claims into the README of the pages.
+    """Write the table of papers into `readme`, and that of claims into ``README.md`` in `pages`.
 
-    `readme` has lines ``<!-- papers -->`` and ``<!-- end of papers -->`` around the table; the file
-    ``README.md`` in `pages`, which must be below the folder of `readme`, has ``<!-- claims -->`` and ``<!--
-    end of claims -->``. Raise `InputError` if a file cannot be read or lacks these lines.
+    Lines ``<!-- papers -->`` and ``<!-- end of papers -->`` enclose the first table, ``<!-- claims -->`` and
+    ``<!-- end of claims -->`` the second. Raise `InputError` if `pages` is not below the folder of `readme`,
+    or if a file cannot be read or lacks these lines.
     """
     try:
         where = pages.resolve().relative_to(readme.resolve().parent)

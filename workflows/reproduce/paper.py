@@ -24,7 +24,7 @@ Show: TypeAlias = Callable[[Evidence], Sequence[Block]]
 
 @dataclass(frozen=True)
 class PaperStudy:
-    """A shipped study and its small form, which runs in minutes; None if there is no small form."""
+    """A shipped study and its small form, which runs in minutes; `small` is None if there is no such form."""
 
     full: str
     small: str | None = None
@@ -38,7 +38,7 @@ class Exhibit:
     id: str
     # Such as "Table I: test accuracy and support vectors".
     heading: str
-    # Returns its blocks, in the paper's own layout, with our numbers next to the printed ones.
+    # Returns blocks that show the exhibit in the paper's layout, with our numbers next to the printed ones.
     show: Show
     # A paragraph below the heading.
     note: str = ""
@@ -63,7 +63,7 @@ class Paper:
 
 
 def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check]) -> Paper:
-    """Return a paper with the title, studies, remarks, headings and notes of its file."""
+    """Return a paper; its title, studies, remarks, headings and notes are read from its ``paper.toml``."""
     said = texts(name)
     return Paper(
         name,

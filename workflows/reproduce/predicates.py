@@ -1,7 +1,7 @@
 """The vocabulary of claims: predicates over frames of results, and questions that judge a claim by them.
 
 A frame has one row per case of a claim, such as a data set, and one column per thing that is compared, such
-as an algorithm or a noise rate. A row without some comparison has NaN there. The row of a claim with a single
+as an algorithm or a noise rate. A row has NaN in a column without a value for it. The row of a claim with one
 case has the name "". Names of columns that are noise rates end in "%".
 """
 
@@ -188,7 +188,7 @@ def as_printed(low: float, high: float) -> Predicate:
 
 
 def together(*predicates: Predicate) -> Predicate:
-    """Ask all predicates; a case of the same name must hold with each.
+    """Ask all predicates; a case holds if it holds for every predicate that has it.
 
     Examples
     --------

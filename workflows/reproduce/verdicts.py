@@ -76,7 +76,7 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
 
 
 def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> Verdict:
-    """Return the verdict of `holds_for` on cases and texts of their numbers; `said` says what these are.
+    """Judge the cases of all parts with `holds_for`; the verdict's text is `said` and the parts' texts.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> 
 
 
 def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
-    """Decorate a generator of cases and texts of their numbers to make it a check; see `case_by_case`."""
+    """Make a check of a generator of parts (cases, and a text of their numbers); see `case_by_case`."""
     return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
 
 

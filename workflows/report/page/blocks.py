@@ -50,18 +50,18 @@ class Picture:
 
     # Description for readers who cannot see the drawing.
     title: str
-    # Text printed above it.
+    # Text printed above the drawing.
     heading: str
     # SVG as `plots.svg.draw` returns it.
     svg: str
-    # Relative name of its file; empty if only the page shows it.
+    # Name of the drawing's file, relative to the report's folder; empty if only the page shows the drawing.
     file: str = ""
-    # SVG of the file if it differs from `svg`, for example because it includes a legend.
+    # SVG for the file if it differs from that for the page, for example because it includes a legend.
     sheet: str = ""
 
     @property
     def width(self) -> float:
-        """Return the width in CSS pixels."""
+        """Return the drawing's width in CSS pixels."""
         return size(self.svg)[0]
 
     @property
@@ -82,7 +82,7 @@ class Panels:
 
     @property
     def least_width(self) -> int:
-        """Return a panel's least width in CSS pixels: a phone's, or more to keep the lettering readable."""
+        """Return a panel's least width in CSS pixels: 320 (a phone's), more if text would get too small."""
         widest = max(picture.width for picture in self.pictures)
         return round(max(320.0, widest * (1.1 if self.roomy else 0.88)))
 

@@ -1,4 +1,4 @@
-"""Define tables: from a data frame to a block, and from a block to Markdown, LaTeX and CSV.
+"""Make table blocks from data frames, and write them as Markdown, LaTeX and CSV.
 
 The template prints a table as HTML.
 """
@@ -47,7 +47,7 @@ class TableBlock:
     name: str
     title: str
     header: list[str]
-    # Each row is as wide as the header.
+    # Each row has as many entries as the header.
     rows: list[list[TableCell]]
     # Number of leading columns that are aligned left because they contain text.
     labels: int = 1
@@ -145,7 +145,7 @@ def tabulate(
 
 
 def _widened(mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Extend a mask of a table's last columns to the whole table; an empty mask becomes False everywhere."""
+    """Widen a mask of a table's last columns by columns of False; an empty mask becomes False everywhere."""
     wide = np.zeros(shape, bool)
     if len(mask):
         wide[:, shape[1] - np.shape(mask)[1] :] = mask
@@ -155,8 +155,8 @@ def _widened(mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
 def best_of(values: Any, texts: Any, *, axis: int = 0, highest: bool = False) -> NDArray[np.bool_]:
     """Return a mask of the best entry of every column (`axis` 0) or row (`axis` 1) of a table.
 
-    The best value is the lowest, or the `highest`, of those that are finite. Entries with the text of the
-    best one are best too, because a reader cannot see a difference.
+    The best entry has the lowest finite value, or with `highest` the highest. Entries with the same text as
+    the best one count as best too, because a reader cannot see a difference.
     """
     values, texts = np.asarray(values, float), np.asarray(texts, object)
     known: NDArray[np.bool_] = np.isfinite(values)

@@ -38,19 +38,18 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
     return [levels[place] for place in places]
 
 
-# Functions of a metric and a curves table: its values over the latest examples, by the key of a study that
-# requests them.
+# The function that computes a metric over the latest examples from a table of curves, by key of the study.
 _LATEST = {"window": windowed, "fading": faded}
 
 
 def latest(key: str, metric: Metric) -> str:
-    """Return the column of `StudyView.curves` with a metric's values by window or by fading factor."""
+    """Name the curves column that has a metric over the latest examples; `key` is "window" or "fading"."""
     return f"{key} {metric.name}"
 
 
 @dataclass(frozen=True, eq=False)
 class StudyView:
-    """The results of a study that has run a cell apart from tuning, and values computed from them."""
+    """Results of a study, with at least one cell that is not for tuning, and values computed from them."""
 
     results: StudyResults
 
@@ -61,7 +60,7 @@ class StudyView:
 
     @cached_property
     def finished(self) -> pd.DataFrame:
-        """Return the cells that enter means over seeds; see `finished_rows`."""
+        """Return the cells of which the report takes means over seeds; see `finished_rows`."""
         return finished_rows(self.cells)
 
     @cached_property
@@ -80,7 +79,7 @@ class StudyView:
         return CellCurves(rows, curves.assign(**drawn))
 
     def asked_over(self, key: str) -> list[Metric]:
-        """Return the requested metrics that the study also measures in a "window" or with "fading"."""
+        """Return the requested metrics that are also measured over the latest examples, as in `latest`."""
         return [each for each in self.asked if has_windows(each) and self.results.study.get(key)]
 
     @cached_property
@@ -105,7 +104,7 @@ class StudyView:
 
     @cached_property
     def averages(self) -> Averages:
-        """Return means over seeds, which tables, ranks and tests share."""
+        """Return the object that averages metrics over seeds, for tables, ranks and tests alike."""
         return Averages(self.cells)
 
     @cached_property
@@ -115,7 +114,7 @@ class StudyView:
 
     @cached_property
     def other_comparisons(self) -> list[list[Comparison]]:
-        """Return the comparisons by other metrics with rank tables: a list per metric, by noise level."""
+        """Return comparisons by the other metrics that get rank tables: lists with one per noise level."""
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
         others = [METRICS[name] for name in names]
         if self.asked:
@@ -123,7 +122,7 @@ class StudyView:
         return [self.compared(metric, self.design) for metric in others if metric is not self.metric]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
-        """Compare the algorithms of `part` (of the study) by a metric on its data sets, by noise level."""
+        """Compare the algorithms of a part of the study by a metric, once for each of its noise levels."""
         return [compare(self.averages, metric, noise, part) for noise in part.noise]
 
     def comparisons_of(self, metric: str | None, noise: object) -> list[Comparison]:

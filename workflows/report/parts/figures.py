@@ -20,11 +20,11 @@ from ..words.wording import count
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Inches: as wide as a notebook's text.
+# Width and height of a figure in inches; a notebook's text is as wide.
 _PANEL = (6.4, 4.0)
 # Columns of a legend below the curves.
 _COLUMNS = 3
-# Points: journals accept lettering of at least 6.
+# Least size of lettering in points. Tick labels are 1/11 smaller, and journals require at least 6.
 _LEAST_LETTERING = 7.0
 
 
@@ -140,9 +140,9 @@ class CurvePanel(NamedTuple):
 
 
 def curve_panels(panels: Sequence[CurvePanel], styles: Styles, axis: Axis, title: str, file: str) -> Panels:
-    """Draw panels for the page, and one picture of all panels with a legend for the file named `file`.
+    """Draw each panel for the page, and all panels in one picture with a legend, for a file.
 
-    There must be at least one panel. `title` describes the picture; `file` is relative to the report.
+    There must be a panel. `title` describes the picture; `file` is its path within the report's folder.
     """
     drawings, sheet = learning_curves([(panel.short, panel.curves) for panel in panels], styles, axis)
     pictures = [
@@ -181,9 +181,9 @@ def stream_panels(
 ) -> tuple[Panels, list[Curve]] | None:
     """Draw a quantity in one panel for each data set and noise level that has curves.
 
-    `title` and `file` (a stem) name the picture of all panels. `algorithms` are by default those that the
-    study draws. `heading` returns the text above a panel in the page, and `short` that in the picture of all
-    panels. `marked` may add marks to a curve. Returns the panels and all curves, or None without curves.
+    The picture of all panels has `title` and, without suffix, the file name `file`. By default `algorithms`
+    are those that the study draws. `heading` returns a panel's title in the page, `short` its title in that
+    picture. `marked` may add marks to a curve. Returns the panels and all curves, or None without curves.
     """
     panels = []
     for dataset, noise in places:
@@ -214,7 +214,7 @@ def stream_blocks(
     more: str = "",
     names: Sequence[str] = (),
 ) -> list[Block]:
-    """Return a heading, a note that also explains marks, a legend of `names` or all drawn, and the panels."""
+    """Return heading, note, legend and panels; without `names` the legend has all algorithms with a curve."""
     panels, curves = found
     if any(curve.changes for curve in curves):
         note += " Dashed vertical lines: the stream changes."

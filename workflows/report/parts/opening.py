@@ -103,7 +103,7 @@ def _below_the_majority(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def few(names: Sequence[str]) -> str:
-    """Name all, or a few and the number of the others."""
+    """Join names; of a long list, name only the first few and count the others."""
     if len(names) <= _NAMED + 1:
         return enumerate_names(names)
     return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} others"
@@ -161,7 +161,7 @@ def opening(view: StudyView) -> list[Block]:
 
 
 def _waiting(view: StudyView) -> str:
-    """Describe the cells that have not run yet, successive seeds together."""
+    """Describe the cells that have not run yet; successive seeds that lack the same cells share an entry."""
     if not view.coverage.missing:
         return ""
     design, begun = view.design, set(view.cells["parent"])
@@ -183,7 +183,7 @@ def _waiting(view: StudyView) -> str:
 
 
 def _courses(view: StudyView) -> Iterator[str]:
-    """Describe the order of rows, the rows counted, batches and label delay, if not the defaults."""
+    """Describe order of rows, rows left out of results, batches and label delay where not the default."""
     study, cells = view.results.study, view.cells
     given = cells[cells["order"] == "given"]
     if len(given):

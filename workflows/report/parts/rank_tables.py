@@ -26,7 +26,7 @@ def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFram
 
 
 def rank_texts(ranks: pd.DataFrame, places: Sequence[int]) -> pd.DataFrame:
-    """Write ranks with the given digits after the point, one number per column; NaN becomes a dash."""
+    """Write ranks as texts; `places` has the number of decimal places of each column; NaN becomes a dash."""
     columns = [
         [f"{value:.{digits}f}" if np.isfinite(value) else "–" for value in ranks.iloc[:, place]]
         for place, digits in enumerate(places)
@@ -39,7 +39,7 @@ def by_algorithm(
 ) -> TableBlock:
     """Return a table with a row per algorithm and a column per noise level; the best of a column is bold.
 
-    `values` has `Noise` or other names as columns, `texts` the same shape.
+    `texts` has the entries for the numbers in `values`, whose columns are `Noise` or other names.
     """
     header = ["algorithm", *(str(getattr(column, "short", column)) for column in values)]
     csv_names = {column: f"noise {column.slug}" for column in values if isinstance(column, Noise)}
@@ -54,7 +54,7 @@ def by_algorithm(
 
 
 def _places(comparisons: Sequence[Comparison]) -> int:
-    """Return the digits after the point of mean ranks; ranks on one data set are whole or halves."""
+    """Return the number of decimal places of ranks: 2 for means; on one data set they are whole or halves."""
     if any(c.n > 1 for c in comparisons):
         return 2
     return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1

@@ -95,7 +95,7 @@ class _Part:
 
 
 def _note(parts: list[_Part]) -> str:
-    """Explain flags, and name the flagged means with a stopped or failed cell."""
+    """Explain the flags of means that lack seeds, and name those with a stopped or failed cell."""
     if not any(part.partial.any() for part in parts):
         return ""
     gaps = [gap for part in parts for gap in part.gaps]

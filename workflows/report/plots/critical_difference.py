@@ -22,7 +22,7 @@ DIAGRAM_WIDTH = 400.0
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
 # Distance between the lines of a name on two lines.
 _LINE = 13.0
-# Letters of a line of a name: what a given width may use, and a page, whose diagrams are about this wide.
+# Letters to try per line of a name, for a given width and for a page; the width that a page prefers, in px.
 _LETTERS, _PAGE_LETTERS, _PAGE_WIDTH = (80, *range(8, 41, 2)), tuple(range(20, 41, 2)), 520.0
 # Lettering of at least 6 points, as journals require; names are wrapped to get up to 9 points.
 _LEAST_SCALE, _GOOD_SCALE = 6 / 11, 9 / 11
@@ -31,9 +31,9 @@ _LEAST_SCALE, _GOOD_SCALE = 6 / 11, 9 / 11
 def critical_difference(comparison: Comparison, styles: Styles, peers: Sequence[Comparison] = ()) -> str:
     """Draw Demšar's diagram as SVG: mean ranks on a line, with bars over groups that do not differ.
 
-    The comparison needs at least one complete data set and two algorithms. The bars are its cliques; the
-    ruler is Nemenyi's critical difference; `peers` have diagrams of the same scale. See J. Demšar (2006),
-    figure 1.
+    `comparison` needs at least one complete data set and two algorithms. Its cliques become the bars. A
+    ruler shows Nemenyi's critical difference. `peers` are the comparisons whose diagrams get the same scale.
+    See J. Demšar (2006), figure 1.
     """
     with theme():
         layout = _layout(comparison, peers)
@@ -146,7 +146,7 @@ def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]
 
 
 def _distinct(names: list[str], letters: int) -> list[str]:
-    """Return names of at most two lines of `letters`, cut where they still differ; unchanged if nowhere."""
+    """Fit names into two lines of `letters`, all different; return them unchanged if that is impossible."""
     for head in sorted(range(letters), key=lambda head: abs(2 * head - letters)):
         fitted = [_fitted(name, letters, head) for name in names]
         if len(set(fitted)) == len(set(names)):
@@ -155,7 +155,7 @@ def _distinct(names: list[str], letters: int) -> list[str]:
 
 
 def _fitted(name: str, letters: int, head: int) -> str:
-    """Return a name on one line or two; if it does not fit, drop the middle, on one line after `head`."""
+    """Fit a name into one line or two; otherwise cut its middle (in a single line, after `head` letters)."""
     if len(name) <= letters:
         return name
     places = [found.end() for found in re.finditer(r"[\s/:_-]|[.,(](?!\d)|[a-z](?=[A-Z])", name)]
@@ -192,7 +192,7 @@ def _layout(
     width: float | None = None,
     choices: Sequence[int] = _LETTERS,
 ) -> _Layout:
-    """Lay out a diagram as wide as its names need in a page, or scaled to `width` px; cut few names."""
+    """Lay out a diagram as wide as its names need, or scaled to `width` px; prefer to cut few names."""
     k = len(comparison.mean_ranks)
     shared = [each for each in (comparison, *peers) if each.k == k]
     found, wanted = [], _PAGE_WIDTH if width is None else width

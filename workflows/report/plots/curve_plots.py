@@ -92,7 +92,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
             markevery=sorted(set(np.minimum(marks, t.size - 1).tolist())),
         )
         if curve.marks:
-            # Place rings on the line, which the log-log plot draws straight between checkpoints.
+            # Put the curve's marks on its line, which is straight between checkpoints on logarithmic axes.
             heights = np.exp(np.interp(np.log(curve.marks), np.log(t), np.log(mean)))
             axes.plot(curve.marks, heights, ls="none", marker="o", ms=9, mfc="none", mec=colour, mew=1.5)
     for change in sorted({each for curve in curves for each in curve.changes if each <= curve.t[-1]}):
@@ -180,7 +180,7 @@ def _below(noise: Sequence[Noise]) -> float:
 def _draw_lines(
     axes: Axes, table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, *, to_scale: bool
 ) -> None:
-    """Draw the lines and label the levels; with `to_scale`, place the levels of a single model by rate."""
+    """Draw the lines and label the levels; `to_scale` places the levels of a single noise model by rate."""
     stretches = list(_stretches(noise))
     places: NDArray[np.float64] = np.arange(len(noise), dtype=float)
     for step, stretch in enumerate(stretches):
@@ -206,7 +206,7 @@ def ranks_by_noise(
     """Draw mean rank against noise as SVG, one line per algorithm, with rank 1 at the top.
 
     Lines join the levels of one noise model; each model has its own stretch of the axis. `table` has shape
-    (algorithms, noise levels), NaN at a level without ranks. `legend` adds the names, for a file.
+    (algorithms, noise levels), NaN at a level without ranks. `legend` adds a legend, which files need.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -274,7 +274,7 @@ def error_by_size(
     """Draw error against model size as SVG, one point per row; lines join points of the same learner.
 
     `points` has the columns size and error, and algorithms as its index; `learners` names the learner of each
-    row. `legend` adds the names, for a file.
+    row. `legend` adds a legend, which files need.
     """
     names = [str(name) for name in points.index]
     entries = list(dict.fromkeys(names))

@@ -48,8 +48,8 @@ def error_reductions(
 ) -> str:
     """Draw one point per task and noise level, and a least-squares line per level, as SVG with a legend.
 
-    `points` is (name, x, y) per noise level, increasing; more noise gives a deeper color. `style` is that of
-    the algorithm whose error reduction is shown.
+    `points` has (name, x, y) of each noise level, the lowest first; later levels get deeper colors. `style`
+    is that of the algorithm whose error reduction is shown.
     """
     with theme():
         height = PANEL[1] + 26

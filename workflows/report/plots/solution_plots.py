@@ -46,7 +46,7 @@ class Solution:
 
 
 def _dots(axes: Axes, points: NDArray[np.float64], name: str, **style: Any) -> None:
-    """Draw a zero-length stroke at every point, all in one path with the id `name`."""
+    """Draw a line of length 0 at every point, which shows as a dot; all are one path with the id `name`."""
     if len(points):
         # Go to each point twice (a stroke of length 0), then lift the pen (NaN).
         x, y = (np.column_stack([each, each, np.full(len(each), np.nan)]).ravel() for each in points.T)
@@ -88,7 +88,7 @@ def _panel(axes: Axes, solution: Solution, place: int = 0) -> None:
 
 
 def _finished(svg: str) -> str:
-    """Replace strokes of support vectors by open marks, and round coordinates to a hundredth pixel."""
+    """Replace the dots of support vectors by outlines, and round coordinates to a hundredth pixel."""
     root = parse(svg)
     for path in root.iter("path"):
         path.set("d", shortened(path.attrib["d"], ".2f"))
@@ -97,7 +97,7 @@ def _finished(svg: str) -> str:
         marks = group.find("path") if kind in ("points", "support") else None
         if marks is not None:
             right, down, shape = _OPEN[int(rest[0])] if kind == "support" else (0.0, 0.0, "h0")
-            # M x y L x y, point after point.
+            # The path has "M x y L x y" for every point.
             numbers = marks.attrib["d"].split()
             places = zip(numbers[1::6], numbers[2::6], strict=True)
             marks.set(

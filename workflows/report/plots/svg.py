@@ -46,7 +46,7 @@ def written(value: float, large: bool) -> str:
 
 
 def logarithmic_ticks(first: float, last: float) -> list[float]:
-    """Return round numbers between two positive ones, on the finest scale with at most eight."""
+    """Return at most eight round numbers between two positive ones, in the finest possible steps."""
     exponents = range(int(np.floor(np.log10(first))), int(np.ceil(np.log10(last))) + 1)
     ticks: list[float] = []
     for multiples in _MULTIPLES:
@@ -83,9 +83,9 @@ def draw_grid(axes: Axes, which: str = "y") -> None:
     axes.set_axisbelow(True)
 
 
-# (on white, on the dark page): found by a search in which any two colors differ by at least 0.12 in OKLab for
-# normal, deuteranopic and protanopic sight, each contrasts at least 3:1 with the page, and both modes have
-# related hues.
+# Colors (on white, on the dark page), found by a search: any two differ by at least 0.12 in OKLab for normal,
+# deuteranopic and protanopic sight, each contrasts at least 3:1 with the page, and both modes have related
+# hues.
 PALETTE = (
     ("#268bfc", "#c0e8fd"),
     ("#b01003", "#e56f17"),
@@ -311,7 +311,7 @@ def _compact(root: ET.Element) -> None:
 
 
 def _mark_style(element: ET.Element) -> object:
-    """Return the key to group neighbors by: a mark's (<use>) style; another element is its own key."""
+    """Return a key that marks (<use>) of one style have in common; any other element is its own key."""
     return (element.get("style") or element) if element.tag == "use" else element
 
 
@@ -354,8 +354,7 @@ def inline(svg: str, prefix: str, title: str) -> str:
     _compact(root)
     width, _ = _size(root)
     root.set("aria-label", title)
-    # Scale only so far that the lettering stays near the size of the page's text; beyond that, its box
-    # scrolls.
+    # Limit scaling, so that lettering stays about as large as the page's text. Narrow pages scroll instead.
     root.set("style", f"min-width:{0.85 * width:.0f}px;max-width:{1.45 * width:.0f}px")
     return ET.tostring(root, encoding="unicode")
 

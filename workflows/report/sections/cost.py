@@ -105,7 +105,7 @@ def within_seconds(view: StudyView) -> Section | None:
 
 
 def _one_stream(view: StudyView) -> Iterator[TaskGroup]:
-    """Yield the groups of several data sets that are the same task on the same rows."""
+    """Yield the groups in which several data sets are the same task on the same rows."""
     tasks = view.cells.drop_duplicates("dataset").set_index("dataset")["task"]
     for group in task_groups(view.cells, view.design):
         if len(group.datasets) > 1 and tasks[group.datasets].nunique() == 1:
@@ -128,7 +128,7 @@ def _points(view: StudyView, group: TaskGroup) -> pd.DataFrame:
 
 
 def _limits(seconds: pd.Series[float]) -> list[float]:
-    """Return 1 and 3 times powers of ten, from the first that any time meets to the first that all meet."""
+    """Return time limits such as 0.3, 1 and 3 s, from the least that one run meets to one that all meet."""
     low, high = np.log10(seconds.min()), np.log10(seconds.max())
     ladder = [
         step * 10.0**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in (1, 3)
@@ -139,7 +139,7 @@ def _limits(seconds: pd.Series[float]) -> list[float]:
 
 
 def _within_table(points: pd.DataFrame, algorithms: list[str], stream: str, place: int) -> TableBlock:
-    """Tabulate each algorithm's least error with any size of budget that finishes within a time limit."""
+    """Tabulate each algorithm's least error within each time limit, over the budgets that finish in time."""
     limits = _limits(points["seconds"])
     within = pd.DataFrame(
         {limit: points[points["seconds"] <= limit].groupby(level=0)["error"].min() for limit in limits}

@@ -126,7 +126,7 @@ def _not_drawn(view: StudyView, shown: Sequence[str], levels: Sequence[Noise]) -
 
 
 def _ends(view: StudyView, dataset: str, curves: Sequence[Curve]) -> TableBlock:
-    """Return the final values of curves, the largest first, then the progress of the other algorithms."""
+    """Return a table of mistakes at the end, the most first, then how far algorithms without a curve came."""
     rows = []
     for curve in sorted(curves, key=lambda curve: -curve.mean[-1]):
         spread = f" ± {curve.sd[-1]:,.0f}" if curve.seeds > 1 else ""

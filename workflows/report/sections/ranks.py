@@ -58,7 +58,7 @@ def section(view: StudyView) -> Section:
 
 
 def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
-    """Draw mean rank against noise, and return the algorithms drawn; None below two levels or algorithms."""
+    """Draw mean rank against noise, and list the algorithms drawn; None without two levels and algorithms."""
     known = [c for c in view.comparisons if c.n]
     frame, noise = rank_frame(known, view.design), [c.noise for c in known]
     if min(frame.shape) < 2:

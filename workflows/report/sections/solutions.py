@@ -138,7 +138,7 @@ def _support(learnt: TrainedCell) -> NDArray[np.float64] | None:
 
 
 def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.int32]:
-    """Return the labels given to the learner for its support vectors, -1 if not a training point."""
+    """Return the label that the learner got for each support vector; -1 if that is not a training point."""
     given: dict[tuple[float, ...], int] = {}
     for start, stop, X in learnt.inputs.train.blocks():
         rows, codes = map(tuple, _dense(X).tolist()), learnt.inputs.noisy[start:stop].tolist()
@@ -147,7 +147,7 @@ def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.i
 
 
 def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tuple[str, str]]]:
-    """Return the pictures of one data set's models, all on one scale, and the models whose scores fail."""
+    """Return one data set's solutions, all on one scale, and why the other models cannot be drawn."""
     from ....learners import take_rows
 
     parts = {}
@@ -182,7 +182,7 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
 
 
 def _scores(learnt: TrainedCell, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the decision function on a grid of rows of the training rows' type, to avoid compiling again."""
+    """Return the decision function on a grid of the training rows' type (others would be compiled anew)."""
     across, up = np.meshgrid(x, y)
     X: Any = learnt.inputs.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)

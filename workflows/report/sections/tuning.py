@@ -41,7 +41,7 @@ def _setting(tuned: Tuned) -> str:
 
 
 def _grid_table(view: StudyView) -> TableBlock:
-    """Return every grid, how often its winner was at its edge, and by which criterion it won."""
+    """Return a table of grids, their criteria, and how often the winner had the least or largest value."""
     rows, flags = [], []
     for name in view.design.algorithms:
         own = [tuned for tuned in view.results.tuning if tuned.algorithm == name]
@@ -60,7 +60,7 @@ def _grid_table(view: StudyView) -> TableBlock:
 
 
 def _rows_that_tune(view: StudyView) -> list[str]:
-    """Say whether rows used for tuning are also reported, in a sentence for each kind of data set."""
+    """Say whether rows used for tuning also enter the results, in a sentence for each kind of data set."""
     study = view.results.study
     tuned = {each.dataset for each in view.results.tuning}
     runs = evaluation_rows(view.cells)
@@ -74,7 +74,7 @@ def _rows_that_tune(view: StudyView) -> list[str]:
 
 
 def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
-    """Say whether reported rows of a data set are also used for tuning; `rows` are its cells."""
+    """Say whether a data set's results come from rows also used for tuning; `rows` are its cells."""
     if rows["drawn"].eq(True).any():
         return "Rows are drawn for each seed: no row used for tuning is reported."
     if rows["order"].eq("given").any():

@@ -229,12 +229,12 @@ def friedman_sentence(comparison: Comparison) -> str:
 
 
 def averaged(design: Design) -> str:
-    """Describe the entries of score tables."""
+    """Say what an entry of a score table is: a mean and standard deviation over seeds, or a single run."""
     return "Mean ± standard deviation over seeds" if design.repetitions > 1 else "One run each"
 
 
 def shaded(design: Design) -> str:
-    """Describe what curves show."""
+    """Say what a curve is: a mean over seeds with its standard deviation, or a single run."""
     if design.repetitions > 1:
         return "mean over seeds, shaded by one standard deviation"
     return "one run each"

@@ -115,8 +115,8 @@ KERNELS = (RBF, POLY)
 class Run:
     """A run of OMS-LASVM on one order of the examples; `order` is the seed that shuffles them.
 
-    After each number of examples in `switches` the complexity doubles (`doubles`) or rises by 1. `start` is
-    the first gamma, None if cross-validation chose it, or the first degree, 1.
+    After each number of examples in `switches`, the gamma doubles (`doubles`) or the degree rises by 1.
+    `start` is the first gamma or degree; it is None if cross-validation chose the gamma.
     """
 
     order: int
@@ -125,7 +125,7 @@ class Run:
     doubles: bool
 
     def complexity(self, t: float) -> float:
-        """Return gamma or degree in use after `t` examples; without `start`, gamma divided by the first."""
+        """Return gamma or degree after `t` examples; if `start` is None, gamma in multiples of the first."""
         risen = sum(switch <= t for switch in self.switches)
         return (self.start or 1.0) * 2.0**risen if self.doubles else 1.0 + risen
 
@@ -162,7 +162,7 @@ def runs(study: StudyEvidence, label: str) -> list[Run]:
 
 
 def _until(study: StudyEvidence, points: Sequence[int]) -> list[int]:
-    """Return those `points` before the end of the stream, and the end. Small studies have shorter streams."""
+    """Return the `points` that lie before the end of the stream, and its end; small studies end earlier."""
     end = int(study.curve("test_error", RBF.high, DATASET).t[-1])
     return [*(t for t in points if t < end), end]
 
@@ -173,10 +173,7 @@ def _error(study: StudyEvidence, label: str, t: float) -> float:
 
 
 def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
-    """Return means and standard deviations of test errors over orders, and the number of orders.
-
-    Both tables have the shape (complexities, numbers of examples).
-    """
+    """Return mean and sd of test errors over orders, shape (complexities, sizes), and how many orders."""
     fixed, points = kernel.fixed(study), _until(study, SIZES)
     curves = study.curves("test_error", list(fixed), DATASET)
     places, rows = [list(curves[0].t).index(size) for size in points], list(fixed.values())
@@ -202,9 +199,10 @@ def _order_errors(study: StudyEvidence, label: str) -> list[Curve]:
 # The paper calls 0.008 near the best complexity 0.01, and 0.016 near 0.02. Levels of the rbf kernel double,
 # so a factor of 2 means within one level of the best.
 _NEAR, _A_LEVEL = 1.25, 2.0
-# The paper calls 0.49% "almost as well" as 0.42%: the difference and the factor of the two.
+# The paper calls an error of 0.49% "almost as well" as 0.42%; these are their difference and ratio.
 _ALMOST_POINTS, _ALMOST_FACTOR = round(said(29) - said(30), 2), said(29) / said(30)
-# Two learners, "or a little more": a new one also learns the support vectors of the one before.
+# OMS-LASVM costs as much as two learners "or a little more", because a new learner also learns the support
+# vectors of the one before. The claim holds up to this multiple of one learner's cost.
 _COST = 2.5
 
 
@@ -275,7 +273,7 @@ def _gamma_follows(evidence: Evidence) -> Verdict:
             f"{_at(t)} gamma {_in_use(found, t)} (best of those tried {wanted:g}; "
             f"Welch's {_in_use(welch, t)})"
         )
-    # The tolerance keeps rounding from deciding.
+    # The factor 1.0001 keeps rounding errors from deciding.
     near, level = (sum(each <= factor * 1.0001 for each in apart) for factor in (_NEAR, _A_LEVEL))
     figures = (
         f"{'; '.join(words)}: {near} of {len(apart)} within a factor of {_NEAR:g} of the best, "
@@ -373,7 +371,7 @@ def _same_order_of_cost(evidence: Evidence) -> Verdict:
     for kernel in KERNELS:
         fixed, single = kernel.fixed(study), []
         for run in runs(study, kernel.oms(PRINTED)):
-            # The costlier of its two learners is at the next level.
+            # OMS-LASVM also trains a learner at the next complexity, the costlier of its two.
             richer = 2 * run.complexity(t) if run.doubles else run.complexity(t) + 1
             nearest = min(fixed, key=lambda name: abs(fixed[name] - richer))
             single.append(study.at("kernel_evaluations", nearest, DATASET, t))
@@ -412,7 +410,7 @@ def _drawn(name: str, title: str, panels: Sequence[tuple[str, Sequence[Curve]]],
 def errors_by_complexity(evidence: Evidence) -> list[Block]:
     """Return Fig. 2, a table of it for each kernel, and the best complexities next to the printed ones."""
     study = the_study(evidence)
-    # A gamma of 0.005 is drawn at 5, because logarithmic axes begin at 1.
+    # Gamma is drawn in thousandths (0.005 at 5), because logarithmic axes begin at 1.
     panels = [
         ("rbf kernel: gamma in thousandths", _by_size(study, RBF, 1000.0)),
         ("polynomial kernel: degree", _by_size(study, POLY, 1.0)),
@@ -529,7 +527,7 @@ def _switches(study: StudyEvidence, kernel: Kernel) -> TableBlock:
     if kernel.reached:
         shown = [f"{kernel.reached[t]:g}" if t in kernel.reached else "–" for t in points]
         theirs = kernel.printed_error(kernel.oms(PRINTED), points[-1])
-        # The paper prints no other switch.
+        # The paper prints only the first switch of the rbf kernel.
         rises = f"{FIRST_SWITCH:,}, …" if kernel is RBF else "–"
         rows.append(["the paper", "1", rises, *shown, "–" if theirs is None else number(theirs, 2)])
     for start, (test, what) in itertools.product(kernel.starts, TESTS.items()):

@@ -21,20 +21,20 @@ from ..verdicts import Check, Outcome, Parts, Verdict, by_case, holds_for
 ETAS = (0.1, 0.3, 0.5, 0.8)
 BUDGETS = (100, 300, 1000)
 _ETAS = ", ".join(map(str, ETAS))
-# A support set has leveled off if the second half of the stream adds less than the first share to it. The
-# Perceptron's "keeps growing" if it adds more than the second share.
+# Shares of a support set that the second half of the stream adds: below the first, the set has leveled off;
+# above the second, the Perceptron's set "keeps growing".
 _LEVEL, _GROWING = 0.1, 0.2
 # From this number of support vectors on, a projection takes longer than the constant work per mistake. To
 # estimate an exponent, sizes must differ by at least this factor.
 _LARGE, _RANGE = 300, 3
-# The exponents that count as quadratic, and the largest difference between repetitions for a verdict.
+# The exponents that count as quadratic; for a verdict, those of repetitions may differ by this at most.
 _QUADRATIC, _AGREE = (1.5, 2.5), 0.5
-# The learner whose final function the mistake bounds compare others with.
+# The mistake bounds compare a learner with a fixed function, here the final one of this learner.
 _COMPETITOR = "Projectron++, U of B = 1000"
 
 
 def bound_names(budget: int) -> tuple[str, str, str]:
-    """Return the labels of the Forgetron with a budget and of both Projectrons with its norm bound."""
+    """Return the labels of a Forgetron and of both Projectrons that get this Forgetron's norm bound."""
     return f"Forgetron, B = {budget}", f"Projectron, U of B = {budget}", f"Projectron++, U of B = {budget}"
 
 
@@ -215,7 +215,7 @@ def _within_bounds(bound_of: Callable[[Competitor, float], float], limits: Mappi
 def projection_times(
     study: StudyEvidence, task: str, least_size: int
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return support set sizes and seconds per projection of a mistake, for each repetition.
+    """Return sizes of the support set, and the seconds of one projection at each size, by repetition.
 
     Each pair of values belongs to an interval between two checkpoints; intervals with fewer than `least_size`
     support vectors are left out. The difference in time between the Projectron with eta = 0 and the

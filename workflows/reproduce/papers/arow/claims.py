@@ -54,10 +54,10 @@ _SLIGHTLY, _LEVEL, _CLEAR = 0.25, 0.25, 0.25
 _NARROW, _MOST, _NEARLY_ALL = 0.6, 0.5, 0.9
 # The largest difference in accuracy that counts as "close to the line", the diagonal of Fig. 8.
 _CLOSE = 0.01
-# "About 75%" fewer mistakes.
+# The percentages that count as "about 75%" fewer mistakes.
 _ABOUT_75 = (65.0, 85.0)
-# "Similar" accuracies, in points; the rise in points at one step that a downward trend may have; "much
-# faster", as a ratio.
+# In points: the largest difference of "similar" accuracies, and the largest rise within a trend that falls.
+# "Much faster": the least ratio of times.
 _SIMILAR, _RIPPLE, _MUCH_FASTER = 1.0, 0.5, 1.5
 
 _OLDER = ("Perceptron", *PAS, "SOP full", "SOP diagonal")
@@ -360,7 +360,7 @@ def _adagrad_falls_short(evidence: Evidence) -> Verdict:
         on_most.append(ahead > _MOST * len(every))
         on_some.append(below > 0)
         said.append(f"of {len(every)} on {group} tasks: AROW on {ahead}, another baseline on {below}")
-    # The claim is that AdaGrad is behind AROW; in addition it is behind another baseline somewhere.
+    # The claim: AdaGrad is less accurate than AROW, and on some tasks also than another baseline.
     return holds_if(
         all(on_most) and all(on_some),
         f"tasks and rates on which AdaGrad is behind, {'; '.join(said)}",
@@ -451,7 +451,7 @@ CLAIMS: Mapping[str, Check] = {
         ahead_in(zip(_CWS, _AROWS, strict=True)),
         "test errors in percent",
     ),
-    # The claim says: worse than both.
+    # The claim: CW has a higher test error than both the Perceptron and PA.
     "arow-21": Question(
         _by_reading("mean", (*_CWS, "Perceptron", *PAS)),
         ahead_in((cw, ("Perceptron", pa)) for cw in _CWS for pa in PAS),

@@ -144,7 +144,7 @@ def synthetic_curves(evidence: Evidence) -> list[Block]:
 
 
 def synthetic_test_errors(evidence: Evidence) -> list[Block]:
-    """Return Fig. 6: test errors over the runs, after the one pass of Fig. 5 and with passes tuned."""
+    """Return Fig. 6: test errors over runs with one pass (as in Fig. 5) and with a tuned number of passes."""
     pictures, parts, columns = [], [], []
     for reading, key in READINGS.items():
         study = evidence[key]

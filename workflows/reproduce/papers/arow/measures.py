@@ -15,7 +15,7 @@ from ...evidence import NotThere, StudyEvidence
 
 # The paper does not say which PA it uses, so claims about PA are checked for both.
 PAS = ("PA", "PA-I")
-# The multi-class text tasks; the paper's are all text.
+# The study's multi-class tasks on text; the paper has no others.
 TEXT = ("amazon7", "amazon3", "20newsgroups", "reuters21578-r8")
 # Rates of label noise of Fig. 10.
 LEVELS = (0.0, 0.1, 0.25)
@@ -39,7 +39,7 @@ def with_one(pa: str) -> list[str]:
 
 
 def rates(study: StudyEvidence) -> str:
-    """Return the study's rates of label noise for a sentence."""
+    """Return the study's rates of label noise as a text such as "0%, 10%, 50%"."""
     return ", ".join(map(percent, study.rates))
 
 

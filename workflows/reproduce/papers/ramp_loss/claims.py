@@ -135,7 +135,7 @@ def _full_is_sparse(evidence: Evidence) -> Verdict:
 
 @measure
 def _sizes(evidence: Evidence) -> Rows:
-    """Return the larger of both ramp-loss models, and the smallest of the three others, by data set."""
+    """Return sizes by data set: of the larger ramp-loss model, and of the smallest of the three others."""
     return {
         name: {
             "ramp": max(row[RAMP].size, row[ACTIVE].size),
@@ -187,10 +187,13 @@ def _seconds_at_best(evidence: Evidence) -> Rows:
 
 
 def judge_outliers(shares: Mapping[str, float], sizes: Mapping[str, float]) -> Verdict:
-    """Judge the positions and the number of support vectors."""
+    """Judge whether only IDSVM has support vectors beyond the other margin.
+
+    Each of the other two models must also have at most half as many support vectors in all.
+    """
     texts = ", ".join(f"{name} {100 * shares[name]:.1f}% of {sizes[name]:,.0f}" for name in THREE)
     inside = shares[RAMP] == shares[ACTIVE] == 0.0 < shares[IDSVM]
-    # "Much sparser": at most half.
+    # "Much sparser": at most half of the support vectors of IDSVM.
     fewer = 2 * max(sizes[RAMP], sizes[ACTIVE]) <= sizes[IDSVM]
     return holds_if(
         inside and fewer, f"beyond the other margin, and in all: {texts}", in_part=inside or fewer
@@ -245,7 +248,7 @@ def _below_retraining(evidence: Evidence) -> Verdict:
         f"retraining takes {ratios[0]:,.0f} times the evaluations by {t[0]:,.0f} examples, {ratios[-1]:,.0f} "
         f"times by {t[-1]:,.0f}, where it is stopped"
     )
-    # "Far fewer": a tenth.
+    # "Far fewer" evaluations: at most a tenth of those of retraining.
     return holds_if(bool(ratios.min() >= 10), figures, in_part=bool(ratios.min() > 1))
 
 
@@ -268,7 +271,7 @@ def _faster(evidence: Evidence) -> Verdict:
         raise NotThere(f"{study.name}: {seconds.index[seconds.isna()][0]} has not run to its end")
     ratios = {name: float(seconds[IDSVM] / seconds[name]) for name in (RAMP, ACTIVE)}
     texts = ", ".join(f"{ratio:.1f} times what {name} takes" for name, ratio in ratios.items())
-    # "Much faster": half the time.
+    # "Much faster": at most half the time of IDSVM.
     cases = {name: ratio >= 2 for name, ratio in ratios.items()}
     return holds_for(cases, f"IDSVM takes {seconds[IDSVM]:.1f} s at best: {texts}")
 
@@ -321,7 +324,8 @@ def _hundred_kept(evidence: Evidence) -> Verdict:
         last, early, late = _losses(study, label, 100)
         costs = _costs(study, label)
         saving = costs[RAMP] / costs[KEPT[100]]
-        # "Small": a point at most; "decreases": less from 1,000 examples on; "significant": half the cost.
+        # "Small" loss: a point at most. "Decreases": the loss is less from 1,000 examples on than before, or
+        # at most 0.1 points. "Significant" saving: at least half of the evaluations.
         asked += [last <= 1.0, late < early or late <= 0.1, saving >= 2]
         texts.append(
             f"{name} {last:.2f} points lost at the end ({early:.2f} before 1,000 examples, "
@@ -336,7 +340,7 @@ def _thousand_kept(evidence: Evidence) -> Parts:
     for name, label in forgetting_sets(study).items():
         last, costs = _losses(study, label, 1000)[0], _costs(study, label)
         saving = costs[RAMP] / costs[KEPT[1000]]
-        # "Negligible": a quarter of a point; "significant": a third of the cost.
+        # "Negligible" loss: at most 0.25 points. "Significant" saving: at least a third of the evaluations.
         held = abs(last) <= 0.25 and saving >= 1.5
         yield {name: held}, f"{name} {last:.2f} points, {saving:.1f} times fewer evaluations"
 
@@ -424,7 +428,7 @@ CLAIMS: Mapping[str, Check] = {
     "ramp-16": _like_one_training,
     "ramp-17": _faster,
     "ramp-18": Question(_evaluations(), rises_with(), "million kernel evaluations", digits=0),
-    # "Significant": more than a point.
+    # "Significant" loss: more than a point.
     "ramp-19": Question(_lost_without(), above(1.0), "points lost"),
     "ramp-20": _hundred_kept,
     "ramp-21": _thousand_kept,

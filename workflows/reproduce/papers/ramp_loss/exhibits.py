@@ -1,4 +1,4 @@
-"""The tables and figures of the ramp-loss paper, and tables of why entries of its Table I differ."""
+"""The tables and figures of the ramp-loss paper, and tables on why our Table I differs from it."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _point(cells: pd.DataFrame, printed: Entry | None) -> list[str | TableCell]:
     ]
 
 
-# The data sets of the study of differences: the paper's name, and the difference from Table I.
+# The data sets of the study of differences: the paper's name of each, and what differs from Table I.
 DIFFERENT_SETS: Mapping[str, tuple[str, str]] = {
     "usps-scaled": ("USPS", "features scaled"),
     "usps-unscaled": ("USPS", "features not scaled"),

@@ -87,7 +87,7 @@ def printed_rows() -> dict[str, dict[str, Entry]]:
 
 
 def our_rows(evidence: Evidence, learners: Sequence[str] = LEARNERS) -> dict[str, dict[str, Entry]]:
-    """Return the data sets on which all given learners have enough repetitions, by set and learner.
+    """Return our entries by data set and learner, for the sets with enough repetitions of all `learners`.
 
     An IDSVM that was stopped at the time limit counts, as in the paper; other stopped learners exclude the
     set. Raise `NotThere` if no set is left.
@@ -187,7 +187,7 @@ def shares_outside(study: StudyEvidence) -> dict[str, float]:
     for name in THREE:
         learner = learn_again(study, name, GAUSS).learner
         margins = np.sign(learner.dual_coef_[0]) * learner.decision_function(learner.support_vectors_)
-        # The tolerance keeps rounding from making outliers.
+        # Without the tolerance, rounding errors could put support vectors beyond the margin.
         shares[name] = float(np.mean(margins < -1 - 1e-6))
     return shares
 
@@ -200,7 +200,7 @@ FOUR = (*KEPT.values(), RAMP)
 
 
 def forgetting_sets(study: StudyEvidence) -> dict[str, str]:
-    """Return the labels of the data sets of Fig. 5 that each learner finished twice, by the paper's names."""
+    """Return labels of data sets of Fig. 5, by the paper's names, if each learner has two finished runs."""
     complete = {}
     for name in ("Cover", "NCheckerboard"):
         for label in study.datasets(SETS[name]):
