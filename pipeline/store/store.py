@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # A finished run with more parts than this is merged: a run writes many, and a reader should open few.
 MAX_PARTS = 8
-# File with the name of the run: its workers write only where they find it, and a new client continues it.
+# File with the name of the run: its workers write only where they find it, a new client may continue it.
 MARK = "shared.json"
 # What a run's cluster leaves behind if the run is killed, and its number of workers. A run's end removes it.
 CLUSTER = "cluster.json"
@@ -194,8 +194,8 @@ class Store:
 def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> Iterator[None]:
     """Lock a store for the duration of the context, and tidy it; the lock ends with the process.
 
-    At a URL that has an earlier holder, this sends `note` a line and waits to see whether the holder renews
-    its lease. Raises InputError if another run is writing, or if there are results of another version.
+    At a URL whose earlier holder may still run, this sends `note` a line and waits to see whether that holder
+    renews its lease. Raises InputError if another run is writing, or if there are results of another version.
     """
     with locked(store.folder, note) as store.lock:
         store.tidy()
