@@ -1,8 +1,8 @@
 """Single-pass (online) classifiers compiled with Numba, as scikit-learn estimators.
 
-Importing the package costs nothing: Numba and scikit-learn are loaded with the first name taken from it. The
-names are those of `table`. Type checkers read ``__init__.pyi``, which is generated from the same table
-(``python -m singlepass.learners``).
+Importing the package is quick: Numba and scikit-learn are imported only once a name is taken from it. The
+public names are listed in `table.MODULES`; ``python -m singlepass.learners`` writes them to ``__init__.pyi``,
+which type checkers read.
 """
 
 import importlib

@@ -87,7 +87,7 @@ class QueryAll(OnlineClassifier):
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # `class_weight` of the inner learner is given by the labels of the stream, not by 0 and 1.
+        # The keys of the inner learner's `class_weight` are labels of the stream, not the codes 0 and 1.
         self.learner_.classes_ = classes
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
@@ -120,7 +120,7 @@ class QueryAll(OnlineClassifier):
     def inner_learners(self) -> list[OnlineClassifier]:
         return [self.learner, *self.learner.inner_learners()]
 
-    # With a linear inner learner, the first two raise its AttributeError: it has no such counts.
+    # The first two properties raise AttributeError if the inner learner is linear: it has no such counts.
 
     @property
     def n_support_(self) -> int:
@@ -190,7 +190,7 @@ class Greedy(QueryAll):
         self._begin_group()
 
     def _begin_group(self) -> None:
-        # The number of rows of the incomplete group, and |f|, row and code of its least certain row.
+        # The incomplete group: its number of rows so far, and |f|, row and code of its least certain row.
         self._n_waiting = 0
         self._candidate: tuple[float, Rows, NDArray[np.int32]] | None = None
 
@@ -207,7 +207,7 @@ class Greedy(QueryAll):
                 self._candidate = distances[i], _copy_of_row(X, row), codes[row : row + 1].copy()
             self._n_waiting += stop - start
             if self._n_waiting == self.h:
-                # The kernel evaluations of this row's score are counted above; learning it counts them again.
+                # Learning the row counts the kernel evaluations of its score again: they are counted above.
                 self._evaluations -= getattr(self.learner_, "n_support_", 0)
                 self.learner_.learn_rows(*self._candidate[1:])
                 self.n_queried_ += 1

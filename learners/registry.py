@@ -33,7 +33,7 @@ def _is_learner(candidate: object) -> bool:
 
 
 def _kind(learner: object) -> str | None:
-    """Return the kind of a learner, or of its class, in the table of learners; None for any other learner."""
+    """Return the kind of a learner, or of its class, from the table; None if the table does not have it."""
     cls = learner if inspect.isclass(learner) else type(learner)
     row = ROWS.get(cls.__name__)
     return row.kind if row is not None and row.load() is cls else None
@@ -45,12 +45,12 @@ def is_built_in(learner: object) -> bool:
 
 
 def is_linear(learner: object) -> bool:
-    """Return whether a learner, or its class, is a linear one of this package; it has no support set."""
+    """Return whether a learner, or its class, is a linear one of this package, without a support set."""
     return _kind(learner) == "linear"
 
 
 def is_weighted(learner: object) -> bool:
-    """Return whether a learner is a linear one of this package, or a strategy around one; it has weights."""
+    """Return whether a learner has weights: a linear one of this package, or a strategy around one."""
     return is_linear(getattr(learner, "learner_", learner))
 
 
@@ -147,9 +147,9 @@ def left_out(path: str | Path) -> dict[str, str]:
 def content_of(learner: LearnerClass) -> str | None:
     """Return 64 hex digits that identify the code that a plug-in's learner uses, None for any other learner.
 
-    That is the code of its class, of everything in the file that the class names, directly or indirectly, and
-    all statements of the file that define nothing. A class that no statement of the file defines by its name
-    is taken to use the whole file.
+    That is the code of its class and of the file's definitions that it uses, directly or indirectly, and all
+    statements that are no definitions, with the definitions that they use. If no statement of the file
+    defines the class by its name, it is the whole file.
     """
     source = _sources.get(learner.__module__)
     if source is None:
@@ -184,7 +184,7 @@ def _used_by(name: str, source: str) -> str:
 
 
 def _defined_names(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement of a file defines; none if it does more than define them."""
+    """Return the names that a definition, import or plain assignment defines; none for other statements."""
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return {statement.name}

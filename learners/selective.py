@@ -83,7 +83,7 @@ class RandomQueries(_ByChance):
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         asked = self._uniforms(len(codes)) < float(self.q)
-        # The ends of runs of queried and of other rows.
+        # The rows at which a run of queried rows, or of other rows, ends.
         turns = [*(np.flatnonzero(np.diff(asked)) + 1).tolist(), len(codes)]
         start = 0
         for stop in turns:
@@ -100,7 +100,7 @@ class _ByScore(_ByChance):
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         n, uniforms, norms = count_rows(X), self._uniforms(len(codes)), self._norms(X)
-        # Between queries the model does not change, so rows are scored ahead: twice as many as the last time.
+        # The model changes at queries only: rows are scored ahead, twice as many as were used last time.
         start, ahead = 0, 1
         while start < n:
             stop = min(n, start + ahead)
@@ -123,11 +123,11 @@ class _ByScore(_ByChance):
             start = last + (last < stop)
 
     def _norms(self, X: Rows) -> NDArray[np.float64]:
-        """Return ‖x‖² of each row, if b depends on it."""
+        """Return ‖x‖² of each row, or zeros if b does not depend on it."""
         return np.zeros(count_rows(X))
 
     def _b_of(self, norms: NDArray[np.float64]) -> float | NDArray[np.float64]:
-        """Return b_t of the next rows, if no row before them is an update."""
+        """Return b_t of the next rows; each is valid if no row before it is an update."""
         raise self._undefined("_b_of")
 
     def _take_update(self, norm: float) -> None:
@@ -240,7 +240,7 @@ class AdaptiveSelectiveSampling(_ByScore):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.learner, LinearClassifier):
-            # Other learners score images of the rows, such as those of kernels, which have other lengths.
+            # Other learners score transformed rows, such as a kernel's features, with other norms.
             raise ValueError(
                 f"{type(self).__name__}: learner must be a linear one of this package, got {self.learner!r}"
             )

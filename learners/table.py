@@ -71,7 +71,7 @@ _DIAGONAL = {"covariance": "diagonal", "projection": "covariance"}
 _PRECISION = {"covariance": "diagonal", "projection": "precision"}
 _SHAPES = (_FULL, _DIAGONAL, _PRECISION)
 _LOSSES = ("squared_hinge", "hinge")
-# φ of the golden runs is Φ⁻¹(0.7) for CW and Φ⁻¹(0.9) for SCW. At 0.9 noise makes the Σ of CW with the stdev
+# Recorded runs have ``eta=0.7`` for CW and 0.9 for SCW. With 0.9, noise makes the Σ of CW with the stdev
 # constraint collapse.
 _VARIANCE, _STDEV = {"eta": 0.7, "constraint": "variance"}, {"eta": 0.7, "constraint": "stdev"}
 
@@ -114,7 +114,7 @@ TABLE = (
         '`r`, `loss`, `covariance`, `projection`, `class_weight`, '
         '`constraints` (wrong classes an update heeds: 1, k, "all")',
         variants=_grid(r=(0.5,), loss=_LOSSES, shape=_SHAPES),
-        # Updates that change several wrong classes.
+        # With these settings one update changes several wrong classes.
         many_classes_variants=_grid(
             r=(0.5,), loss=_LOSSES, projection=("covariance", "precision"), constraints=(2, "all")
         ),
@@ -267,7 +267,7 @@ TABLE = (
         "Krauth, Mézard 1987; Li et al. 2002 (PAUM); voted: Freund & Schapire 1999; Khardon, Wachman 2007",
         '`tau_plus`, `tau_minus`, `eta`, `output` ("last", "average", "longest", "voted"), '
         "`alpha_bound`, `lam`, `class_weight`",
-        # Options for two classes only have their own tests.
+        # The options that exist for two classes only have tests of their own.
         variants=({}, {"output": "average"}),
         golden={"margin_perceptron_tau1.ref": {}, "mc_margin_perceptron_tau1.ref": {},
                 "paum_tau1_0.1.ref": {"tau_minus": 0.1},
@@ -341,7 +341,7 @@ TABLE = (
         "Projectron", ".kernel.projectron", "kernel", "many",
         "Orabona, Keshet, Caputo 2008", "`eta`, `U`",
         variants=({"eta": 0.5, "gamma": 0.1}, {"U": 2.0, "gamma": 0.1}),
-        # In DOGMA eta, 0.1 in its run, is the threshold for δ²; here it is the threshold for δ.
+        # DOGMA compares δ² with its eta (0.1 in the recorded run); this package compares δ with eta.
         golden={"projectron_norm_rbf.ref": {"eta": 0.1**0.5}, "projectron_rbf.dogma": {"eta": 0.1**0.5}},
     ),
     Row(

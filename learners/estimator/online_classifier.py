@@ -127,7 +127,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         def coef_(self) -> NDArray[np.float64]: ...
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for parameters that are invalid together, or that their types do not check."""
+        """Raise ValueError for invalid parameters that `check_fields` does not find, such as combinations."""
 
     def _allocate(self, n_features: int) -> None:
         """Create the state arrays for two classes."""
@@ -141,7 +141,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Write the score of every row into `scores`."""
         linear_scores(X, self.coef_[0], scores)
 
-    # `_allocate`, `_pass` and `_score` for more than two classes:
+    # The next three replace `_allocate`, `_pass` and `_score` for more than two classes.
 
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         """Create the state arrays for K > 2 classes."""
@@ -337,7 +337,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def _readable(self, X: Rows) -> Iterable[tuple[int, int, Rows]]:
-        """Yield rows as ``(start, stop, rows)``; if loops cannot read ordered rows, gathered in blocks."""
+        """Return ``(start, stop, rows)`` of each part that the loops read: all rows, or gathered blocks."""
         return [(0, count_rows(X), X)] if self._reads_orders else blocks_in_order(X)
 
     def _new_scores(self, n: int) -> NDArray[np.float64]:
@@ -349,7 +349,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
-        if y.dtype.kind not in "biu":  # bool and integers pass the check, which would sort them
+        if y.dtype.kind not in "biu":  # bool and integers are always valid; the check would sort them
             check_classification_targets(y)
         classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
         codes = label_codes(y, classes)
@@ -384,13 +384,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 and not hasattr(self, "feature_names_in_")
             ):
                 return X
-        # scikit-learn converts it or raises; this takes longer than learning from a short chunk.
+        # scikit-learn converts or refuses other input; this takes longer than learning from a short chunk.
         return validate_data(
             self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
 
     def _small_state(self, X: Any) -> list[NDArray[Any]] | None:
-        """Return the state arrays if a copy to roll back to costs less than checking all rows, else None."""
+        """Return the arrays to copy before learning; None if all rows should be checked first instead."""
         if not (self._scores_tell and self._state):
             return None
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
@@ -402,9 +402,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return arrays if 3 * sum([array.nbytes for array in arrays]) <= n_bytes else None
 
     def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
-        """Learn like `learn`; raise NotLearntError where `_learn_given` does, with the learner unchanged."""
+        """Learn like `learn`; pass on NotLearntError of `_learn_given`, with the learner unchanged."""
         if not self.__sklearn_is_fitted__():
-            # If the first rows are refused, the stream has not begun.
+            # If the first rows are refused, the learner is as before: not fitted.
             with RolledBack(self):
                 X, codes = self._validate_first(X, y, classes)
                 return self._learn_given(X, codes, beforehand)[1]
@@ -426,10 +426,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _learn_given(
         self, X: Any, y: NDArray[Any], beforehand: bool, coded: bool = True
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Learn from a matrix and labels or label codes; return the rows and their scores.
+        """Learn from a matrix and its labels (codes if `coded`); return the rows and their scores.
 
-        Unless everything is checked `beforehand`, raise NotLearntError if a row or label may be
-        invalid.
+        With `beforehand` rows are checked before they are learnt. Otherwise the loop may check them, and
+        NotLearntError is raised if a row or label may be invalid.
         """
         if beforehand or not self._scores_tell:
             codes = y if coded else label_codes(y, self.classes_)

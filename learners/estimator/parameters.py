@@ -22,7 +22,7 @@ def _refuse(learner: BaseEstimator, name: str, requirement: str) -> NoReturn:
 
 
 def _is_number(value: Any) -> bool:
-    # Most values are floats; checking the abstract class takes longest.
+    # Most values are floats, so they are tested first: `isinstance` with an abstract class is slow.
     return type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, bool))
 
 
@@ -30,12 +30,12 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-# It is called with a learner and the name of a parameter.
+# A check of one parameter: it is called with a learner and the parameter's name.
 _Check: TypeAlias = Callable[[BaseEstimator, str], None]
 
 
 def _check(requirement: str, is_valid: Callable[[Any], bool]) -> _Check:
-    """Return a check of a parameter, called with a learner and the parameter's name."""
+    """Return a check that raises ValueError, with the `requirement`, unless `is_valid` accepts the value."""
 
     def check(learner: BaseEstimator, name: str) -> None:
         if not is_valid(getattr(learner, name)):
@@ -146,7 +146,7 @@ def _checks_of(kind: Any) -> list[tuple[str, _Check, bool]]:
     for base in reversed(kind.__mro__):
         try:
             annotations = inspect.get_annotations(base, eval_str=True)
-        except NameError:  # of a class outside this package whose names are imported for type checkers only
+        except NameError:  # another package may import names for type checkers only
             continue
         for name, annotation in annotations.items():
             # A subclass may declare a parameter again, with a default and a plain type.

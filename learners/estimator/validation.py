@@ -48,19 +48,19 @@ class NotLearntError(Exception):
 
 
 def are_checked_later(rows: Rows) -> bool:
-    """Return whether rows are from `rows_to_check`: learning loops check these, their labels and scores."""
+    """Return whether rows come from `rows_to_check`: the loop then checks rows, labels and scores."""
     return isinstance(rows, tuple) and len(rows) == 5
 
 
 def checked_later(X: Any) -> Rows:
-    """Return the rows of `safe_rows` or, if that is faster, of `rows_to_check`, which the loop checks.
+    """Return rows checked by `safe_rows` or, if that is faster, rows that the learning loop checks.
 
-    Call `refuse_learnt` after the loop.
+    The latter come from `rows_to_check`. Call `refuse_learnt` after the loop.
     """
     if isinstance(X, np.ndarray):
         return safe_rows(X)
     indices = X.indices
-    # `as_rows` reads these indices beforehand anyway, to convert them.
+    # Indices that are not int32 are read before the loop in any case: `as_rows` converts them.
     if indices.dtype != np.int32 or indices.size <= _FEW_INDICES:
         return safe_rows(X)
     return rows_to_check(X)
@@ -103,14 +103,14 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> 
     ):
         return y
     if len(classes) == 2:
-        # Python numbers are compared in the labels' dtype, without copying the labels.
+        # NumPy compares Python numbers in the labels' dtype, so it does not copy the labels.
         first, second = classes.tolist() if y.dtype.kind in "iu" else classes
         codes: NDArray[Any] = y == second
         known = codes | (y == first)
     else:
         try:
             codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        except TypeError:  # labels of another kind: numbers and strings have no order
+        except TypeError:  # numbers and strings cannot be ordered: no label is known
             codes = np.zeros(len(y), np.int32)
         known = classes[codes] == y
     if not np.all(known):
@@ -138,11 +138,11 @@ def refuse_nonfinite(rows: Rows) -> None:
 
 
 def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
-    """Raise if rows from `checked_later` were learnt that are invalid or may be.
+    """Raise an error if learnt rows are or may be invalid; they are from `safe_rows` or `checked_later`.
 
     NotLearntError: the loop met a row that is not canonical, a label that is no code, or a score that is not
-    finite. The rows must then be checked beforehand, which names the problem. ValueError: a row has NaN or
-    infinity, which made its score NaN or infinite.
+    finite. All rows must then be checked before learning, which names the problem. ValueError: a row has NaN
+    or infinity, so that its score is not finite.
     """
     if are_checked_later(rows):
         if rows[4][0]:

@@ -59,7 +59,7 @@ def as_named(theirs: type[Any]) -> type[CapyMOA]:
 
 
 class CapyMOAGuest(Guest):
-    """A classifier with ``predict`` and ``train``; votes are scores if it predicts the class with most.
+    """A classifier with ``predict`` and ``train``; probabilities give scores unless it overrides `predict`.
 
     A prediction of None counts as the first class, as in CapyMOA's own evaluation.
     """
@@ -67,7 +67,7 @@ class CapyMOAGuest(Guest):
     def __init__(self, learner: CapyMOA, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
         super().__init__(learner, batch, attributes)
         base = importlib.import_module("capymoa.base")
-        # A class that overrides `predict` may have no votes.
+        # A class that overrides `predict` may have no probabilities of classes.
         own = [base.Classifier, getattr(base, "MOAClassifier", base.Classifier)]
         self._likely = any(learner.theirs.predict is each.predict for each in own)
         self.gives_scores = self.scores_are_log_odds = self._likely
@@ -100,11 +100,11 @@ class CapyMOAGuest(Guest):
             return self._counted([self._said(self._instance(self._model.schema, x, 0)) for x in X])
 
     def _said(self, instance: Any) -> Any:
-        """Return the probabilities of all classes, or else the predicted class; None for no prediction."""
+        """Return the class probabilities of an instance, or its predicted class; None: no prediction."""
         return self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
 
     def _counted(self, said: list[Any]) -> NDArray[np.float64]:
-        """Return predictions of rows as scores."""
+        """Convert the results of `_said` for some rows into scores."""
         n, k = len(said), self._n_classes
         if self._likely and n:
             alike = np.full(k, 1 / k)

@@ -26,7 +26,7 @@ from .returned import GuestError, first_line
 from .template import Template
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
-# Members of a class that locate or document it and do not change its behaviour.
+# Class members left out of the digest: they say where the class is or document it, not what it does.
 _NOT_CODE = {
     "__annotate__",
     "__annotate_func__",
@@ -58,7 +58,7 @@ def importable(thing: Any) -> bool:
 
 
 def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
-    """Return a digest of an object (64 hex digits), and the top modules of the packages that it uses.
+    """Return a digest of an object (64 hex digits), and the top-level modules of the packages it uses.
 
     The digest is the same in every process. It covers the instructions of code, so comments and line numbers
     do not matter, but another minor version of Python gives another digest. Any error of parts that cannot be
@@ -81,13 +81,13 @@ def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
 class _Walk:
     """Convert an object into nested lists of text and numbers, to be hashed; each object is listed once.
 
-    Copying an object makes Python cache `__slotnames__` in its class. Stored keys contain this member for
-    classes of which the digest covers an object, and for no others: `copied` names these classes.
+    Copying an object makes Python add the member `__slotnames__` to its class. The lists include it only for
+    the classes in `copied`: those of the objects in the digest. So earlier copies do not change the digest.
     """
 
     def __init__(self, copied: Set[type] = frozenset()) -> None:
         self.modules: set[str] = set()
-        # Classes of the objects that were converted.
+        # Classes whose instances were converted by `_object`.
         self.reduced: set[type] = set()
         self._copied = copied
         # Parts stay referenced, because the id of a freed object can be used again.
@@ -168,7 +168,7 @@ class _Walk:
         found = value.__reduce_ex__(4)
         if isinstance(found, str):
             return self._by_name(getattr(value, "__module__", None) or type(value).__module__, found)
-        # Items of lists and dictionaries come as iterators.
+        # ``found[3]`` and ``found[4]`` are iterators over the items of a list and of a dictionary.
         parts = [list(part) if place > 2 and part is not None else part for place, part in enumerate(found)]
         return ["object", *map(self.listed, parts)]
 
@@ -191,10 +191,10 @@ _adding = threading.Lock()
 
 
 class Given:
-    """A learner that other processes cannot import by name; it is pickled as bytes and unpacked when needed.
+    """A learner that other processes cannot import by name; it is sent as a pickle, read when needed.
 
-    `name` is its class and a digest of its content, as in a stored study; `modules` are the top modules of
-    the packages that it uses.
+    `name` is made of its class name and a digest of its content, and stands for the learner in studies.
+    `modules` are the top-level modules of the packages that it uses.
     """
 
     def __init__(self, name: str, modules: tuple[str, ...], *, thing: Any = None, sent: bytes = b"") -> None:
@@ -203,7 +203,7 @@ class Given:
 
     @property
     def changed(self) -> bool:
-        """Whether the user has redefined code of this learner since passing it to the study."""
+        """Whether code of the learner has been redefined since it was passed to `give`."""
         return _identity(self._thing)[0] != self.name
 
     @property
@@ -265,7 +265,7 @@ def give(thing: Any) -> Given:
 
 
 def _identity(thing: Any) -> tuple[str, tuple[str, ...]]:
-    """Return the name of a class or object, and the top modules of the packages that it uses."""
+    """Return the name that `give` registers, and the top-level modules of the packages it uses."""
     digest, modules = digest_of(thing if inspect.isclass(thing) else Template(thing).content)
     return f"{_PREFIX}{_called(thing)[-1]}-{digest[:_DIGITS]}", modules
 

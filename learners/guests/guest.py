@@ -86,7 +86,7 @@ class Guest(ABC):
         return np.concatenate(scores)
 
     def teach_rows(self, X: Any, codes: NDArray[np.int32]) -> None:
-        """Let the learner learn rows that it has predicted; rows of a batch once it is full."""
+        """Let the learner learn rows already predicted, or keep them until their batch is full."""
         self._waiting.append((X, codes.astype(np.int32)))
         self._n_waiting += len(codes)
         if self._n_waiting >= self.batch:
@@ -112,7 +112,7 @@ class Guest(ABC):
         return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def _no_scores(self, n: int) -> NDArray[np.float64]:
-        """Return scores of 0, for rows that the learner cannot predict yet; each is a mistake."""
+        """Return scores of 0, which count as mistakes, for rows that the learner cannot predict yet."""
         return np.zeros(n if self._n_classes == 2 else (n, self._n_classes))
 
     def learn_along(self, X: Any, codes: NDArray[Any], stops: NDArray[np.int64]) -> Passage:

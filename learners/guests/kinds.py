@@ -40,7 +40,7 @@ def adapter_of(learner: object) -> type[Guest] | None:
 
 
 def lacking(cls: type[Any]) -> str:
-    """Return, for a message, what a class lacks to learn along a stream; "" if nothing."""
+    """Return a message that says what a class lacks to learn along a stream; "" if it lacks nothing."""
     if adapter_of(cls) is not None:
         return ""
     absent = "partial_fit" if hasattr(cls, "predict") else "predict"

@@ -38,7 +38,7 @@ def as_numbers(found: Any, method: str) -> NDArray[np.float64]:
 
 
 def checked_scores(found: Any, method: str, n: int, n_classes: int) -> NDArray[np.float64]:
-    """Return scores of rows, shape (n,) or (n, K), checked: shape (n,) for two classes, (n, K) for more."""
+    """Check scores of shape (n,) or (n, K); return them as (n,) for two classes, as (n, K) for more."""
     scores = as_numbers(found, method)
     if scores.shape != (n, n_classes) and (scores.shape != (n,) or n_classes > 2):
         wanted = f"({n},)" if n_classes == 2 else f"({n}, {n_classes})"
@@ -82,8 +82,8 @@ def scores_of_probabilities(
 ) -> NDArray[np.float64]:
     """Return log odds of the second of two classes, or logarithms of the probabilities of many classes.
 
-    `found` has shape (n, K). The predicted class scores highest; `predicted` is by default the most probable
-    class, the first one on a tie.
+    `found` are probabilities, shape (n, K). `predicted` are the predicted classes, by default the most
+    probable ones (ties: the first). Where needed, scores are adjusted so that these classes score highest.
     """
     chances = as_numbers(found, method)
     if chances.shape != (n, n_classes):

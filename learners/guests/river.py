@@ -85,7 +85,7 @@ class RiverGuest(Guest):
         return label, [chances.get(each, 0.0) for each in self._labels]
 
     def _counted(self, said: list[tuple[Any, list[float] | None]]) -> NDArray[np.float64]:
-        """Return predictions of rows as scores."""
+        """Convert the results of `_said` for some rows into scores."""
         n, k = len(said), self._n_classes
         labels = [0 if label is None else label for label, _ in said]
         codes = checked_codes(labels, "predict_one", n, k)

@@ -49,7 +49,7 @@ class PartialFitGuest(Guest):
         n, begun = len(codes), 0
         scores = []
         if n and not self._learns:
-            # The classes are passed once, and the learner may be unable to predict before its first row.
+            # The first row is special: only its call passes the classes, and predicting before it may fail.
             scores.append(self.score_rows(X[:1]))
             self.teach_rows(X[:1], codes[:1])
             begun = 1
@@ -97,7 +97,7 @@ class PartialFitGuest(Guest):
         return self._counted(found)
 
     def _counted(self, found: Any) -> NDArray[np.float64]:
-        """Return answers for rows as scores."""
+        """Convert what the method named `_asked` returned for some rows into scores."""
         n, name = len(found), self._asked
         if name == "decision_function":
             return checked_scores(found, name, n, self._n_classes)

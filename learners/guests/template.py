@@ -32,7 +32,7 @@ class Template:
         self._of_river = not is_class and hasattr(thing, "_get_params") and hasattr(thing, "clone")
         self._cloned = not is_class and hasattr(thing, "get_params")
         parameters = thing.get_params() if self._cloned else {}
-        # All seeds of a pipeline's steps that are None get the same value.
+        # `random_state` sets all seed parameters that are None, also those of a pipeline's steps.
         if self._seeded(0):
             parameters = {**parameters, "random_state": None}
         self.__signature__ = inspect.Signature(
@@ -54,11 +54,11 @@ class Template:
 
     @property
     def content(self) -> Any:
-        """What distinguishes it from other objects: parameters, or the whole object if it is deep-copied."""
+        """What identifies the object: for River its type and parameters, otherwise a copy of the object."""
         return [type(self.thing), self.thing._get_params()] if self._of_river else self()
 
     def _seeded(self, state: int | None) -> dict[str, Any]:
-        """Return its seed parameters that are None, with `state` as their value."""
+        """Return the object's seed parameters that are None, by name, with `state` as their value."""
         if self._of_river:
             return _nested_seeds(self.thing._get_params(), state)
         params = self.thing.get_params() if self._cloned else {}
@@ -70,7 +70,7 @@ class Template:
 
 
 def _nested_seeds(params: Mapping[str, Any], state: int | None) -> dict[str, Any]:
-    """Return the arguments of River's `clone` that set the seeds of all parts."""
+    """Return arguments of River's `clone`: `state` for each seed parameter that is None, nested ones, too."""
     found: dict[str, Any] = {}
     for name, value in params.items():
         match value:

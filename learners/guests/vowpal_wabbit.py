@@ -92,7 +92,7 @@ class VowpalWabbitGuest(Guest):
         n, k = len(found), self._n_classes
         if not self._many:
             return checked_scores(found, "its prediction", n, k)
-        # Before it has learnt a class it predicts the first class or 0.
+        # Before Vowpal Wabbit has learnt a class, it predicts class 1 or 0; both count as the first class.
         if not all(isinstance(each, int) for each in found):
             raise GuestError(f"its arguments {self.learner.args!r} predict no class")
         return scores_of_codes(checked_codes([max(0, each - 1) for each in found], "it", n, k), k)

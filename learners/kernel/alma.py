@@ -15,7 +15,7 @@ from .support.block_view import add, score_of
 
 @compiled
 def _learn(view, n, codes, scores, margin, C, k, squared_norm):
-    """Gentile's ALMA for p = 2: `k` is the number of the next update, `squared_norm` that of w."""
+    """Learn a block by Gentile's ALMA, p = 2; `k` numbers the next update, `squared_norm` is ‖w‖²."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -30,7 +30,7 @@ def _learn(view, n, codes, scores, margin, C, k, squared_norm):
         if not m > margin / math.sqrt(k):
             η = C / math.sqrt(k)
             n = add(view, n, t, η * y / length)
-            # ‖w + η y x/‖x‖‖²; then w goes back into the unit ball.
+            # The squared norm of the new w; if it is above 1, w is scaled back to norm 1.
             squared_norm += 2.0 * η * m + η * η
             if squared_norm > 1.0:
                 shrink = math.sqrt(squared_norm)

@@ -15,9 +15,9 @@ from .support.support_set import RandomSlots
 
 @compiled
 def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
-    """Learn a block; the k-th removal is of the support vector number ``drops[k]``, the oldest being 0.
+    """Learn a block; removal k drops the support vector at position ``drops[k]`` by age, the oldest at 0.
 
-    ``ages`` has the slots in the order of their rows, as many as the budget.
+    ``ages`` lists the slots from the oldest row to the newest; its length is the budget.
     """
     budget = ages.shape[0]
     mistakes = updates = evaluations = removals = 0
@@ -126,7 +126,7 @@ class BOGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Read once per stream, because slots are ordered for this budget.
+        # The budget is read once per stream: the arrays depend on it.
         self._ages = np.zeros(int(self.budget), np.int64)
         self._victims = RandomSlots(int(self.random_state), len(self._ages))
 

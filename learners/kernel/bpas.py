@@ -25,7 +25,7 @@ def _least_missed(view, own, n, t):
 
 
 class _ProjectedReplacement(NamedTuple):
-    """A full support set loses the row that costs least; that row is projected onto the new one."""
+    """If the support set is full, the new row replaces the cheapest one, which is projected onto it."""
 
     #: k(x, x) of the support vectors.
     own: np.ndarray
@@ -98,7 +98,7 @@ class BPAS(RuleClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Read once per stream: a full support set must stay full if the parameter is set later.
+        # Read once per stream, so that setting `budget` later does not change the size of a full support set.
         self._budget = int(self.budget)
 
     def _rule(self):

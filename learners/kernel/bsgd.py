@@ -26,16 +26,16 @@ _EQUAL_MAXIMA, _EQUAL_LOSSES = 1.0 + 1e-12, 1e-9
 
 @register_jitable
 def _coefficient(a, b, exponent, h):
-    """Return ``a κ^((1-h)²) + b κ^(h²)``, κ being exp(exponent)."""
+    """Return the coefficient of a merged vector, ``a κ^((1-h)²) + b κ^(h²)`` with κ = exp(exponent)."""
     return a * exponential(exponent * (1.0 - h) * (1.0 - h)) + b * exponential(exponent * h * h)
 
 
 @compiled
 def _best_shares(a, b, exponents, shares):
-    """Write for each partner the h in [0, 1] at which the coefficient of ``h x_a + (1 - h) x_b`` is largest.
+    """Find for each partner x_b of a support vector x_a the best h to merge them: ``h x_a + (1 - h) x_b``.
 
-    This is a golden-section search. The intervals of all partners have the same width, and a step has no
-    branch, so that the loop over the partners vectorises.
+    The h in [0, 1] with the largest |coefficient| is searched by golden section and written into `shares`.
+    All intervals have the same width and the inner loop has no branch, so it vectorises over the partners.
     """
     width, tolerance = 1.0, _EQUAL_MAXIMA
     low, at_c, at_d = np.zeros_like(b), np.empty_like(b), np.empty_like(b)
@@ -57,7 +57,7 @@ def _best_shares(a, b, exponents, shares):
 
 @register_jitable
 def _best_partner(a, b, exponents, numbers):
-    """Return the index of the partner with the smallest loss (ties: the oldest), and its h."""
+    """Return the index of the partner that costs least to merge (ties: the oldest), and the h to use."""
     shares, losses = np.empty_like(b), np.empty_like(b)
     _best_shares(a, b, exponents, shares)
     least, best = np.inf, 0
@@ -74,7 +74,7 @@ def _best_partner(a, b, exponents, numbers):
 
 @register_jitable
 def _keep_now(view, rows, norms, slot, t):
-    """Copy row t of the block to `slot` now, not after the block, so that the block's copy can change."""
+    """Store row t of the block in `slot` now, not after the block: ``view.rows[t]`` can then be changed."""
     rows[slot] = view.rows[t]
     norms[slot] = view.norms[t]
     view.origin[slot] = slot
@@ -82,7 +82,7 @@ def _keep_now(view, rows, norms, slot, t):
 
 @register_jitable
 def _drop(view, rows, norms, n, slot, t):
-    """Remove a support vector; the last of the `n` takes its slot. Row t is being learnt (see `move_row`)."""
+    """Remove the support vector in `slot`; the last of the `n` moves there. `t` as for `move_row`."""
     last = n - 1
     if slot != last:
         move(view, last, slot, t)
@@ -128,7 +128,7 @@ def _merge_or_drop(view, rows, norms, n, p, t):
     return evaluations
 
 
-# Without mergers all coefficients are ± 1/(λ t) up to rounding: coefficients this close count as equal.
+# Without mergers all |α| are 1/(λ t) up to rounding: values of α² k(x, x) count as equal up to this factor.
 _EQUAL = 1.0 + 1e-9
 
 
@@ -141,7 +141,7 @@ def _shrink(view, n, round_):
 
 @register_jitable
 def _smallest(alpha, own, born, n, bound):
-    """Return the slot of the smallest ``α² k(x, x)``, -1 if `bound` is smaller; ties: the oldest."""
+    """Return the slot with the smallest ``α² k(x, x)`` (ties: the oldest), or -1 if `bound` is smaller."""
     least = bound
     for i in range(n):
         least = min(least, alpha[i] * alpha[i] * own[i])
@@ -154,7 +154,7 @@ def _smallest(alpha, own, born, n, bound):
 
 @compiled
 def _learn_removing(view, own, n, codes, scores, budget, lam):
-    """Learn a block; `own` has k(x, x) of the support vectors."""
+    """Learn a block with removal; `own` has k(x, x) of each support vector, by slot."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1
@@ -181,7 +181,7 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
 
 @compiled
 def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
-    """Learn a block; `rows` and `norms` are the support vectors and their squared norms; k(x, x) is 1."""
+    """Learn a block with merging; `rows` and `norms` are the support vectors and their squared norms."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1

@@ -14,11 +14,11 @@ from .support.support_set import RandomSlots
 
 
 class _Replacement(NamedTuple):
-    """A full support set loses the row in slot ``victims[k]`` at the k-th removal of a block."""
+    """The k-th row of a block that joins a full support set replaces the row in slot ``victims[k]``."""
 
     budget: int
     victims: np.ndarray
-    #: (1,): removals so far.
+    #: (1,): number of removals in this block so far.
     removals: np.ndarray
 
     def join(self, view, n, t, s, a):
@@ -37,11 +37,11 @@ class _SlotsInTurn:
         self._used = 0
 
     def next(self, n):
-        """Return the next `n` slots without consuming them."""
+        """Return the next `n` slots; they remain the next ones until `use` is called."""
         return (self._used + np.arange(n)) % self._budget
 
     def use(self, n):
-        """Consume the next `n` slots."""
+        """Skip the next `n` slots, because they have been used."""
         self._used += n
 
 
@@ -52,7 +52,7 @@ class _BudgetPerceptron(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Read once per stream, because slots are ordered for this budget.
+        # Read once per stream: the order in which slots are replaced depends on the budget.
         self._budget = int(self.budget)
 
     def _learn_block(self, view, n, codes, scores):

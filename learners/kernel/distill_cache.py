@@ -43,13 +43,13 @@ def _add(view, alpha, rest, n, t, s, a):
 
 @compiled
 def _most_redundant(alpha, rest, born, n):
-    """Return the cached row with the largest margin without itself (ties: the oldest), and that margin."""
+    """Return the row whose margin is largest without its own term (ties: the oldest), and that margin."""
     chosen, largest = -1, -math.inf
     for i in range(n):
         if alpha.ndim == 1:
             margin = math.copysign(1.0, alpha[i]) * rest[i]
         else:
-            # Only its own class has a coefficient above 0.
+            # The class y of row i is the only one with a coefficient above 0.
             y, right, wrong = 0, -math.inf, -math.inf
             for z in range(alpha.shape[0]):
                 if alpha[z, i] > alpha[y, i]:
@@ -67,7 +67,7 @@ def _most_redundant(alpha, rest, born, n):
 
 @register_jitable(**INLINE)
 def _remove(view, alpha, rest, n, r, t):
-    """Remove the row in slot r, which the last row takes. Row t is being learnt (see `move_row`)."""
+    """Remove the row in slot r; the last row moves there. `t` as for `move_row`."""
     last = n - 1
     if alpha.ndim == 1:
         _add_term(rest, n, -alpha[r], view.square[r])
@@ -95,20 +95,20 @@ def _add_and_distill(view, alpha, rest, n, t, s, a, beta, budget):
     n, cached, evaluations = _add(view, alpha, rest, n, t, s, a), True, 0
     while n > 0:
         r, margin = _most_redundant(alpha, rest, view.born, n)
-        # With beta = 0 the printed >= would remove every row at once.
+        # With beta = 0 the paper's >= would remove the first row at once, and so each later one.
         redundant = margin >= beta if beta > 0.0 else margin > 0.0
         if not (n > budget if budget > 0 else redundant):
             break
         newest = view.born[r] == view.first + t
         n = _remove(view, alpha, rest, n, r, t)
-        # Values with row t itself are already computed.
+        # Kernel values with row t were counted for its prediction.
         evaluations += 0 if newest else n - cached
         cached = cached and not newest
     return n, evaluations
 
 
 class _Distillation(NamedTuple):
-    """Figure 2 of Crammer, Kandola and Singer (2003) after each row that joins."""
+    """Adds a row, then removes rows as figure 2 of Crammer, Kandola and Singer (2003) does."""
 
     rest: np.ndarray
     beta: float
@@ -135,7 +135,7 @@ class _DistillCache(MulticlassRuleClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # A small budget keeps the rows with the smallest margins, which fails scikit-learn's accuracy check.
+        # With a small budget only rows of small margin remain: scikit-learn's check of accuracy would fail.
         tags.classifier_tags.poor_score = self.budget is not None
         return tags
 

@@ -44,7 +44,7 @@ class _Features:
         D, self._d = U.shape
         self._panels = in_panels(U, dtype)
         width = self._panels.size // self._d
-        # Padding of the last group is 0 for every row.
+        # The scale of padding in the last group is 0, and so are its features.
         self._scale = aligned((width,), dtype, np.zeros)
         self._scale[:D] = 1.0 / math.sqrt(D)
         self.size, self.numbers = 2 * width, np.r_[:D, width : width + D]
@@ -52,7 +52,7 @@ class _Features:
 
     @property
     def frequencies(self):
-        """The frequencies, shape (D, d)."""
+        """The frequencies U, shape (D, d)."""
         return from_panels(self._panels, len(self.numbers) // 2, self._d)
 
     def room(self, n):
@@ -60,7 +60,7 @@ class _Features:
         return aligned((n, self.size), self._panels.dtype)
 
     def of(self, rows, room):
-        """Return the features of rows, written into `room`."""
+        """Write the features of rows into an array made by `room`, and return them."""
         out, dtype = room[: count_rows(rows)], self._panels.dtype
         if isinstance(rows, tuple):
             data, indices, indptr = rows

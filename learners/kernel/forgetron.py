@@ -17,8 +17,8 @@ from .support.block_view import add, replace, replace_in_gram, score_of
 def _largest_shrinkage(damage, largest, λ, μ):
     """Return the largest φ in (0, 1] with ``Ψ(φλ, φμ) + damage <= largest``, and Ψ there.
 
-    ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ`` is 0 at φ = 0, where the inequality is strict: if it fails at 1,
-    there is one root between.
+    ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ`` is the damage of a removal. For φ = 0 the left side is the smaller
+    one; if it is the larger one for φ = 1, both sides are equal for exactly one φ between.
     """
     a, b, c = λ * λ - 2.0 * λ * μ, 2.0 * λ, damage - largest
     φ = 1.0
@@ -110,7 +110,7 @@ class Forgetron(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Read once per stream, because slots are ordered for this budget.
+        # The budget is read once per stream: slots are replaced in turn, modulo this number.
         self._budget, self._oldest, self._damage, self._mistakes = int(self.budget), 0, 0.0, 0
 
     def _learn_block(self, view, n, codes, scores):

@@ -19,12 +19,12 @@ from .values.row_storage import DenseRows
 #: Smallest number of rows of a block. The outcome does not depend on it.
 BLOCK_ROWS = 60
 
-# With few support vectors, the fixed cost of a block would be as large as its products. Such a block has up
-# to this many times the rows, as long as it has no more than this many kernel values.
+# With few support vectors, the fixed cost of a block would be as large as that of its products. Such a block
+# is larger: up to _MOST_TIMES times as many rows, as long as it has at most _BLOCK_VALUES kernel values.
 _MOST_TIMES, _BLOCK_VALUES = 4, 40_000
 
-# The same limits, the second in bytes, for dense rows of learners that let few rows join. A row that joins is
-# multiplied with the rest of its block alone, which is slower than in the next block's product.
+# The same limits, the second one in bytes, for dense rows of learners with `_seldom_joins`. Large blocks suit
+# them: only a row that joins must be multiplied alone with the rest of its block, which is slow.
 _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM = 8, 320_000
 
 
@@ -103,7 +103,7 @@ class KernelClassifier(OnlineClassifier):
     #: Whether the learner keeps a float64 matrix over its support set.
     _keeps_square = False
 
-    #: Whether the learner keeps a triangular matrix instead.
+    #: Whether the learner keeps a lower triangular float64 matrix over its support set.
     _keeps_factor = False
 
     #: Whether few of the learnt rows join the support set.
@@ -112,11 +112,11 @@ class KernelClassifier(OnlineClassifier):
     #: Whether the learner keeps one more number with each coefficient.
     _keeps_companions = False
 
-    # The number of rows learnt before the row that `support_` counts as row 0.
+    # How many rows were learnt before the one that has number 0 in `support_`.
     _pass_start = 0
 
     def _allocate(self, n_features):
-        # Created with the dtype and kind of the first rows.
+        # Created when the first rows come: they decide the dtype, and whether it is dense or CSR.
         self._store: Any = None
         self.n_support_ = self.n_kernel_evaluations_ = 0
 
@@ -128,7 +128,7 @@ class KernelClassifier(OnlineClassifier):
         return self._store
 
     def _new_store(self, dtype, sparse):
-        """Return an object with the methods `open_block`, `commit` and `n_bytes` of a `SupportSet`."""
+        """Return a new store of rows: a `SupportSet`, or what a subclass stores its rows in."""
         return SupportSet(
             kernel_function(self),
             self.n_features_in_,
@@ -146,7 +146,7 @@ class KernelClassifier(OnlineClassifier):
         return self._store
 
     def _rows_of_block(self, support):
-        """Return the number of rows of a block, given the support set."""
+        """Return how many rows a block has, which depends on the size of the support set."""
         times, values = _MOST_TIMES, _BLOCK_VALUES
         if self._seldom_joins and isinstance(support.rows, DenseRows):
             times, values = _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM // support.rows.dtype.itemsize
@@ -245,7 +245,7 @@ class RowCachingClassifier(KernelClassifier):
         return self._store.support if self._store else None
 
     def _rows_of_block(self, _support):
-        # A larger block would need more slots, and so wider rows in the cache.
+        # Larger blocks would need more slots for rows that may join, and so longer lines in the cache.
         return self._block_rows
 
     @property
@@ -253,7 +253,7 @@ class RowCachingClassifier(KernelClassifier):
         return self._pass_start > 0
 
     def end_of_pass(self, last: bool) -> None:
-        # Rows after the last pass are new.
+        # Rows after the last pass are new ones, so their numbers continue.
         if not last:
             self._pass_start = self.n_examples_
 

@@ -15,8 +15,8 @@ from .rules import MulticlassRuleClassifier
 def _step_of_classes(s, y, beta, own, τ):
     """Write the ultraconservative step of Crammer and Singer's MIRA into `τ`.
 
-    ``min ½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` with ``τ <= e_y`` and ``Σ τ = 0``: e_y minus the projection of
-    ``e_y + (s - beta e_y)/k(x, x)`` onto the simplex.
+    τ minimises ``½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` under ``τ <= e_y`` and ``Σ τ = 0``. It is e_y minus the
+    projection of ``e_y + (s - beta e_y)/k(x, x)`` onto the simplex.
     """
     for z in range(s.shape[0]):
         τ[z] = s[z] / own
@@ -33,7 +33,7 @@ def _step_of_classes(s, y, beta, own, τ):
 
 
 class KernelMIRARule(NamedTuple):
-    """MIRA's step for rows of a margin of at most `beta`: it makes the margin beta, but is at most 1."""
+    """MIRA's step for rows whose margin is at most `beta`: the α that makes the margin beta, at most 1."""
 
     beta: float
 

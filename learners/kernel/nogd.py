@@ -13,7 +13,7 @@ from ..numeric.vector import EPSILON
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, score_of
 
-# Two or three rounds are usual; more mean that a value is NaN.
+# Limit of the QL rounds for an eigenvalue. Two or three are usual; so many mean that a value is NaN.
 _MOST_ROUNDS = 60
 
 
@@ -54,7 +54,7 @@ def _tridiagonal(A, e, Q):
 
 @compiled
 def _diagonal(d, e, V):
-    """Make a tridiagonal matrix diagonal by implicit QL steps, and rotate the rows of V with it."""
+    """Diagonalise a tridiagonal matrix by implicit QL steps; apply the same rotations to the rows of V."""
     n = d.shape[0]
     for first in range(n):
         for _ in range(_MOST_ROUNDS):
@@ -101,7 +101,7 @@ def eigenpairs(A):
     which depends on the installed LAPACK.
     """
     n = len(A)
-    # Scaled so that no square overflows.
+    # The matrix is scaled so that no square overflows.
     largest = np.abs(A).max()
     scale = largest if largest > 0.0 else 1.0
     reduced, Q, e = A / scale, np.eye(n), np.zeros(n)
@@ -112,7 +112,7 @@ def eigenpairs(A):
     return values[order] * scale, vectors[order]
 
 
-# Eigenvalues up to this share of the largest are rounding, by the precision of the kernel values.
+# By dtype of the kernel values: eigenvalues up to this share of the largest are rounding errors.
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
 
@@ -138,7 +138,7 @@ def _fill(view, n, codes, scores, eta, gram):
 
 @compiled
 def _descend(view, n, start, codes, scores, eta, F):
-    """Learn by linear gradient descent on ``z(x) = F k_S(x)``; α = Fᵀw are the weights in terms of S."""
+    """Learn by gradient descent on the features ``z(x) = F k_S(x)``; ``α = Fᵀw`` is stored instead of w."""
     mistakes = updates = evaluations = 0
     for t in range(start, codes.shape[0]):
         y = signed(codes[t])
@@ -156,7 +156,7 @@ def _descend(view, n, start, codes, scores, eta, F):
 
 @compiled
 def _project(V, alpha):
-    """Replace `alpha` by ``Σ_j v_j (v_j · alpha)``."""
+    """Replace `alpha` by ``Σ_j v_j (v_j · alpha)``, its projection onto the span of V's rows v_j."""
     whole = alpha.copy()
     alpha[:] = 0.0
     for j in range(V.shape[0]):
@@ -227,7 +227,7 @@ class NOGD(KernelClassifier):
         budget = int(self.budget)
         self._rank = int(self.rank) if self.rank is not None else max(1, budget // 5)
         self._gram = np.zeros((budget, budget))
-        # None: the support set is not full yet.
+        # The matrix F of the features; None while the support set is not full.
         self._F: np.ndarray | None = None
 
     def _learn_block(self, view, n, codes, scores):
@@ -242,7 +242,7 @@ class NOGD(KernelClassifier):
         return n, *counts.tolist()
 
     def _fix_features(self, view):
-        """Compute the features of the full support set, and their weights."""
+        """Compute the matrix F of the features, and project α onto the eigenvectors that are kept."""
         n = len(self._gram)
         E, V = eigenpairs(self._gram)
         kept = np.flatnonzero(E - _ROUNDING[view.values.dtype] * E[0] > 0.0)[: self._rank]

@@ -11,7 +11,7 @@ from .rules import MulticlassRuleClassifier
 
 
 class KernelPassiveAggressiveRule(NamedTuple):
-    """PA-I: ``α = min(C, l/‖direction‖²)`` if the hinge loss l is positive."""
+    """PA-I: ``α = min(C, l/‖d‖²)`` if the hinge loss l is positive; d is the direction of the step."""
 
     C: float
 

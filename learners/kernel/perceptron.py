@@ -10,7 +10,7 @@ from .rules import MulticlassRuleClassifier
 
 
 class KernelPerceptronRule(NamedTuple):
-    """Every row of a margin of at most `margin` is an update, with α = 1."""
+    """A row is learnt if its margin is at most `margin`, with α = 1."""
 
     margin: float
 

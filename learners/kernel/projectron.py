@@ -20,19 +20,19 @@ from .support.inverse_factor import (
     room_to_project,
 )
 
-# A caller must keep borrowed arrays alive until the loop ends, so the loops do not allocate their scratch.
+# Borrowed arrays must stay alive until a loop ends, so the scratch of a loop is allocated by its caller.
 
 
 @compiled
 def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
     """Learn a block by algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
 
-    With U > 0 the threshold is that of eq. 13 instead of `eta`, and on margin errors U replaces 1/eta: the
-    step then makes progress towards any function whose norm is at most U.
+    With U > 0 the threshold for a mistake's row is that of eq. 13 instead of `eta`. On a margin error U then
+    replaces 1/eta, so that the step makes progress towards any function whose norm is at most U.
     """
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
-    # A later row that was projected along with an earlier one. It is wasted work if the earlier row joins.
+    # `ahead` is a later row projected together with the current one; this is wasted if the current one joins.
     ahead, joining = -1, False
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -46,7 +46,7 @@ def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
         evaluations += 1
         if not view.own[t] < np.inf:
             continue
-        # ‖P k‖² and the squared distance δ² that the projection leaves, eqs. 8 and 9.
+        # The squared norm of the projection and the squared distance δ² of the row from it, eqs. 8 and 9.
         place = 1 if t == ahead else 0
         if place == 0:
             ahead = -1 if joining else likely_next(view, n, t, y, codes, 1.0 if plus else 0.0)
@@ -85,7 +85,7 @@ def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
 
 @compiled
 def _learn_classes(work, view, n, codes, scores, eta, rounding):
-    """Learn a block of many classes; the right class gains the projection, the best wrong class loses it."""
+    """Learn a block of many classes; the right class gains each step, the best wrong class loses it."""
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
     for t in range(codes.shape[0]):
@@ -114,7 +114,7 @@ def _learn_classes(work, view, n, codes, scores, eta, rounding):
     return n, mistakes, updates, evaluations
 
 
-# Below this share of k(x, x) the squared distance is rounding, by the precision of the kernel values.
+# By dtype of the kernel values: a squared distance below this share of k(x, x) is a rounding error.
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
 

@@ -99,11 +99,11 @@ class RuleClassifier(KernelClassifier):
     """Base of the learners with a rule: a subclass defines ``_rule()``."""
 
     def _rule(self) -> Any:
-        """Return the rule with its numbers."""
+        """Return the rule (see the module) with the learner's parameters."""
         raise self._undefined("_rule")
 
     def _maintenance(self) -> Any:
-        """Return the maintenance of the support set with its arrays."""
+        """Return the maintenance of the support set (see the module), or None."""
         return None
 
     def _learn_block(self, view, n, codes, scores):
@@ -111,7 +111,7 @@ class RuleClassifier(KernelClassifier):
 
 
 class MulticlassRuleClassifier(RuleClassifier, MulticlassKernelClassifier):
-    """Base of those for two or more classes."""
+    """Base of the learners with a rule for two or more classes."""
 
     def _learn_block_of_classes(self, view, n, codes, scores):
         return learn_classes(view, n, codes, scores, self._rule(), self._maintenance())

@@ -20,19 +20,19 @@ from .values.products import LANES, ArrayInCode
 # Rows are projected onto the span of the support set by the Cholesky factor of its kernel matrix, ``K_S = L
 # Lᵀ``. With ``z = L⁻¹ k`` a row x is at squared distance ``k(x, x) - ‖z‖²`` from the span, and its projection
 # has the coefficients ``d = L⁻ᵀ z``. A row that joins adds the row ``[zᵀ, distance]`` to L, and nothing else
-# changes. Each of z, d reads half a matrix; K_S⁻¹ would be read whole for d, and written whole for every row
-# that joins.
+# changes. Computing z or d reads half a matrix. With K_S⁻¹ instead, d would read a whole one, and every row
+# that joins would change all of it.
 #
-# ``view.square`` is L below the diagonal and Lᵀ above it, so that both solves run along rows, and has the
-# reciprocals of L's diagonal on it.
+# ``view.square`` holds L below the diagonal, Lᵀ above it and the reciprocals of L's diagonal on it. So both
+# solves, for z and for d, read it along rows.
 
-# Unknowns that are solved for together, in whole vectors. The rest of the last panel belongs to free slots:
-# rows of zeros, which change nothing.
+# Number of unknowns that are solved for together. If n is no multiple of it, the last panel includes free
+# slots, whose rows are zeros and change nothing.
 _PANEL = LANES[8]
 
 
 def _solve_panel(backwards):
-    """Build an intrinsic that solves for the unknowns ``first … first + _PANEL - 1`` and substitutes them.
+    """Build an intrinsic that solves for _PANEL unknowns, from `first` on, and eliminates them from the rest.
 
     Each unknown is a chain of fused multiply-adds: ``z_i = (k_i - Σ_j L_ij z_j)/L_ii`` with j ascending,
     ``d_j = (z_j - Σ_i L_ij d_i)/L_jj`` with i descending.
@@ -102,13 +102,13 @@ def _projection(view, n, z):
 
 @register_jitable
 def _grow_factor(view, n, z, squared_distance):
-    """Add the row to the factor for which `_squared_projection` has written z."""
+    """Extend the Cholesky factor by the row for which `_squared_projection` has computed `z`."""
     for i in range(n):
         view.square[n, i] = view.square[i, n] = z[0, i]
     view.square[n, n] = 1.0 / np.sqrt(squared_distance)
 
 
-# A ridge below this share of k(x, x) is less than the rounding of kernel values (in that precision).
+# By dtype of the kernel values: a ridge below this share of k(x, x) is less than their rounding errors.
 _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
@@ -116,9 +116,9 @@ _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
     """Learn a block: ridge regression on the rows whose margin was not above `margin`, row by row.
 
-    ``view.square`` has the Cholesky factor L of ``K + ridge I`` over these rows (and Lᵀ above the diagonal),
-    `whitened` is z = L⁻¹y, and α = L⁻ᵀz. The inverse would cost the same work, but it loses all digits if
-    `ridge` is small compared with K.
+    ``view.square`` has the Cholesky factor L of ``K + ridge I`` over these rows, and Lᵀ above the diagonal.
+    `whitened` is ``z = L⁻¹ y``, and ``α = L⁻ᵀ z``. The inverse of ``K + ridge I`` would cost the same work,
+    but it loses all digits if `ridge` is small compared with K.
     """
     mistakes = updates = evaluations = 0
     w = np.zeros((1, view.alpha.shape[0]))
@@ -152,7 +152,7 @@ class _RidgeRegression(KernelClassifier):
 
     _keeps_square = _keeps_companions = True
 
-    # The name of the parameter that is the ridge, and the limit.
+    # The name of the parameter that is the ridge, and the limit of the margin.
     _ridge: str
     _margin: float
 
@@ -255,5 +255,5 @@ class KernelAROW(_RidgeRegression):
     coef0: float = 1.0
     epochs: int = 1
 
-    # The largest number below 1, since a margin of 1 is no update.
+    # Rows with a margin below 1 are learnt, so the limit is the largest number below 1.
     _ridge, _margin = "r", math.nextafter(1.0, 0.0)

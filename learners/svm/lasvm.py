@@ -20,7 +20,7 @@ _SEEDS = 5
 # Positions in the solution: the intercept; the numbers of examples seen of each class.
 INTERCEPT, SEEN = 0, 1
 
-# Gradients are sums of products: below this share of their size they are rounding.
+# A gradient is a sum of products: below this share of their size it is a rounding error.
 _ROUNDING = 1e-14
 # Limits of the steps of `optimize`: in total and per support vector; the larger one counts. If the kernel
 # matrix is so badly conditioned that they do not suffice, more would hardly help.
@@ -28,7 +28,7 @@ _MOST_STEPS, _MOST_STEPS_EACH = 100_000, 1000
 
 
 def new_solution():
-    """Return the state besides the rows of a learner that has learnt nothing: see `INTERCEPT` and `SEEN`."""
+    """Return a new solution: the intercept and, from `SEEN` on, the examples seen of each class, all 0."""
     return np.zeros(3)
 
 
@@ -70,7 +70,7 @@ def learn(view, n, codes, scores, settings, again, solution):
 def optimize(view, n, settings, solution):
     """Finish as in section 3.2: REPROCESS until no pair is τ-violating, then remove idle rows.
 
-    Return the number of stored rows, and by how much the most violating pair still violates.
+    Return the number of stored rows, and the difference of gradients that remains (0 if no pair violates).
     """
     C, tau, intercept = settings
     largest = total = 0.0

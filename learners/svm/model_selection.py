@@ -71,7 +71,7 @@ def note_losses(test, simple, complex_):
 
 @register_jitable
 def _spreads(test):
-    """Return the variances of both models' losses, or the squares of these if the test is `squared`."""
+    """Return the variances of both models' losses, or their squares if the test has `squared` True."""
     first, second = test.variances[0], test.variances[1]
     if test.squared:
         return first * first, second * second
@@ -186,8 +186,8 @@ class Progress(NamedTuple):
 def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings, again, test, scored):
     """Learn rows with both models (lines 7 to 19 of the paper), up to a row at which a switch may be due.
 
-    That row is scored but not learnt: it is the first row of the next call, which then has `scored` True and
-    learns it without scoring it again.
+    That row is scored but not learnt. The next call begins with it, with `scored` True: it learns the row
+    without scoring it again.
     """
     n1, n2 = sizes
     mistakes = updates = evaluations = 0
@@ -450,11 +450,11 @@ class OnlineModelSelection(RowCachingClassifier):
         codes = (simple.store.labels[order] > 0.0).astype(np.int32)
         self._teach(other, support.matrix(order), codes, support.born[order])
         self._use(simple, other)
-        # The current row was predicted by the model just replaced; the new model predicts it as well.
+        # The current row was scored by the old pair of models; the new model has to score it, too.
         self.n_kernel_evaluations_ += other.size
 
     def _teach(self, model, X, codes, numbers):
-        """Let a new model learn the rows of a matrix, which have the given numbers."""
+        """Let a new model learn the rows of a matrix; `numbers` are their numbers in the stream."""
         blocks = block_ranges(len(codes), self._block_rows)
         self.n_kernel_evaluations_ += model.learn(as_rows(X), codes, numbers, self._settings, blocks)
 

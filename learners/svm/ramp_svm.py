@@ -23,7 +23,7 @@ from .solvers.ramp import (
     take_steps,
 )
 
-# Values of `most` and `initial`.
+# Special values of the arguments `most` and `initial` of `learn`.
 ALL = -1
 REMEMBER = -1.0
 
@@ -32,9 +32,9 @@ REMEMBER = -1.0
 def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
     """Learn a block by Algorithm 1 of Wang and Vucetic (2010).
 
-    `most` is the largest number of remembered rows that are no support vectors (Algorithm 2), or ALL.
+    `most` limits the number of remembered rows that are no support vectors (Algorithm 2); ALL: no limit.
     `within_margin` skips rows with ``|f(x)| > 1`` (Algorithm 3). With ``initial > 0`` training starts from
-    scratch after each row, with this share of the rows as the active set V; REMEMBER only stores rows.
+    scratch after each row, with this share of the rows as the first V. With REMEMBER rows are only stored.
     """
     cached = view.cached
     mistakes = updates = evaluations = queried = 0

@@ -27,7 +27,7 @@ class BlockView(NamedTuple):
     alpha: np.ndarray
     #: (slots,): number of each support vector in the stream.
     born: np.ndarray
-    #: (slots,): slot of each support vector when the block began; -1 - t: it is row t of the block.
+    #: (slots,): the slot that each support vector had when the block began; -1 - t for row t of the block.
     origin: np.ndarray
     #: (slots, slots): a matrix over the support set, or a triangular one in blocks (see `inverse_factor`);
     #: empty if the learner keeps none.
@@ -37,8 +37,8 @@ class BlockView(NamedTuple):
     norms: np.ndarray
     #: The kernel function (see `apply_to_row`).
     function: tuple[int, float, float, int]
-    #: (1, b or more): scratch for the values of one row with the rows after it. If it has several rows: the
-    #: values of each row of the block with the rows before it.
+    #: (b or more, b or more): kernel values of each row of the block with the rows before it; or (1, b or
+    #: more): scratch for the kernel values of one row with the rows after it.
     later: np.ndarray
     #: Number in the stream of the block's first row.
     first: int

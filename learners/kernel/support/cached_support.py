@@ -1,4 +1,4 @@
-"""Rows stored by a learner, and rows of kernel values k(x_i, x_j), j < n, computed on demand in its loop.
+"""The rows that a learner stores, and the kernel values of a row with all of them, computed on demand.
 
 The loop over a block gets a `CachedView` and may call
 
@@ -33,7 +33,7 @@ from . import block_view
 from .block_view import BlockView
 from .support_set import SupportSet
 
-#: Rows that can be used together, even with the smallest cache.
+#: Even the smallest cache holds this many rows of kernel values, which can be used together.
 SMALLEST = 2
 
 _FREE = -1
@@ -65,7 +65,7 @@ def line_values(cache, line):
 
 @register_jitable
 def take_line(cache, i):
-    """Return the line of slot i, marked used; without one, the slot gets the least recently used, emptied."""
+    """Return the line of slot i, marked as used; a slot without one gets the least recently used, emptied."""
     line = cache.line[i]
     if line == _FREE:
         line = cache.used.argmin()
@@ -87,7 +87,7 @@ def free_line(cache, i):
 
 @register_jitable
 def rename_line(cache, i, j):
-    """Give the line of slot i to slot j, which has none."""
+    """Move the line of slot i, if it has one, to slot j, which has none."""
     line = cache.line[i]
     cache.line[j], cache.line[i] = line, _FREE
     if line != _FREE:
@@ -95,7 +95,7 @@ def rename_line(cache, i, j):
 
 
 class RowCache:
-    """A cache of rows of kernel values, one per line: `n_bytes`, or the size of two lines if that is more."""
+    """A cache of rows of kernel values, one per line: of `n_bytes`, or of two lines if these are larger."""
 
     def __init__(self, n_bytes, dtype):
         self._n_bytes, self._dtype = n_bytes, dtype
@@ -106,7 +106,7 @@ class RowCache:
         return vars(self) | {"_lines": None}
 
     def in_loops(self, n_slots):
-        """Return the `CacheLines` for `n_slots` slots; new ones keep the values of the most recently used."""
+        """Return `CacheLines` for `n_slots` slots; new ones contain copies of the lines used last."""
         old = self._lines
         if old is not None and len(old.line) >= n_slots:
             return old
@@ -240,7 +240,7 @@ def is_stored(view, n, t):
 
 @register_jitable
 def cache_row(view, n, i, t):
-    """Cache the kernel values of support vector `i`, which is row t of the block, with all `n`."""
+    """Cache the kernel values of support vector `i`, row t of the block, with all `n` support vectors."""
     cache = view.cache
     line = take_line(cache, i)
     values = line_values(cache, line)
@@ -252,7 +252,7 @@ def cache_row(view, n, i, t):
 
 @register_jitable
 def _compute(view, i, first, last, values):
-    """Compute k(x_i, x_j) of first <= j < last."""
+    """Compute k(x_i, x_j) for first <= j < last and write them into `values`."""
     products_of_row(view.rows, i, first, last, view.products)
     apply_to_row(view.function, view.products[0][first:last], view.norms[i], view.norms[first:last])
     # Numba needs seconds to compile the assignment of a slice.
@@ -262,13 +262,13 @@ def _compute(view, i, first, last, values):
 
 @register_jitable
 def kernel_row(view, n, i):
-    """Return k(x_i, x_j) of all j < n."""
+    """Return k(x_i, x_j) for all j < n, cached or computed."""
     cache = view.cache
     line = take_line(cache, i)
     values = line_values(cache, line)
     known = cache.filled[line]
-    # The line lacks rows that joined since it was last used. Most of these have a line with the value for
-    # x_i. Values for the others are computed, for neighbouring rows together. There is only one call of
+    # The line lacks the values of rows that joined since it was last used. Most of these rows have a line,
+    # which contains the same value. The others are computed, neighbours together. There is only one call of
     # `_compute`, because each call site is compiled separately.
     first = known
     for j in range(known, n + 1):
@@ -285,10 +285,10 @@ def kernel_row(view, n, i):
 
 @register_jitable
 def remove(view, n, i, t):
-    """Remove row `i` of `n` stored rows; the last one moves into its slot. Row t is being learnt."""
+    """Remove row `i` of `n` stored rows; the last one moves into its slot. `t` as for `move_row`."""
     cache, last = view.cache, n - 1
     free_line(cache, i)
-    # By symmetry, the last row holds the values that the other rows need in its new slot.
+    # The last row moves to slot i: there, other lines need their values with it, which its own line has.
     row = kernel_row(view, n, last) if i < last else view.products[0]
     width = cache.line.shape[0]
     for line in range(cache.slot.shape[0]):

@@ -28,17 +28,17 @@ from .block_view import score_of
 # Rows of M processed together, which is the number of values in a vector.
 _PANEL = LANES[8]
 
-# Up to this many rows of M, one loop computes z of a panel and adds the previous panel's terms to d. These
-# additions need not wait until the lanes of z are summed. With more rows, two panels exceed 32 KiB of cache.
+# Up to this many rows of M, one loop computes z of a panel and adds the previous panel's terms to d. So d
+# need not wait until z is summed. With more rows, two panels together exceed 32 KiB of cache.
 _AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 
-# First rows of k, z and d in the scratch of a projection; each has two rows, as wide as there are slots.
+# The scratch of a projection has two rows of all slots each for k, z and d: these are their first rows.
 _K, _Z, _D = 0, 2, 4
 
-# A second row is searched this far ahead. A score costs a tenth of what projecting two rows at once saves.
+# A second row is searched among this many next rows. Scoring one costs a tenth of what a second row saves.
 _HORIZON = 16
 
-# The mean of this many kernel values of a row estimates its values with later rows.
+# The mean of a row's first kernel values, this many, estimates its values with later rows.
 _SAMPLE = 8
 
 
@@ -55,7 +55,7 @@ def _first_block(row):
 
 
 def _step_of(rows, takes_z, gives_d):
-    """Build the intrinsic that computes z from a panel of M, or d, or both, for one or two rows."""
+    """Build the intrinsic that computes a panel's part of z, of d or of both, for one or two rows."""
 
     @intrinsic
     def step(_typing_context, square, work, first):
@@ -162,7 +162,7 @@ def _begin(view, n, stop, t, place, work):
 
 @register_jitable(**INLINE)
 def project(view, n, t, other, work):
-    """Project row t, in place 0 of the scratch, and row `other`, in place 1, unless it is negative."""
+    """Project row t, and row `other` unless it is negative; results go to places 0 and 1 of the scratch."""
     stop = (n + _PANEL - 1) // _PANEL * _PANEL
     _begin(view, n, stop, t, 0, work)
     if other < 0:
@@ -203,7 +203,7 @@ def likely_next(view, n, t, y, codes, margin):
 
 @register_jitable
 def grow_factor(view, n, place, work, squared_distance):
-    """Add the row in a place of the scratch to M."""
+    """Extend M by the row whose projection is in a place of the scratch."""
     reciprocal = 1.0 / np.sqrt(squared_distance)
     block, start = _first_block(n), n % _PANEL * _PANEL
     for i in range(n):

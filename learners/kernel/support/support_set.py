@@ -27,7 +27,7 @@ class RandomSlots:
         self._ahead = np.zeros(0, np.int64)
 
     def next(self, n):
-        """Return the next `n` slots without consuming them."""
+        """Return the next `n` slots; they remain the next ones until `use` is called."""
         if len(self._ahead) < n:
             more = self._random.random_sample(n - len(self._ahead))
             slots = np.minimum((more * self._budget).astype(np.int64), self._budget - 1)
@@ -35,11 +35,11 @@ class RandomSlots:
         return self._ahead[:n]
 
     def use(self, n):
-        """Consume the next `n` slots."""
+        """Skip the next `n` slots, because they have been used."""
         self._ahead = self._ahead[n:]
 
 
-# The number of slots is a multiple of this: whole tiles, and whole cache lines.
+# The number of slots is a multiple of this, so that they fill whole tiles and whole cache lines.
 _SLOTS = 4 * PADDING
 
 
@@ -98,7 +98,7 @@ class SupportSet:
         self.size = 0
 
     def __getstate__(self):
-        # The buffers of blocks are created again when needed.
+        # A pickle leaves out the buffers for blocks: they are created again when needed.
         return vars(self) | {"_room": None}
 
     def reserve(self, n):
@@ -124,8 +124,8 @@ class SupportSet:
     def view(self, block, n, first):
         """Compute the kernel values of `n` rows with the support vectors and with one another.
 
-        `block` has the rows as `as_rows` returns them; `first` is the stream number of the first. Return the
-        packed rows with their squared norms, and a `BlockView` that is valid until the next call.
+        `block` has the rows as `as_rows` returns them; `first` is the stream number of its first row. Return
+        the packed rows with their squared norms, and a `BlockView` that is valid until the next call.
         """
         self.reserve(self.size + n)
         room = self._room
@@ -171,7 +171,7 @@ class SupportSet:
         packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
         self.rows.squared_norms(packed, norms, room.rows)
         self.rows.products(packed, n, self.size, room.values, room.rows, block)
-        # To the end of the last vector: there is room, and these values are unused before a row joins.
+        # The last vector is computed whole: there is room, and values beyond `size` are not used yet.
         width = padded(self.size, LANES[self._dtype.itemsize])
         apply_kernel(self._function, room.values, n, width, norms, self.norms)
         return packed, norms
@@ -195,7 +195,7 @@ class SupportSet:
         return BlockRoom(self.rows, n, len(self.norms))
 
     def values(self, block, n, room=None):
-        """Return the kernel values of `n` rows with the support vectors, (n or more, `size` or more)."""
+        """Return an array of the kernel values of `n` rows with the support vectors; it may be larger."""
         room = self.room(n) if room is None else room
         self._fill(block, n, room)
         return room.values
@@ -216,7 +216,7 @@ class SupportSet:
 
     @property
     def square(self):
-        """The learner's matrix over the support set, by slot; a triangular one includes unused rows."""
+        """The learner's matrix over the support set, by slot; a triangular one comes with its unused rows."""
         return self._square if self._keeps_factor else self._square[: self.size, : self.size]
 
     def matrix(self, order):
@@ -224,7 +224,7 @@ class SupportSet:
         return self.rows.matrix(order)
 
     def n_bytes(self):
-        """Return the bytes of rows, coefficients and the matrix, without `companions` (see the class)."""
+        """Return the bytes of rows, coefficients and the matrix, but not of `companions`."""
         numbers = self.size * self.size if self._keeps_square else 0
         if self._keeps_factor:
             numbers = self.size * (self.size + 1) // 2

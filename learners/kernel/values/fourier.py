@@ -23,7 +23,7 @@ from .row_storage import aligned
 
 # π/2 in three parts; their sum is exact to more digits than float64 has.
 _HALF_PI = (math.pi / 2.0, 6.123233995736766e-17, -1.4973849048591698e-33)
-# The same in float32, each part rounded to its 24 bits.
+# π/2 in three parts of float32, each rounded to its 24 bits.
 _HALF_PI_SINGLE = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
 
 # By precision: bits of the mantissa, the parts of π/2, degrees of the Taylor polynomials of sine and cosine
@@ -35,7 +35,7 @@ _PRECISIONS = {
 
 
 def emit_sine_cosine(builder, kind, x):
-    """Emit sin(x) and cos(x) for a scalar or vector of float32 or float64, to two units in the last place.
+    """Generate code for sin(x) and cos(x), exact to two units in the last place; x is a scalar or vector.
 
     After Cody and Waite: x = n π/2 + r with |r| < 0.83, sin(r) and cos(r) by polynomials; n modulo 4 selects
     sine or cosine and the sign. The first part of n π/2 is subtracted exactly, since the multiplication is
@@ -74,7 +74,7 @@ def emit_sine_cosine(builder, kind, x):
     for part in parts:
         r = fused(builder, n, real(-part), r)
     square = builder.fmul(r, r)
-    # r - r³ (1/3! - …) and 1 - r²/2 + r⁴ (1/4! - …): the largest terms come last.
+    # Sine: r - r³ (1/3! - …); cosine: 1 - r²/2 + r⁴ (1/4! - …). The largest terms are added last.
     sine = fused(builder, builder.fmul(builder.fneg(square), r), taylor(square, 3, sine_degree), r)
     cosine = fused(builder, square, real(-0.5), real(1.0))
     cosine = fused(builder, builder.fmul(square, square), taylor(square, 4, cosine_degree), cosine)
@@ -100,20 +100,20 @@ _VECTORS = 4
 #: The number of frequencies is padded to a multiple of this, by the size of a value in bytes.
 GROUP = {size: _VECTORS * lanes for size, lanes in LANES.items()}
 
-# Dense rows at a time: as many as leave the accumulators in the machine's registers.
+# Number of dense rows processed at a time: so few that their accumulators stay in registers.
 _ROWS = 4 if TILE_ROWS == 4 else 1
 
-# Dense rows are processed as CSR if fewer than one in this many entries is non-zero: processing a few rows at
-# a time uses loaded values better than one row (measured at 123 to 784 features: equally fast at three
-# tenths).
+# Dense rows are processed as CSR if fewer than one in this many entries is non-zero. With more non-zeros,
+# several dense rows at a time are faster, as they share the frequencies that are loaded. Measured with 123 to
+# 784 features, both ways are equally fast if three tenths are non-zero.
 _FEW = 3
 
 
 class _Group:
-    """Generates the code that computes the angles of rows with one group of frequencies."""
+    """Generates the code for the angles (inner products) of rows with one group of frequencies."""
 
     def __init__(self, context, builder, kinds, arguments):
-        """Read the arguments: panels, the group's first row in them, its first column in `out`, and `out`."""
+        """Read `arguments`: panels, the group's first row in them, its first column in `out`, and `out`."""
         self.builder, self.first, column = builder, arguments[1], arguments[2]
         self.panels, self.out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 3))
         self.vector = ir.VectorType(self.panels.pointer.type.pointee, LANES[self.panels.size])
@@ -125,7 +125,7 @@ class _Group:
         return [cgutils.alloca_once_value(self.builder, zero) for _ in self.places]
 
     def add(self, feature, values, sums):
-        """Add the products of a feature's frequencies with its value in each row to the rows' sums."""
+        """Multiply a feature's frequencies by its value in each row; add the products to the row's sums."""
         row = self.builder.add(self.first, feature)
         loaded = [self.panels.load(self.builder, row, start, self.vector.count) for start in self.starts]
         for value, of_row in zip(values, sums, strict=True):
@@ -134,7 +134,7 @@ class _Group:
                 self.builder.store(fused(self.builder, u, x, self.builder.load(total)), total)
 
     def store(self, row, sums):
-        """Write the angles of a row into the columns of its cosines."""
+        """Write the angles of a row into the columns that its cosines will take."""
         for place, total in zip(self.places, sums, strict=True):
             self.out.store(self.builder, row, place, self.builder.load(total))
 
@@ -198,7 +198,7 @@ _angles_of_one = _of_dense_rows(1)
 
 @intrinsic
 def _to_features(_typing_context, out, i, place, scale):
-    """Replace a vector of angles in ``out[i]`` by their cosines, and write their sines half a row further."""
+    """Replace a vector of angles in ``out[i]`` by cosines; the sines go into the second half of the row."""
     _check(scale, out)
 
     def codegen(context, builder, signature, arguments):
@@ -289,7 +289,7 @@ def dense_fourier_features(X, panels, scale, out):
     place = np.uintp(0)
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
-            # Without a branch: a zero is overwritten by the next value.
+            # To avoid a branch, zeros are written, too: the next value overwrites them.
             data[place], indices[place] = X[i, j], j
             place += np.uintp(X[i, j] != 0.0)
         indptr[i + 1] = place

@@ -19,7 +19,7 @@ _RBF, _POLY = 0, 1
 def _rbf_row(_typing_context, values, norm, norms, gamma):
     """Replace the inner products of one row by rbf kernel values, in vectors of 64 bytes.
 
-    LLVM would vectorise a plain loop with half the width, and read each value twice.
+    LLVM would compile a plain loop to vectors of half that size, and read each value twice.
     """
     if values.layout != "C" or norms.layout != "C" or norms.dtype != norm or values.dtype != norm:
         raise TypeError("a row of kernel values takes C-contiguous arrays of one dtype")
@@ -50,7 +50,7 @@ def _rbf_row(_typing_context, values, norm, norms, gamma):
                 value = emit_exponential(builder, values.dtype, exponent)
                 builder.store(value, places[0]).align = values.dtype.bitwidth // 8
 
-        # The rest of the last vector is computed by shorter ones, since rows are often short.
+        # Values that do not fill a vector are computed by shorter ones, since rows are often short.
         done = length.type(0)
         for width in (lanes, lanes // 4, 1):
             whole = builder.and_(length, length.type(-width))
@@ -105,7 +105,7 @@ def own_values(function, norms, own):
     number, gamma, coef0, degree = function
     values = norms.copy()
     if number == _RBF:
-        # Distance 0, whose exponential is 1, unless the norm overflowed.
+        # The distance of a row from itself is 0 and its kernel value 1, unless the norm overflowed.
         for j in range(values.shape[0]):
             distance = (norms[j] + norms[j]) - (values[j] + values[j])
             values[j] = 1 - gamma * distance

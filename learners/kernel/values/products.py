@@ -63,7 +63,7 @@ def products_of_row(rows, i, first, last, out):
         for j in range(first, last):
             for k in range(start[j], stop[j]):
                 feature = columns[k]
-                # lanes is a power of two
+                # the remainder by lanes, a power of two
                 lane = feature & (lanes - 1)
                 sums[0, lane] = _fused(values[k], spread[feature], sums[0, lane])
             out[0, j] = _fold_and_clear(sums)
@@ -75,7 +75,7 @@ def products_of_row(rows, i, first, last, out):
 
 @compiled
 def sparse_squared_norms(rows, norms):
-    """Write the inner product of each row of a tuple of CSR rows with itself into `norms`."""
+    """Write the squared norms of CSR rows, a tuple as for `products_of_row`, into `norms`."""
     values, columns, start, stop, _end, _spread, sums = rows
     lanes = sums.shape[1]
     for i in range(norms.shape[0]):
@@ -87,7 +87,7 @@ def sparse_squared_norms(rows, norms):
 
 @by_types(**INLINE)
 def keep_row(rows, slot, block, t):
-    """Store row t of a packed block as row `slot`; slots after the last stored row are free."""
+    """Store row t of a packed block in `slot`, which is free, such as the one after the last stored row."""
     if not isinstance(rows, types.BaseTuple):
 
         def keep_dense_row(rows, slot, block, t):
@@ -137,14 +137,14 @@ LANES = {4: 16, 8: 8}
 def _tile_shape():
     """Return (rows, support vectors) of a tile: as many accumulators as fit into the machine's registers."""
     features = llvm.get_host_cpu_features()
-    # 32 registers of 64 bytes, or 16 of 32 (an accumulator is then two of them).
+    # The machine has 32 registers of 64 bytes, or 16 of 32 bytes, of which an accumulator takes two.
     return (4, 4) if features.get("avx512f") else (2, 3)
 
 
 TILE_ROWS, TILE_COLUMNS = _tile_shape()
 
 #: Rows that one row is multiplied with at a time: a divisor of PADDING, and few enough that `fold_together`
-#: returns their sums in one vector. With fewer rows, additions wait longer for the previous one of their sum.
+#: returns their sums in one vector. With fewer rows, an addition waits longer for the previous one.
 STRIP = 6
 
 #: Rows of A that are multiplied with the rows of B in turn, a multiple of PADDING: at a few hundred features
@@ -176,7 +176,7 @@ def fold_together(builder, vectors):
 
 
 class ArrayInCode:
-    """A 2-D C-contiguous array during code generation."""
+    """Generates the code that reads and writes a 2-D C-contiguous array."""
 
     def __init__(self, context, builder, kind, value):
         if kind.ndim != 2 or kind.layout != "C":
@@ -201,7 +201,7 @@ class ArrayInCode:
 
 
 def _tile_of(shape):
-    """Build the intrinsic of a tile; `shape()` returns its numbers of rows and columns."""
+    """Build the intrinsic that computes a tile of products; `shape()` returns its height and width."""
 
     @intrinsic
     def tile(_typing_context, A, i, B, j, out, o):
@@ -301,7 +301,7 @@ _GROUP = 16
 
 @intrinsic
 def _add_product(_typing_context, sums, lane, rows, place, z):
-    """Add ``rows[place]``, a feature's values in a group of rows, times its value z to ``sums[lane]``."""
+    """Add ``z * rows[place]`` to ``sums[lane]``: one row's value of a feature times a group's values."""
 
     def codegen(context, builder, signature, arguments):
         sums, rows = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
@@ -350,8 +350,8 @@ def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out)
     sums, totals = np.zeros((lanes, _GROUP), data.dtype), np.empty((1, _GROUP), data.dtype)
     for first in range(0, n_a, _GROUP):
         last = min(first + _GROUP, n_a)
-        # Row places[j] of `spread` has the values of feature j in this group's rows; row 0, for features that
-        # none of them has, is zeros.
+        # ``spread[places[j]]`` has the values of feature j in this group's rows. ``spread[0]`` is zeros, for
+        # features that none of these rows has.
         spread = np.zeros((1 + indptr[last] - indptr[first], _GROUP), data.dtype)
         n_places = 0
         for i in range(first, last):
@@ -364,7 +364,7 @@ def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out)
         for b in range(min(n_b, last) if triangle else n_b):
             for k in range(start[b], stop[b]):
                 j = columns[k]
-                # lanes is a power of two
+                # the remainder by lanes, a power of two
                 _add_product(sums, j & (lanes - 1), spread, places[j], values[k])
             _fold_lanes(sums, totals)
             for i in range(first, last):

@@ -67,7 +67,7 @@ class DenseRows:
     def products(self, packed, n, size, out, _room=None, block=None):
         """Write the inner products of `n` packed rows with the first `size` support vectors into `out`.
 
-        With the block of the stream that the rows were packed from, the next block is prefetched meanwhile.
+        `block` is the part of the stream that the rows come from; the next part is prefetched if possible.
         """
         here = isinstance(block, np.ndarray) and block.dtype == self.dtype and block.flags.c_contiguous
         dense_products(packed, n, self._rows, size, out, read_only(block if here else packed[:0]))
@@ -87,7 +87,7 @@ class DenseRows:
         self._rows = grown(self._rows, capacity, self._rows.shape[1])
 
     def move(self, targets, sources):
-        """Copy support vectors `sources` to slots `targets`, all at once."""
+        """Copy the support vectors in slots `sources` to slots `targets`; a slot may be in both."""
         self._rows[targets] = self._rows[sources]
 
     def keep(self, targets, packed, numbers):
@@ -113,7 +113,7 @@ class DenseRows:
 
 
 class SparseRows:
-    """Support vectors as unordered CSR rows: each has a range in the arrays of values and columns."""
+    """Support vectors as CSR rows in any order: each has a range in the arrays of values and columns."""
 
     def __init__(self, n_features, dtype):
         self.n_features, self.dtype = n_features, dtype
@@ -126,7 +126,7 @@ class SparseRows:
         self._scratch = np.zeros(n_features, dtype), np.zeros((1, lanes), dtype)
 
     def room(self, _n):
-        """Return the scratch that the other methods use: zeros before and after."""
+        """Return scratch for the other methods: they take it full of zeros and leave it so."""
         spread, sums = (np.zeros_like(array) for array in self._scratch)
         return np.zeros(self.n_features, np.int32), spread, sums
 
@@ -166,7 +166,7 @@ class SparseRows:
         self._start, self._stop = np.append(self._start, more), np.append(self._stop, more)
 
     def move(self, targets, sources):
-        """Move support vectors `sources` to slots `targets`, all at once."""
+        """Move the support vectors in slots `sources` to slots `targets`; a slot may be in both."""
         self._start[targets], self._stop[targets] = self._start[sources], self._stop[sources]
 
     def keep(self, targets, packed, numbers):
@@ -195,7 +195,7 @@ class SparseRows:
         self._start, self._stop, self._end[0] = starts, starts + lengths, live
 
     def in_loops(self, packed):
-        """Return the stored rows in the form of `products_of_row`, with room for the packed ones."""
+        """Return the stored rows in the form of `products_of_row`, with room to add the packed ones."""
         self.make_room(len(packed[0]))
         places = self._start, self._stop, self._end
         return self._values, self._columns, *places, *self._scratch

@@ -9,7 +9,7 @@ from ...kernel.values.row_storage import DenseRows, SparseRows, grown, padded
 from ...numeric.rows import as_rows
 from .margin_set import MARGIN, Machine, leave, move
 
-#: Kernel values beyond those of the margin set are kept up to this size. The outcome does not depend on it.
+#: From this many bytes on, kernel values of rows outside the margin set are replaced. It affects time only.
 CACHE_BYTES = 2**27
 
 
@@ -21,7 +21,7 @@ class IncrementalStore:
         self._sparse = sparse
         self._rows = (SparseRows if sparse else DenseRows)(n_features, np.dtype(np.float64))
         self._norms, self._numbers = np.zeros(0), np.zeros(0, np.int64)
-        # (slots,): row whose kernel values are in the slot, -1 if it is free; then the last slot reused.
+        # `_owner`: the row whose kernel values are in each slot, -1 if it is free; `_hand`: slot reused last.
         self._owner, self._hand = np.zeros(0, np.int64), 0
         numbers, places = np.zeros(0), np.zeros(0, np.int64)
         matrix = np.zeros((0, 0))
@@ -58,7 +58,7 @@ class IncrementalStore:
         self.machine = M._replace(values=grown(M.values, len(M.values), capacity), **larger)
 
     def add_block(self, block, n, first):
-        """Store the `n` rows of a block, without weight yet, and compute their kernel values.
+        """Store the `n` rows of a block, with α = 0, and compute their kernel values.
 
         `first` is the stream number of the first row. Return the kernel values of each row with all stored
         rows, and the place of each row: -1 if its norm or k(x, x) overflowed, in which case it is not stored.
@@ -148,13 +148,13 @@ class IncrementalStore:
         self._delete(k)
 
     def evaluations(self):
-        """Return the kernel evaluations of rows that joined or left the margin set since the last call."""
+        """Return, then reset, the number of kernel evaluations for joining the margin set and unlearning."""
         taken = int(self.machine.evaluations[0])
         self.machine.evaluations[0] = 0
         return taken
 
     def _delete(self, k):
-        """Delete row k, which has no weight; the last row takes its place."""
+        """Delete row k, whose α is 0; the last row takes its place."""
         M, last = self.machine, self.n - 1
         if M.slot[k] >= 0:
             self._owner[M.slot[k]] = -1
@@ -172,7 +172,7 @@ class IncrementalStore:
         self.n = last
 
     def place_of(self, number):
-        """Return the position of a row by its number in the stream, -1 if it is not stored."""
+        """Return the place of the row with a given number in the stream, -1 if it is not stored."""
         found = np.flatnonzero(self._numbers[: self.n] == number)
         return int(found[0]) if len(found) else -1
 

@@ -26,9 +26,9 @@ class LasvmSettings(NamedTuple):
 
 @register_jitable
 def extremes(view, n, settings):
-    """Return row i with the largest g of α < B, row j with the smallest g of α > A, and both g.
+    """Return row i (the largest g among α < B), row j (the smallest g among α > A) and both g.
 
-    A missing row is -1. Without an intercept i needs g > 0 and j needs g < 0; a missing row has g = 0.
+    A missing row is -1, its g is 0 without an intercept. Then i needs g > 0 and j needs g < 0.
     """
     alpha, gradients, labels, C = view.block.alpha, view.gradients, view.labels, settings.C
     i = j = -1
@@ -45,7 +45,7 @@ def extremes(view, n, settings):
 
 @register_jitable
 def move(view, n, i, j, C):
-    """Move α_i up and α_j down as far as the dual objective grows, within their bounds; -1 for no row."""
+    """Raise α_i and lower α_j by the best step within their bounds; if i or j is -1, only the other moves."""
     alpha, gradients = view.block.alpha, view.gradients
     up = kernel_row(view, n, i) if i >= 0 else view.products[0]
     down = kernel_row(view, n, j) if j >= 0 else view.products[0]
@@ -77,7 +77,7 @@ def move(view, n, i, j, C):
 def process(view, n, t, y, g, settings, seed):
     """PROCESS row t of the block, whose gradient is `g`; return the number of stored rows.
 
-    The row is stored if a step could move it towards its class, or if it is a seed.
+    The row is stored if a step could move α_t towards ``C y``. A `seed` is always stored.
     """
     i, j, high, low = extremes(view, n, settings)
     wanted = (g > low if y > 0.0 else g < high) if settings.intercept else y * g >= 0.0
@@ -85,7 +85,7 @@ def process(view, n, t, y, g, settings, seed):
         return n
     n, new = add(view, n, t, y, g), n
     cache_row(view, n, new, t)
-    # Without an intercept the new row moves alone, by any step; otherwise with a partner that violates.
+    # Without an intercept the new row's α moves alone, by any step; with one, it needs a violating partner.
     if y > 0.0:
         i, high = new, g
     else:
@@ -100,7 +100,7 @@ def process(view, n, t, y, g, settings, seed):
 
 @register_jitable
 def reprocess(view, n, settings):
-    """REPROCESS: make the step on the most violating pair, if there is one; return whether."""
+    """REPROCESS: make the best step on the most violating pair; return False if no pair violates."""
     i, j, high, low = extremes(view, n, settings)
     if not high - low > settings.tau or (settings.intercept and (i < 0 or j < 0)):
         return False

@@ -18,7 +18,7 @@ import numpy as np
 from ...numeric.compiled import compiled, register_jitable
 from ...numeric.vector import EPSILON, SMALLEST_NORMAL
 
-#: The share of k(x, x) that is added to it if the row depends on others of the margin set.
+#: If a row depends on the margin set, its k(x, x) is raised by this share of the largest k(x, x) there.
 _RIDGE = 5e-12
 
 
@@ -52,7 +52,7 @@ class Machine(NamedTuple):
     gamma: np.ndarray
     #: (1,): size of the margin set.
     size: np.ndarray
-    #: (1,): kernel evaluations of rows that joined the margin set, since the counter was read.
+    #: (1,): kernel evaluations for joining the margin set and for unlearning, since they were last read.
     evaluations: np.ndarray
     #: (1,): the bias.
     b: np.ndarray
@@ -189,10 +189,10 @@ _SLACK = 1e-9
 def _follow(M, n, start, changes, out):
     """Add to `out` the change of every g if the bias and the α of the margin set change by `changes`.
 
-    `start` is a further change of every f(x).
+    `start` is added to the change of every f(x).
     """
     f = np.empty(min(n, 512))
-    for first in range(0, n, 512):  # a stretch of f stays in the cache
+    for first in range(0, n, 512):  # 512 values of f stay in the cache
         last = min(first + 512, n)
         for i in range(last - first):
             f[i] = start[first + i] + changes[0]
@@ -207,7 +207,7 @@ def _follow(M, n, start, changes, out):
 
 @compiled
 def _sensitivities(M, row, c, n, start, bias):
-    """Write `beta` and `gamma` for a growing α_c; `row` has the kernel values of row c with all rows.
+    """Write the sensitivities to α_c, `beta` and `gamma`; `row` has row c's kernel values with all rows.
 
     Return ``(reach, floor)``: rounding errors of γ_i are at most about ``reach √k(x_i, x_i) + floor``. The
     equations that define β are checked. If rounding has damaged the inverse, they are solved again, first
@@ -229,8 +229,8 @@ def _sensitivities(M, row, c, n, start, bias):
         _apply_inverse(M, residual, β)
         _fill(γ, n, 0.0)
         _follow(M, n, start, β, γ)
-        # `reach` bounds the sum of the terms of γ_i/√k(x_i, x_i). `worst` is the largest such quotient in the
-        # margin set, where γ should be 0; the rounding of the bias does not count.
+        # `reach` bounds the sum of the absolute terms of γ_i/√k(x_i, x_i). `worst` is the largest absolute
+        # value of this in the margin set, where γ should be 0, without rounding errors of the bias.
         reach, worst = np.sqrt(M.own[c]), 0.0
         residual[0], total = y[c] if bias else 0.0, 1.0
         for p in range(size):
@@ -275,7 +275,7 @@ def _correct(M, n, C, bias):
         if attempt == 2:
             _rebuild(M, bias)
         _apply_inverse(M, residual, change)
-        # The largest share of the step with which all α stay between 0 and C.
+        # `share` is the largest share of the Newton step with which all α stay between 0 and C.
         share = 1.0
         for p in range(size):
             a = M.alpha[M.margin[p]]
@@ -296,7 +296,7 @@ def _correct(M, n, C, bias):
 @compiled
 def _shift_bias(M, c, n, rising):
     """Move the bias, while the margin set is empty, until a row is on its margin; return that row."""
-    # In this direction α_c can move next: its g rises if its α is to rise.
+    # `sign` is the direction of the bias: it raises g of row c if α_c is to rise, and lowers it otherwise.
     step, chosen = np.inf, c
     sign = M.y[c] if rising else -M.y[c]
     if rising:
@@ -358,8 +358,8 @@ def leave(M, k):
 def move(M, row, c, n, C, bias, rising, joining):
     """Move α_c up until row c meets its condition, or down to 0; c is in no set meanwhile.
 
-    `row` holds the kernel values of row c with all `n` rows. Return the row whose kernel values are needed to
-    continue, to be passed as `joining` in the next call, or -1 when done. The first call has `joining` -1.
+    `row` holds the kernel values of row c with all `n` rows. Return -1 when done, or a row whose kernel
+    values are missing: fetch them and call again with it as `joining`. In the first call `joining` is -1.
     """
     start, barred = np.empty(n), np.zeros(n, np.bool_)
     stalled, slack, joined = 0, 0.0, -1
@@ -387,8 +387,8 @@ def move(M, row, c, n, C, bias, rising, joining):
             M.alpha[M.margin[p]] += signed * M.beta[p + 1]
         for i in range(n):
             M.g[i] += signed * M.gamma[i]
-        # Degenerate rows may take turns without progress. Then each may pass its margin by a little, and a
-        # row that joined only to leave, which rounding causes, is barred for now.
+        # Degenerate rows may join and leave in turn without progress. Then g may pass 0 by `slack`. A row
+        # that leaves right after it joined, because of rounding, is barred until there is progress.
         stalled = 0 if step > _PRECISION * C else stalled + 1
         if stalled == 0:
             _fill(barred, n, False)

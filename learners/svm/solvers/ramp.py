@@ -36,7 +36,7 @@ def rules_of(learner):
     return Rules(float(learner.C), float(learner.tol), float(learner.min_gain))
 
 
-# Functions without kernel values take plain arrays, so that they are compiled once for all kinds of rows.
+# Functions that do not read rows take plain arrays, so they are compiled once, not for each kind of row.
 
 
 @register_jitable
@@ -48,7 +48,7 @@ def best_alpha(α, g, own, C):
 @register_jitable
 def largest(numbers, n):
     """Return the position and value of the largest of `n` numbers (no NaN), or -1 if none is > 0."""
-    # Numbers >= 0 have the order of their bits, and a maximum of integers vectorises.
+    # Numbers >= 0 are in the same order as their bits read as integers, whose maximum vectorises.
     bits = numbers.view(np.int64)
     top, first = np.int64(0), 0
     for i in range(n):
@@ -124,15 +124,15 @@ def objective(alpha, labels, g, n, C):
 
 @register_jitable
 def take_steps(view, n, rules, i, α, rounds, most):
-    """Set the coefficient of example i to α (-1: none); optimise on V and form V again until it does not
-    change (Algorithm 1, lines 9 to 27).
+    """Set the coefficient of example i to α (of none if i is -1). Then optimise on V and form V again, in
+    turn, until V does not change (Algorithm 1, lines 9 to 27).
 
     It also stops if the objective has not fallen since V was last formed, since the optimum on the new V
     would have lowered it. The rest is within the tolerance; examples with g of about 2 would enter and leave
     V for hundreds of rounds. It stops as well after V was optimised `rounds` times or after `most` changes.
     Return the number of changes of a coefficient.
     """
-    # Unpacked once: each access to the tuples counts references of every array in them.
+    # The tuples are unpacked once: each access to one changes the reference counts of all its arrays.
     cached, active, scratch = view.cached, view.active, view.scratch
     alpha, g, labels, own = cached.block.alpha, cached.gradients, cached.labels, cached.diagonal
     changes, lowest = 0, np.inf
