@@ -82,7 +82,7 @@ class QueryAll(OnlineClassifier):
     def _allocate(self, n_features: int) -> None:
         self.learner_ = clone(self.learner)
         self.learner_.begin(np.arange(2), n_features)
-        # Kernel evaluations of scores of rows that the learner does not learn.
+        # `_evaluations` are kernel evaluations for scores of rows that the inner learner does not learn.
         self.n_queried_ = self._evaluations = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:

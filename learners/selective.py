@@ -31,7 +31,7 @@ class _ByChance(QueryAll):
         return self._random.random_sample(n)
 
     def _learn_asked(self, X: Rows, codes: NDArray[np.int32], start: int, stop: int) -> NDArray[np.float64]:
-        """Let the learner learn some rows of the block; return their scores."""
+        """Let the inner learner learn rows start … stop - 1 of a block; return their scores."""
         scores = self.learner_.learn_rows(row_range(X, start, stop), codes[start:stop])
         self.n_queried_ += stop - start
         if self.learner_.switches() is not None:

@@ -394,8 +394,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if not (self._scores_tell and self._state):
             return None
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-        # A copied byte counts three times: it is read, and its target mostly fetched, then written. Models
-        # have at least 8 bytes per feature, so checking a single row always costs less.
+        # A copied byte counts three times: it is read, its target is mostly fetched into the cache, and then
+        # written. A model has at least 8 bytes per feature, so for a single row checking always costs less.
         if 3 * 8 * self.n_features_in_ > n_bytes:
             return None
         arrays = [array for name in self._state if (array := getattr(self, name)) is not None]

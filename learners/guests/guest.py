@@ -52,7 +52,7 @@ class Guest(ABC):
         """Prepare for a stream."""
 
     def rows_of(self, X: Any) -> Any:
-        """Return a block of rows in the form that the learner takes, with a shape; called once per block."""
+        """Return a block of rows as the learner takes them, with a `shape`; called once per block."""
         return X
 
     @abstractmethod

@@ -38,7 +38,7 @@ class RiverGuest(Guest):
         self._known = frozenset(self._labels)
 
     def rows_of(self, X: Any) -> Any:
-        """Return rows as dicts, value by feature number; sparse rows have their stored values."""
+        """Return rows as dicts from feature number to value; of sparse rows, only with stored values."""
         rows = np.empty(X.shape[0], object)
         if not isinstance(X, np.ndarray):
             stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()

@@ -175,7 +175,7 @@ class CachedSupport:
     """
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
-        # A cache line has room for a value of every slot, free or not, so slots are added in small steps.
+        # A cache line has room for a value of every slot, even a free one, so slots are added in small steps.
         self.support = SupportSet(function, n_features, dtype, sparse, growth=1.25, together=True)
         self._function, self._dtype = function_in_loops(function, dtype), dtype
         self._diagonal, self._labels, self._gradients = (np.zeros(0) for _ in range(3))

@@ -174,13 +174,13 @@ def project(view, n, t, other, work):
 
 @register_jitable(**INLINE)
 def projected_norm(n, place, work):
-    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of the row in a place of the scratch."""
+    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of the row projected into a place of the scratch."""
     return dot(work[_Z + place, :n], work[_Z + place, :n])
 
 
 @register_jitable(**INLINE)
 def projected(n, place, work):
-    """Return ``d = K_S⁻¹ k`` of the row in a place of the scratch."""
+    """Return ``d = K_S⁻¹ k`` of the row projected into a place of the scratch."""
     return work[_D + place, :n]
 
 

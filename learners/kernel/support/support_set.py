@@ -46,7 +46,7 @@ _SLOTS = 4 * PADDING
 class BlockRoom:
     """Buffers for the kernel values of blocks of up to `n` rows with up to `slots` support vectors.
 
-    With `together` they also have room for the values of all rows of a block with one another.
+    With `together` they also have room for the kernel values of a block's rows with one another.
     """
 
     def __init__(self, rows, n, slots, together=False):

@@ -37,7 +37,7 @@ def _fused(_typing_context, a, b, c):
 
 @intrinsic
 def _fold_and_clear(_typing_context, sums):
-    """Return the sum of the lanes, folded upper half onto lower half; set them to 0."""
+    """Return the sum of the lanes, by adding the upper half to the lower half and so on; set them to 0."""
 
     def codegen(context, builder, signature, arguments):
         lane_sums = ArrayInCode(context, builder, signature.args[0], arguments[0])
@@ -153,7 +153,7 @@ ROWS_TOGETHER = 60
 
 
 def fold_together(builder, vectors):
-    """Fold each of the vectors; return their sums in order, in one or more vectors.
+    """Sum the lanes of each vector by folding; return the sums in order, in one or more vectors.
 
     Two half-folded vectors share one addition, so that a tile needs hardly more shuffles than one vector.
     """
@@ -317,7 +317,7 @@ def _add_product(_typing_context, sums, lane, rows, place, z):
 
 @intrinsic
 def _fold_lanes(_typing_context, sums, totals):
-    """Fold the lanes, upper half onto lower half, into ``totals[0]``; set them to 0."""
+    """Write the sums of the lanes into ``totals[0]``, as `_fold_and_clear` adds them; set the lanes to 0."""
 
     def codegen(context, builder, signature, arguments):
         sums, totals = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 1))

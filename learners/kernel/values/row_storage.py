@@ -95,12 +95,12 @@ class DenseRows:
         self._rows[targets] = packed[numbers]
 
     def in_loops(self, _packed):
-        """Return the stored rows in the form of `products_of_row`."""
+        """Return the stored rows in the form that `products_of_row` takes."""
         return self._rows
 
     @staticmethod
     def block_in_loops(packed, _room):
-        """Return packed rows in the form of `products_of_row`."""
+        """Return packed rows in the form that `products_of_row` takes."""
         return packed
 
     def matrix(self, order):
@@ -201,7 +201,7 @@ class SparseRows:
         return self._values, self._columns, *places, *self._scratch
 
     def block_in_loops(self, packed, room):
-        """Return packed rows in the form of `products_of_row`."""
+        """Return packed rows in the form that `products_of_row` takes."""
         data, indices, indptr = packed
         return data, indices, indptr[:-1], indptr[1:], self._end, *room[1:]
 

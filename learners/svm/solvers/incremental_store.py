@@ -113,7 +113,7 @@ class IncrementalStore:
         M.values[slot, k] = M.own[k]
 
     def _free_slot(self):
-        """Return a slot for kernel values: a free one, one of a row outside the margin set, or a new one."""
+        """Return a free slot, a new one or, from CACHE_BYTES on, one of a row outside the margin set."""
         M, slots = self.machine, len(self._owner)
         free = np.flatnonzero(self._owner < 0)
         if len(free):

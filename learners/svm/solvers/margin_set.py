@@ -187,7 +187,7 @@ _SLACK = 1e-9
 
 @compiled
 def _follow(M, n, start, changes, out):
-    """Add to `out` the change of every g if the bias and the α of the margin set change by `changes`.
+    """Add to `out` how much each g changes if the bias and the α of the margin set change by `changes`.
 
     `start` is added to the change of every f(x).
     """
