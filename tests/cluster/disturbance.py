@@ -249,6 +249,8 @@ class Disturbance:
 
 def main() -> int:
     """Run the rounds and print a verdict on each."""
+    # A shell starts background jobs with SIGINT ignored, and the clients would ignore it, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Disturb a study on a cluster of processes on loopback.")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1, help="of the first round; each has the next one")
