@@ -82,7 +82,7 @@ def find_guest(name: str) -> FoundGuest:
 
 
 def version_of(module: ModuleType) -> str:
-    """Return the package of a module with its version; for a module without a package, a hash of its file."""
+    """Return a module's package and its version; without a package, the module's name and its file's hash."""
     for package in _distributions().get(module.__name__.partition(".")[0], ()):
         return f"{package} {metadata.version(package)}"
     path = getattr(module, "__file__", None)

@@ -88,7 +88,7 @@ class PartialFitGuest(Guest):
             with in_one_line(self._asked):
                 found = getattr(self.learner, self._asked)(X)
         except GuestError as error:
-            # Before the first row a learner may be unable to predict.
+            # Predicting may fail before the first row is learnt: the scores are then 0.
             if self._learns or not isinstance(error.__cause__, NotFittedError | AttributeError):
                 raise
             return self._no_scores(X.shape[0])

@@ -39,7 +39,7 @@ def _check_offset(learner, name):
     check(learner, name)
 
 
-#: The type of ``coef0``.
+#: The type of the parameter ``coef0``, whose check depends on the kernel.
 Offset = Annotated[float, _check_offset]
 
 

@@ -25,12 +25,12 @@ class BlockView(NamedTuple):
     own: np.ndarray
     #: (slots,), or (K, slots) for K > 2 classes: the coefficients, with their sign.
     alpha: np.ndarray
-    #: (slots,): number of each support vector in the stream.
+    #: (slots,): the number that the row of each support vector has in the stream.
     born: np.ndarray
     #: (slots,): the slot that each support vector had when the block began; -1 - t for row t of the block.
     origin: np.ndarray
-    #: (slots, slots): a matrix over the support set, or a triangular one in blocks (see `inverse_factor`);
-    #: empty if the learner keeps none.
+    #: (slots, slots): the learner's matrix over the support set, empty if it keeps none; a triangular matrix
+    #: is stored in blocks, with another shape (see `inverse_factor`).
     square: np.ndarray
     #: The rows (see `products`) and (b,): their squared norms.
     rows: object

@@ -318,7 +318,7 @@ def _shift_bias(M, c, n, rising):
 
 @compiled
 def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
-    """Return how far α_c can move, the row that then changes its set, and whether it joins the margin set."""
+    """Return how far α_c can move until a row changes its set, that row, and if it joins the margin set."""
     step, chosen, joins = (C - M.alpha[c] if rising else M.alpha[c]), c, False
     sign = 1.0 if rising else -1.0
     for i in range(n):
