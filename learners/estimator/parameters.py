@@ -65,7 +65,7 @@ check_seed = _check("an integer from 0 to 2**32 - 1", lambda value: _is_integer(
 
 
 def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None:
-    """Raise ValueError unless the parameter is a finite number > 0; `or_else` adds what else is allowed."""
+    """Raise ValueError unless the parameter is a finite number > 0; the message also names `or_else`."""
     value = getattr(learner, name)
     if not (_is_number(value) and 0.0 < value < math.inf):
         _refuse(learner, name, f"{or_else} or a finite number > 0" if or_else else "a finite number > 0")

@@ -265,7 +265,7 @@ def give(thing: Any) -> Given:
 
 
 def _identity(thing: Any) -> tuple[str, tuple[str, ...]]:
-    """Return the name that `give` registers, and the top-level modules of the packages it uses."""
+    """Return the name under which `give` registers a learner, and the top modules that the learner uses."""
     digest, modules = digest_of(thing if inspect.isclass(thing) else Template(thing).content)
     return f"{_PREFIX}{_called(thing)[-1]}-{digest[:_DIGITS]}", modules
 

@@ -142,7 +142,7 @@ class KernelClassifier(OnlineClassifier):
 
     @property
     def _support(self):
-        """The `SupportSet` in the store, None before the first rows."""
+        """The learner's `SupportSet`, None before the first rows are learned."""
         return self._store
 
     def _rows_of_block(self, support):

@@ -35,7 +35,7 @@ class Chunk:
 
     #: Name in the table's folder.
     file: str
-    #: Position of the first byte in the file.
+    #: Where in the file this piece begins, in bytes.
     offset: int
     content: bytes
 

@@ -163,7 +163,7 @@ class Recorder:
         return {**columns}
 
     def _before(self) -> dict[str, Any]:
-        """Return the values recorded at the point where counting begins."""
+        """Return the totals of the rows before the first that counts, to be subtracted from later totals."""
         if not self.counted_from:
             return {}
         columns = self._columns()

@@ -48,7 +48,9 @@ def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
         if not before < after:
             raise ValueError(f"the list must rise, but {after:,} follows {before:,}")
     if not 1 <= len(values) <= _MOST_CHECKPOINTS:
-        raise ValueError(f"the list has {len(values)} numbers of examples: give 1 to {_MOST_CHECKPOINTS}")
+        raise ValueError(
+            f"a list has 1 to {_MOST_CHECKPOINTS} numbers of examples, this one has {len(values)}"
+        )
     return tuple(values)
 
 

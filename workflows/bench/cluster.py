@@ -188,7 +188,7 @@ def _to_first_cell(cells: int) -> tuple[float, float]:
 
 
 def _again(cells: int) -> tuple[float, float]:
-    """Run a study of empty cells twice; return the seconds of both runs."""
+    """Run a study whose cells do nothing, then once more, when all is reused; return the seconds of both."""
     study = empty_study(cells)
     with tempfile.TemporaryDirectory() as out:
         run = partial(run_study, study, out, progress=RunProgress(), options=WorkerOptions(threads=2))

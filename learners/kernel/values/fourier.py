@@ -141,7 +141,7 @@ class _Group:
 
 def _check(*arrays):
     if len({array.dtype for array in arrays}) > 1:
-        raise TypeError("features take arrays of one dtype")
+        raise TypeError("random Fourier features need rows, weights and results of one dtype")
 
 
 @intrinsic

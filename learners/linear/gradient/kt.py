@@ -57,7 +57,7 @@ def _length(scaling, x, longest):
 
 @register_jitable
 def _longer(scaling, length, longest):
-    """Return the new longest length. Callers skip rows of zeros: their divisor is 1, but their length 0."""
+    """Return the length of the longest row so far. Callers leave out rows of zeros: they are divided by 1."""
     return length if scaling == _RUNNING and length > longest else longest
 
 
@@ -194,7 +194,7 @@ class KT(MulticlassClassifier):
 
     def _begin_with(self, zeros):
         self._weights = zeros  # θ
-        self._scalars = np.zeros(2)  # the winnings B; the length of the longest row so far
+        self._scalars = np.zeros(2)  # winnings B, length of the longest row so far
 
     def _loop(self):
         return _learn, (*self._state_and_scaling(), LOSSES.index(self.loss), np.array([self.n_examples_]))

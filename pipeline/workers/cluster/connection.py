@@ -271,7 +271,7 @@ async def _connect(place: SchedulerPlace) -> Client:
         connected_client: Client = await client
         return connected_client
     except BaseException:
-        # A client that failed to connect still has tasks running.
+        # Close a client that failed to connect: its background tasks would go on.
         await _close(client)
         raise
 

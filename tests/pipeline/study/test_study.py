@@ -100,7 +100,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         ({"checkpoints": "linear"}, "checkpoints: 'linear' is not a number of checkpoints"),
         ({"checkpoints": True}, "checkpoints: True is not a number of checkpoints"),
-        ({"checkpoints": []}, "checkpoints: the list has 0 numbers of examples: give 1 to 10000"),
+        ({"checkpoints": []}, "checkpoints: a list has 1 to 10000 numbers of examples, this one has 0"),
         ({"checkpoints": [0, 10]}, "checkpoints: 0 is not a number of examples: give whole numbers from 1"),
         ({"checkpoints": [10, 20.0]}, "checkpoints: 20.0 is not a number of examples"),
         ({"checkpoints": [10, "log"]}, "checkpoints: 'log' is not a number of examples"),

@@ -38,7 +38,7 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
     return [levels[place] for place in places]
 
 
-# The function that computes a metric over the latest examples from a table of curves, by key of the study.
+# By setting of a study (`window` or `fading`): what computes a metric of the latest examples from curves.
 _LATEST = {"window": windowed, "fading": faded}
 
 

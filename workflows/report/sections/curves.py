@@ -56,7 +56,7 @@ _TEST_ERRORS = (
 
 
 def learning_curves(view: StudyView) -> Section | None:
-    """Draw mistakes along the stream, for the first task of each base set; return None without a curve."""
+    """Draw mistakes along the stream for one task of each data set; return None without a curve."""
     design = view.design
     levels = spaced(design.noise, _MOST_LEVELS)
     firsts = list(dict(zip(reversed(design.sources), reversed(design.datasets), strict=True)).values())[::-1]
