@@ -220,6 +220,9 @@ def test_details_of_a_data_set(singlepass: Call) -> None:
     adult = singlepass("list", "datasets", "adult")
     assert adult.returncode == 0
     assert "a9a, also called adult" in adult.stdout
+    domains = singlepass("list", "datasets", "amazon-sentiment")
+    assert "sentiment:books" in domains.stdout
+    assert "sentiment:books" not in singlepass("list", "datasets").stdout
     assert_one_line(singlepass("list", "datasets", "usp"), "did you mean 'usps'?")
     assert_one_line(singlepass("list", "studies", "quickstart"), "list studies takes no names")
 
