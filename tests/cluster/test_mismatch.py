@@ -211,6 +211,7 @@ def test_a_worker_without_the_plugin(
     _run_at_home(processes, home, port)
 
 
+@pytest.mark.slow
 def test_a_worker_without_the_data(
     processes: Processes, port: int, worker: Start, tmp_path: Path, home: Path
 ) -> None:

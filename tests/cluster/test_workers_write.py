@@ -44,6 +44,7 @@ def _wait_until_written(out: Path, n_cells: int) -> None:
     assert len(stored_keys(out)) >= n_cells
 
 
+@pytest.mark.slow
 def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) -> None:
     """A worker with unwritten results and the client are killed; no cell is lost."""
     run = _slow_study(tmp_path)
