@@ -52,6 +52,7 @@ def _run(processes: Processes, folder: Path, cluster: str, *more: str, env: dict
     return processes.client(*arguments, "--out", str(folder / "out"), *more, env=env)
 
 
+@pytest.mark.slow
 def test_a_local_cluster(processes: Processes, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(narrow_study('name = "Perceptron"', 'name = "AROW"\nr = [0.1, 1.0]'))

@@ -160,7 +160,10 @@ def test_threads_that_go_with_their_process(
 
 @pytest.mark.parametrize(
     "kind",
-    ["sleep", *(pytest.param(kind, marks=pytest.mark.faults) for kind in ("busy", "freeze"))],
+    [
+        pytest.param("sleep", marks=pytest.mark.slow),
+        *(pytest.param(kind, marks=pytest.mark.faults) for kind in ("busy", "freeze")),
+    ],
 )
 def test_threads_that_never_return(processes: Processes, tmp_path: Path, out: Path, kind: str) -> None:
     arguments = [*_prepare(tmp_path, kind), "--threads", "2"]

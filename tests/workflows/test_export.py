@@ -95,7 +95,9 @@ def test_lengths_have_units() -> None:
 
 
 @pytest.mark.parametrize("names", LONG_NAMES)
-@pytest.mark.parametrize("wide", [2.5, 3.3, 5.0, 6.9, 9.0, None])
+@pytest.mark.parametrize(
+    "wide", [2.5, 3.3, *(pytest.param(wide, marks=pytest.mark.slow) for wide in (5.0, 6.9, 9.0, None))]
+)
 @pytest.mark.parametrize("own", [False, True])
 def test_labels_of_a_diagram_fit_and_differ(names: tuple[str, ...], wide: float | None, own: bool) -> None:
     """Check that no label is clipped, overlaps or is tiny, and that wide diagrams have complete labels."""

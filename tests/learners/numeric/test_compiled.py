@@ -63,6 +63,7 @@ def test_second_process_compiles_nothing(tmp_path):
     assert same_folder == folder
 
 
+@pytest.mark.slow
 def test_cache_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     weights, hits, _, folder, restored = run(tmp_path / "file")

@@ -226,6 +226,7 @@ def test_results_are_read_without_the_objects(on_threads: Results, tmp_path: Pat
     write_report(on_threads.out, tmp_path)
 
 
+@pytest.mark.slow
 def test_parameters_of_a_pipeline_and_of_a_class_have_grids(tmp_path: Path) -> None:
     results = found(
         [

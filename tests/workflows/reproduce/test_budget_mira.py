@@ -157,6 +157,7 @@ def noisy(fixed: float) -> Evidence:
     return Evidence({"epoch": StudyEvidence("budget-mira", results_of(FIGURES)), **both})
 
 
+@pytest.mark.slow
 def test_the_page_says_why_a_fixed_cache_fails_where_it_does(tmp_path: Path) -> None:
     said = "fails under label noise because of the method"
     text = write_page(PAPER, noisy(0.5), tmp_path / "fails")[0].read_text("utf-8")
