@@ -82,6 +82,8 @@ from .svm.offline_ramp_svm import OfflineRampSVM as OfflineRampSVM
 from .svm.ramp_svm import ActiveRampSVM as ActiveRampSVM
 from .svm.ramp_svm import OnlineRampSVM as OnlineRampSVM
 from .svm.ramp_svm import RetrainedRampSVM as RetrainedRampSVM
+from .tuned import ExponentialWeights as ExponentialWeights
+from .tuned import FollowTheLeader as FollowTheLeader
 
 __all__ = [
     "ALMA",
@@ -110,7 +112,9 @@ __all__ = [
     "CoordinateKT",
     "DistillCacheMIRA",
     "DistillCachePerceptron",
+    "ExponentialWeights",
     "FTRLProximal",
+    "FollowTheLeader",
     "Forgetron",
     "FreeGrad",
     "Greedy",

@@ -96,4 +96,7 @@ class StreamLearner(Protocol):
         """
 
     def switches(self) -> list[int] | None:
-        """Return the row numbers at which the model became more complex, None if it never does."""
+        """Return the row numbers at which the model became more complex, or another model took over.
+
+        None if neither can happen.
+        """

@@ -477,6 +477,14 @@ TABLE = (
         "RandomQueries", ".selective", "strategy", "two",
         "", "`learner`, `q` (the chance of every row), `random_state`",
     ),
+    Row(
+        "FollowTheLeader", ".tuned", "strategy", "many",
+        "Cesa-Bianchi, Lugosi 2006", "`learner`, `grid`; in a study `tune` of an algorithm",
+    ),
+    Row(
+        "ExponentialWeights", ".tuned", "strategy", "many",
+        "Cesa-Bianchi, Lugosi 2006", "`learner`, `grid`, `eta`; in a study `tune` of an algorithm",
+    ),
 )  # fmt: skip
 
 #: The rows by name, and the names that a study can use.

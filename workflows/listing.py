@@ -66,7 +66,7 @@ def _shipped_grids(name: str) -> dict[str, list[str]]:
     studies: dict[str, dict[str, list[str]]] = {}
     for study in shipped_studies():
         for algorithm in find_study(study)[0].algorithms:
-            for key, values in algorithm.grid.items() if algorithm.name == name else ():
+            for key, values in algorithm.lists.items() if algorithm.name == name else ():
                 named = studies.setdefault(key, {}).setdefault(str(values), [])
                 if study not in named:
                     named.append(study)

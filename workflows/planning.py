@@ -161,7 +161,7 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict
                 continue
             algorithm = with_dataset_parameters(each, dataset, learner)
             default = learner.make({}).get_params().get("covariance")
-            chosen = algorithm.grid.get("covariance", [algorithm.fixed.get("covariance", default)])
+            chosen = algorithm.lists.get("covariance", [algorithm.fixed.get("covariance", default)])
             if "full" in chosen:
                 # With more than two classes, a learner keeps one block per class.
                 side = (outlook.features or 0) * (outlook.classes if outlook.classes > 2 else 1)
@@ -277,7 +277,7 @@ def _budgets(found: StudyOutline) -> Iterator[str]:
     """Yield a line for each budget of support vectors that exceeds the number of rows."""
     for outlook in found.outlooks:
         for each in found.study.algorithms if outlook.rows else ():
-            given = each.grid.get("budget", [each.fixed.get("budget", 0)])
+            given = each.lists.get("budget", [each.fixed.get("budget", 0)])
             large = [value for value in given if isinstance(value, int) and value > (outlook.rows or 0)]
             if large and each.runs_on(outlook.label):
                 yield (

@@ -36,21 +36,22 @@ def draws_randomly(study: Study, learners: Learners) -> bool:
     given = ((each, learners[each.label]) for each in study.algorithms)
     return any(
         (each.query is not None and STRATEGIES[each.query].draws)
-        or learner.state_parameter({**each.fixed, **each.grid}) is not None
+        or learner.state_parameter({**each.fixed, **each.lists}) is not None
         for each, learner in given
     )
 
 
 def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
     """Refuse an unknown parameter or a value that the learner does not accept."""
-    for key in (*spec.fixed, *spec.grid, *spec.support_of):
+    for key in (*spec.fixed, *spec.lists, *spec.support_of):
         if not learner.takes(key):
             hint = misplaced(key) or did_you_mean(key, learner.parameters)
             raise InputError(f"algorithm {spec.name!r} has no parameter {key!r}: {hint}")
     for point in grid_points(spec):
         if spec.strategy and point.get("epochs", 1) != 1:
+            why = "tune compares points" if "tune" in spec.strategy else "query asks for labels"
             raise InputError(
-                f"algorithm {spec.label!r}: query asks for labels along one pass, so epochs must be 1, "
+                f"algorithm {spec.label!r}: {why} along one pass, so epochs must be 1, "
                 f"got {point['epochs']!r}"
             )
         try:
@@ -147,7 +148,8 @@ def _check_regret(study: Study, learners: Learners) -> None:
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
         instead = "remove 'regret' from metrics, or the algorithm from the study"
-        if not (learner.linear or learner.batch or algorithm.name in BASELINES):
+        competing = "tune" in algorithm.strategy
+        if competing or not (learner.linear or learner.batch or algorithm.name in BASELINES):
             raise InputError(
                 f"algorithm {algorithm.label!r}: 'regret' needs a linear learner of this package, which has "
                 f"weights: {instead}"

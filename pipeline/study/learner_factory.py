@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import itertools
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ... import learners
 from ...learners import registry
 from ...learners.guests.given import find_given, names_given
 from ...learners.guests.kinds import takes_batches
@@ -20,7 +22,7 @@ from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ...learners.guests.template import STATES, Template
 from ..errors import InputError, did_you_mean
-from .specs import KEYS, STRATEGIES, AlgorithmSpec, DatasetSpec, Scalar, by_code
+from .specs import KEYS, STRATEGIES, TUNERS, AlgorithmSpec, DatasetSpec, Scalar, by_code
 from .study import Study
 
 
@@ -125,7 +127,7 @@ class ResolvedLearner:
         state: Callable[[], int] | None = None,
         classes: Sequence[str] | None = None,
     ) -> Any:
-        """Return a new learner, inside an active strategy if `params` contain ``query``.
+        """Return a new learner, inside an active strategy or a tuned grid if `params` contain one.
 
         `state` returns a seed: for the strategy, and for another package's learner whose seed `params` leave
         unset. `classes` are the class names in code order, for class weights. Raises GuestError if the
@@ -134,7 +136,7 @@ class ResolvedLearner:
         if self.problem:
             raise GuestError(self.problem)
         own = by_code(params, classes)
-        query = own.pop("query", None)
+        query, tune, grid = (own.pop(key, None) for key in ("query", "tune", "tune_grid"))
         asking = {key: own.pop(key) for key in KEYS if query is not None and key in own}
         if self._takes_our_batch:
             own.pop("batch", None)
@@ -142,6 +144,8 @@ class ResolvedLearner:
         if name is not None and state is not None:
             own[name] = state()
         learner = self._constructed(own)
+        if tune is not None:
+            return getattr(learners, TUNERS[tune])(learner, json.loads(grid))
         return learner if query is None else STRATEGIES[query].around(learner, asking, state)
 
     def _constructed(self, params: Mapping[str, Any]) -> Any:
@@ -158,8 +162,11 @@ class ResolvedLearner:
         """Raise TypeError or ValueError for parameters that the learner does not accept."""
         if self.problem:
             return
-        if self.package and "query" in params:
-            raise ValueError("query works with learners of this package only: remove query")
+        for key in ("query", "tune"):
+            if self.package and key in params:
+                raise ValueError(
+                    f"{key} = {params[key]!r} works with learners of this package only: remove {key}"
+                )
         if "query" in params and getattr(self.factory, "asks_for_labels", False):
             raise ValueError(f"{self.name} decides itself which labels to ask for: remove query")
         batch = params.get("batch", 1) if self._takes_our_batch else 1
@@ -206,6 +213,9 @@ def resolve_learner(name: str) -> ResolvedLearner:
         query = next((each for each, made in STRATEGIES.items() if made.name == name), None)
         if query is not None:
             raise InputError(f"algorithm {name!r} is a strategy: name the learner, with query = {query!r}")
+        tune = next((each for each, made in TUNERS.items() if made == name), None)
+        if tune is not None:
+            raise InputError(f"algorithm {name!r} tunes a grid: name the learner, with tune = {tune!r}")
         module, dot, last = name.rpartition(".")
         if dot:
             hint = f"write a class of another package as 'module:Class', '{module}:{last}'"
@@ -323,7 +333,7 @@ def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -
 
     ``C = 1`` and ``C = 1.0`` are then the same cell, and a grid that contains both is refused.
     """
-    given = algorithm.grid | algorithm.fixed
+    given = algorithm.lists | algorithm.fixed
     found = {key: _canonical(value, key, learner) for key, value in given.items()}
     # Compare by repr, because 1 == 1.0 in Python.
     if all(repr(found[key]) == repr(value) for key, value in given.items()):

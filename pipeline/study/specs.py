@@ -68,6 +68,8 @@ STRATEGIES = {
     "selective-adaptive": Strategy("AdaptiveSelectiveSampling", "query_beta", "beta", 1.0),
     "random": Strategy("RandomQueries", "query_q", "q", 0.5),
 }
+#: The classes that tune a grid along the stream, by the value of `tune`.
+TUNERS = {"leader": "FollowTheLeader", "weights": "ExponentialWeights"}
 #: The study keys of all strategies' parameters.
 KEYS = tuple(strategy.key for strategy in STRATEGIES.values() if strategy.key)
 
@@ -124,6 +126,8 @@ def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dic
     return {**found, CLASS_WEIGHT: weights}
 
 
+# "seed" chooses the winner on a reserved seed.
+Tune = Literal["seed", "leader", "weights"]
 Order = Literal["shuffled", "given"]
 
 
@@ -262,7 +266,8 @@ class AlgorithmSpec(BaseModel):
     docs/study.md describes the keys. All other keys are constructor parameters, lists are grids, and
     ``{ support_of = "LABEL" }`` is the final support size of the algorithm with that label on the same data
     set, noise and seed. `query` puts an active strategy of `STRATEGIES` around the learner. `tuned_as` is the
-    label of an algorithm whose winning parameters this one uses.
+    label of an algorithm whose winning parameters this one uses. With a `tune` of `TUNERS` the points of the
+    grid compete along the stream, in one cell.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -275,6 +280,7 @@ class AlgorithmSpec(BaseModel):
     query_q: Annotated[float, Field(strict=True, ge=0, le=1)] | None = None
     winner: WinnerRule | None = None
     tuned_as: str | None = None
+    tune: Tune | None = None
     datasets: list[str] = []
 
     @model_validator(mode="after")
@@ -288,7 +294,9 @@ class AlgorithmSpec(BaseModel):
 
     @property
     def strategy(self) -> dict[str, Scalar]:
-        """Return the active strategy as parameters of a cell; empty without one."""
+        """Return the active strategy, or the grid tuned along the stream, as parameters of a cell."""
+        if self.tune in TUNERS and self.lists:
+            return {"tune": self.tune, "tune_grid": json.dumps(self.lists, sort_keys=True)}
         if self.query is None:
             return {}
         strategy = STRATEGIES[self.query]
@@ -309,9 +317,14 @@ class AlgorithmSpec(BaseModel):
         return not self.datasets or dataset in self.datasets
 
     @property
-    def grid(self) -> dict[str, list[Scalar]]:
+    def lists(self) -> dict[str, list[Scalar]]:
         """Return the parameters given as lists."""
         return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
+
+    @property
+    def grid(self) -> dict[str, list[Scalar]]:
+        """Return the grid whose points are cells of their own: `lists`, unless tuned along the stream."""
+        return {} if self.tune in TUNERS else self.lists
 
     def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
         """Return the entry with further parameters, without changing those that it sets itself."""
@@ -339,17 +352,20 @@ class AlgorithmSpec(BaseModel):
                 raise ValueError(
                     f"'{key}' must be a value, a list of values or {{ {SUPPORT_OF} = \"LABEL\" }}"
                 )
-        if self.support_of and self.grid:
+        if self.tune in TUNERS and (self.query is not None or CLASS_WEIGHT in self.lists):
+            other = "query" if self.query is not None else f"a grid of {CLASS_WEIGHT}"
+            raise ValueError(f"tune = {self.tune!r} does not work with {other}: remove one of the two")
+        if self.support_of and self.lists:
             raise ValueError(
-                f"'{next(iter(self.support_of))}' is a support size, so '{next(iter(self.grid))}' "
+                f"'{next(iter(self.support_of))}' is a support size, so '{next(iter(self.lists))}' "
                 "cannot be tuned: give one value"
             )
-        if self.tuned_as is not None and self.grid:
+        if self.tuned_as is not None and self.lists:
             raise ValueError(
-                f"'{next(iter(self.grid))}' is a grid, but tuned_as takes the winner of the grid of "
+                f"'{next(iter(self.lists))}' is a grid, but tuned_as takes the winner of the grid of "
                 f"{self.tuned_as!r}: give one of the two"
             )
-        for key, values in self.grid.items():
+        for key, values in self.lists.items():
             if not values:
                 raise ValueError(f"the grid of '{key}' is empty: give at least one value")
             if any(isinstance(value, dict) for value in values):

@@ -13,6 +13,7 @@ from ..errors import did_you_mean
 from ..noise import CLEAN, parse_noise
 from ..scoring import BASELINES, METRIC_NAMES, can_rank, is_of_test_part
 from .specs import (
+    TUNERS,
     AlgorithmSpec,
     Count,
     Course,
@@ -24,6 +25,7 @@ from .specs import (
     ProtocolName,
     RankingSpec,
     Share,
+    Tune,
     WinnerRule,
 )
 
@@ -106,6 +108,7 @@ class Study(BaseModel):
     # "sparsest": the smallest support set within one standard error of the best point (Breiman et al. 1984,
     # section 3.4.3).
     winner: WinnerRule = "best"
+    tune: Tune = "seed"
     # Seconds that a cell's learner may take. Batch baselines are not interrupted.
     time_limit: Positive | None = None
     # Like `max_train`, for the cells that tune grids.
@@ -181,6 +184,19 @@ class Study(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
+    def _tuned_like_the_study(cls, table: Any) -> Any:
+        entries = table.get("algorithms") if isinstance(table, dict) else None
+        if not isinstance(entries, list) or table.get("tune", "seed") == "seed":
+            return table
+        own = {"tune": table["tune"]}
+        # An active strategy has one learner.
+        with_tune = [
+            {**own, **each} if isinstance(each, dict) and not each.get("query") else each for each in entries
+        ]
+        return {**table, "algorithms": with_tune}
+
+    @model_validator(mode="before")
+    @classmethod
     def _with_baselines(cls, table: Any) -> Any:
         if not (isinstance(table, dict) and table.get("baselines") is True):
             return table
@@ -249,6 +265,13 @@ class Study(BaseModel):
         twice = sorted({label for label in labels if labels.count(label) > 1})
         if twice:
             raise ValueError(f"algorithms: two entries are called {twice[0]!r}: give one of them a 'label'")
+        given = any(dataset.parameters for dataset in self.datasets)
+        for entry in self.algorithms:
+            if entry.tune in TUNERS and entry.tune != self.tune and not (entry.lists or given):
+                raise ValueError(
+                    f"algorithms: {entry.label!r} has tune = {entry.tune!r} but no grid: give a parameter a "
+                    "list of values"
+                )
         free = [entry.label for entry in self.algorithms if not entry.support_of]
         for entry in self.algorithms:
             for key, label in entry.support_of.items():

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ...learners import QueryAll, registry
+from ...learners import ExponentialWeights, FollowTheLeader, QueryAll, registry
 from ...learners.guests.given import give, importable
 from ...pipeline.data import class_name
 from ...pipeline.errors import InputError
-from ...pipeline.study.specs import CLASS_WEIGHT, STRATEGIES
+from ...pipeline.study.specs import CLASS_WEIGHT, STRATEGIES, TUNERS
 from .results import plain
 
 
@@ -51,6 +51,8 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
         return _class_table(estimator)
     if isinstance(estimator, QueryAll):
         return estimator_table(estimator.learner) | _strategy_keys(estimator)
+    if isinstance(estimator, FollowTheLeader | ExponentialWeights):
+        return estimator_table(estimator.learner) | _tuning_keys(estimator)
     parameters = _parameters(estimator)
     return _given_table(estimator) if parameters is None else _class_table(type(estimator)) | parameters
 
@@ -109,6 +111,13 @@ def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
         )
     own = {strategy.key: plain(getattr(estimator, strategy.parameter))} if strategy.key else {}
     return {"query": query, **own}
+
+
+def _tuning_keys(estimator: FollowTheLeader | ExponentialWeights) -> dict[str, Any]:
+    if getattr(estimator, "eta", None) is not None:
+        raise InputError(f"algorithms: {estimator!r}: leave eta out: a study uses the default")
+    tune = next(key for key, name in TUNERS.items() if type(estimator).__name__ == name)
+    return {"tune": tune, **{key: plain(list(values)) for key, values in estimator.grid.items()}}
 
 
 def _same(value: Any, default: Any) -> bool:

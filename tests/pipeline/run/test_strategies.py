@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from singlepass.learners import Perceptron, SelectiveSampling
+from singlepass.learners import (
+    ExponentialWeights,
+    FollowTheLeader,
+    PassiveAggressive,
+    Perceptron,
+    SelectiveSampling,
+)
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.cell import Cell
@@ -86,3 +93,68 @@ def test_a_kernel_learner_is_refused_where_lengths_of_rows_count() -> None:
     with pytest.raises(InputError, match="learner must be a linear one of this package, got KernelPercep"):
         cells({"name": "KernelPerceptron", "query": "selective-adaptive"})
     assert cells({"name": "KernelPerceptron", "query": "selective"})
+
+
+@pytest.mark.parametrize(
+    ("tune", "kind"), [("leader", FollowTheLeader), ("weights", ExponentialWeights)], ids=str
+)
+def test_a_grid_is_tuned_along_the_stream(tune: str, kind: Any) -> None:
+    grid = {"C": [0.01, 0.1, 1]}
+    plan = make_plan(
+        parse_study(
+            {
+                "name": "s",
+                "datasets": [{"name": "gauss", "n_train": 400, "n_test": 200}],
+                "algorithms": [{"name": "PassiveAggressive", "tune": tune, **grid}],
+                "protocol": "holdout",
+            }
+        )
+    )
+    assert not list(plan.tuning_cells())
+    cell = next(plan.evaluation_cells({}))
+    assert json.loads(run_cell(cell).row["params"]) == {"tune": tune, "tune_grid": '{"C": [0.01, 0.1, 1.0]}'}
+    trained = learn_cell(cell)
+    assert repr(trained.learner) == repr(kind(PassiveAggressive(), {"C": [0.01, 0.1, 1.0]}))
+    alone = clone(trained.learner)
+    part = trained.inputs.train
+    alone.learn(part.X[part.rows], trained.inputs.noisy, [0, 1])
+    assert trained.outcome.row["mistakes"] == alone.n_mistakes_ == trained.learner.n_mistakes_
+    assert trained.learner.point_mistakes_.tolist() == alone.point_mistakes_.tolist()
+
+
+def test_a_study_tunes_all_its_grids_along_the_stream() -> None:
+    found = cells(
+        {"name": "AROW", "r": [0.1, 1.0]},
+        {"name": "Perceptron"},
+        {"name": "AROW", "r": [0.1, 1.0], "tune": "weights"},
+        {"name": "Perceptron", "query": "all"},
+        tune="leader",
+    )
+    assert [dict(cell.spec.params).get("tune") for cell in found] == ["leader", None, "weights", None]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "message"),
+    [
+        ({"name": "AROW", "tune": "leader"}, "'0' has tune = 'leader' but no grid: give a parameter a list"),
+        ({"name": "AROW", "r": [1, 2], "tune": "best"}, "'best' should be 'seed', 'leader' or 'weights'"),
+        ({"name": "AROW", "r": [1, 2], "tune": "leader", "query": "all"}, "does not work with query"),
+        (
+            {"name": "AROW", "r": [1, 2], "tune": "leader", "epochs": 2},
+            "tune compares points along one pass, so",
+        ),
+        ({"name": "AROW", "epochs": [1, 2], "tune": "leader"}, "grid must not contain epochs"),
+        ({"name": "AROW", "r": [1, -2], "tune": "leader"}, "r must be a finite number > 0, got -2.0"),
+        ({"name": "AROW", "class_weight": [{"1": 2}], "tune": "leader"}, "work with a grid of class_weight"),
+        ({"name": "FollowTheLeader"}, "tunes a grid: name the learner, with tune = 'leader'"),
+        (
+            {"name": "sklearn.linear_model:SGDClassifier", "alpha": [0.1, 1.0], "tune": "leader"},
+            "tune = 'leader' works with learners of this package only",
+        ),
+        ({"name": "AROW", "r": [1, 2], "tune": "leader", "tuned_as": "x"}, "is a grid, but tuned_as takes"),
+    ],
+)
+def test_what_cannot_be_tuned_along_the_stream(algorithm: dict[str, Any], message: str) -> None:
+    with pytest.raises((InputError, ValueError), match=message) as caught:
+        cells(algorithm)
+    assert "\n" not in str(caught.value)

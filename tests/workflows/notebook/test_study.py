@@ -14,6 +14,8 @@ from singlepass.learners import (
     AROW,
     NAROW,
     AdaptiveSelectiveSampling,
+    ExponentialWeights,
+    FollowTheLeader,
     Greedy,
     PassiveAggressive,
     Perceptron,
@@ -105,6 +107,11 @@ def test_a_shipped_study_is_found_by_name() -> None:
         (AROW(r=np.float64(10.0), covariance="full"), {"name": "AROW", "covariance": "full", "r": 10.0}),
         (QueryAll(Perceptron()), {"name": "Perceptron", "query": "all"}),
         (Greedy(AROW(r=0.1), h=3), {"name": "AROW", "r": 0.1, "query": "greedy", "h": 3}),
+        (FollowTheLeader(AROW(), {"r": [0.1, 1.0]}), {"name": "AROW", "r": [0.1, 1.0], "tune": "leader"}),
+        (
+            ExponentialWeights(AROW(loss="hinge"), {"r": np.array([0.1, 1.0])}),
+            {"name": "AROW", "loss": "hinge", "r": [0.1, 1.0], "tune": "weights"},
+        ),
         (
             SelectiveSampling(NAROW(b=2.0), b=0.1),
             {"name": "NAROW", "b": 2.0, "query": "selective", "query_b": 0.1},
@@ -145,6 +152,7 @@ SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
     [
         ({"algorithms": [3]}, "int has no predict"),
         ({"algorithms": RandomQueries(AROW(), random_state=3)}, "leave random_state out"),
+        ({"algorithms": ExponentialWeights(AROW(), {"r": [1.0]}, eta=0.5)}, "leave eta out"),
         ({"algorithms": [AROW(r=0.1), AROW(r=1.0)]}, "two entries are called 'AROW'"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
         ({"datasets": {"mine": 3}}, "data set 'mine' is a int: give a name, a path, (X, y)"),

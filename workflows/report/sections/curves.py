@@ -193,7 +193,7 @@ def along_stream(view: StudyView) -> Section | None:
     found = {key: {float(t) for seed in some for t in seed} for key, some in switches["switches"]}
 
     def with_switches(curve: Curve, dataset: str, noise: Noise) -> Curve:
-        """Mark where the model of any seed became more complex."""
+        """Mark where the model of any seed became more complex, or another one took over."""
         times = found.get((dataset, noise.slug, curve.algorithm), set())
         return replace(curve, marks=tuple(sorted(t for t in times if t >= curve.t[0])))
 
