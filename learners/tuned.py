@@ -33,6 +33,9 @@ class TunedOnline(OnlineClassifier):
     - ``_score(X, scores)``: write the scores that rows would get next.
     """
 
+    # The learners of the points gather ordered rows if their loops do not read them.
+    _reads_orders = True
+
     learner: OnlineClassifier
     grid: Mapping[str, Sequence[Any]]
 
