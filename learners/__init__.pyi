@@ -7,6 +7,7 @@ from .contract import StreamLearner as StreamLearner
 from .estimator.online_classifier import OnlineClassifier as OnlineClassifier
 from .estimator.pieces import Passage as Passage
 from .estimator.pieces import learn_in_pieces as learn_in_pieces
+from .grid import learn_grid as learn_grid
 from .kernel.alma import KernelALMA as KernelALMA
 from .kernel.bogd import BOGD as BOGD
 from .kernel.bpas import BPAS as BPAS
@@ -159,6 +160,7 @@ __all__ = [
     "count_mistakes",
     "count_ties",
     "count_wrong",
+    "learn_grid",
     "learn_in_pieces",
     "load_plugin",
     "mistakes_of_both",

@@ -513,6 +513,7 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "tally_classes": ".numeric.tallies",
     "tied_predictions": ".numeric.tallies",
     "wrong_predictions": ".numeric.tallies",
+    "learn_grid": ".grid",
     "learn_in_pieces": ".estimator.pieces",
     "load_plugin": ".registry",
     "ordered_rows": ".numeric.orders",

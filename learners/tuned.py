@@ -5,17 +5,16 @@ No row is read twice and no seed is reserved, so the mistakes include the price 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from .estimator.online_classifier import OnlineClassifier
 from .estimator.parameters import Count, Positive
+from .grid import Grid, check_grid, points_of
+from .linear.readings import learn_together
 from .numeric.rows import Rows, row_range
 from .numeric.votes import follow, vote_by_weight, votes
 
@@ -37,7 +36,7 @@ class TunedOnline(OnlineClassifier):
     _reads_orders = True
 
     learner: OnlineClassifier
-    grid: Mapping[str, Sequence[Any]]
+    grid: Grid
 
     points_: list[dict[str, Any]]
     learners_: list[OnlineClassifier]
@@ -49,7 +48,7 @@ class TunedOnline(OnlineClassifier):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        return all(each.indifferent_to_absent_features for each in self._made()[1])
+        return all(each.indifferent_to_absent_features for each in points_of(self.learner, self.grid)[1])
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
@@ -59,26 +58,17 @@ class TunedOnline(OnlineClassifier):
             )
         if self.learner.asks_for_labels:
             raise ValueError(f"{name}: learner must not choose its labels, got {self.learner!r}")
-        grid = self.grid
-        if not (isinstance(grid, Mapping) and grid and all(map(_is_list, grid.values()))):
-            raise ValueError(f"{name}: grid must map parameters to lists of values, got {grid!r}")
-        if "epochs" in grid:
+        check_grid(self.grid, name)
+        if "epochs" in self.grid:
             raise ValueError(f"{name}: grid must not contain epochs: all points read the stream once")
-        for each in self._made()[1]:
+        for each in points_of(self.learner, self.grid)[1]:
             each.check_parameters()
-
-    def _made(self) -> tuple[list[dict[str, Any]], list[OnlineClassifier]]:
-        """Return the points of the grid, the last parameter fastest, and a new learner for each."""
-        points = [
-            dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())
-        ]
-        return points, [clone(self.learner).set_params(**point) for point in points]
 
     def _allocate(self, n_features: int) -> None:
         self._allocate_classes(n_features, 2)
 
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
-        self.points_, self.learners_ = self._made()
+        self.points_, self.learners_ = points_of(self.learner, self.grid)
         for each in self.learners_:
             each.begin(np.arange(n_classes), n_features)
         self.point_mistakes_ = np.zeros(len(self.points_), np.int64)
@@ -95,7 +85,7 @@ class TunedOnline(OnlineClassifier):
         for start in range(0, len(codes), _PIECE):
             stop = min(start + _PIECE, len(codes))
             rows, labels = row_range(X, start, stop), codes[start:stop]
-            made = np.stack([_wide(each.learn_rows(rows, labels)) for each in self.learners_], axis=1)
+            made = np.stack([_wide(each) for each in learn_together(self.learners_, rows, labels)], axis=1)
             mistakes += self._choose(made, labels, _wide(scores[start:stop]))
             self._round += stop - start
         return mistakes, self._n_updates_of_all() - before
@@ -122,17 +112,12 @@ class TunedOnline(OnlineClassifier):
         return {name: sum([each[name] for each in counted]) for name in counted[0]}
 
     def inner_learners(self) -> list[OnlineClassifier]:
-        first = self._made()[1][0]
+        first = points_of(self.learner, self.grid)[1][0]
         return [first, *first.inner_learners()]
 
     @property
     def model_bytes_(self) -> int:
         return sum([each.model_bytes_ for each in self.learners_])
-
-
-def _is_list(values: Any) -> bool:
-    """Return whether a grid can list these values: one or more, in an order."""
-    return isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) and len(values) > 0
 
 
 def _wide(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -191,7 +176,7 @@ class FollowTheLeader(TunedOnline):
     """
 
     learner: OnlineClassifier
-    grid: Mapping[str, Sequence[Any]]
+    grid: Grid
     epochs: Count = 1
 
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
@@ -273,7 +258,7 @@ class ExponentialWeights(TunedOnline):
     """
 
     learner: OnlineClassifier
-    grid: Mapping[str, Sequence[Any]]
+    grid: Grid
     eta: Positive | None = None
     epochs: Count = 1
 

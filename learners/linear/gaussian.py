@@ -36,7 +36,7 @@ from .parts.covariance import (
 
 
 @by_types(**INLINE)
-def _step(self, m, v, weight):
+def step(self, m, v, weight):
     """Call the rule's own ``step``, which returns ``(is_update, α, β, γ)``."""
     return self.instance_class.step
 
@@ -62,7 +62,7 @@ def _learn(X, codes, scores, mu, sigma, s, rule, precision, weights):
         if m < margin_limit(rule):
             v = variance_at_hand(v, sigma, x, s, all_variances)
             if is_usable(v):
-                is_update, alpha, beta, gamma = _step(rule, m, v, weight_of(weights, codes[t]))
+                is_update, alpha, beta, gamma = step(rule, m, v, weight_of(weights, codes[t]))
                 if is_update:
                     waiting = update(mu, sigma, x, s, alpha * y, beta, gamma, precision)
                     updates += 1
@@ -83,7 +83,7 @@ def _learn_classes(X, codes, scores, mu, sigma, s, rule, precision, weights):
         if m < margin_limit(rule):
             v = pair_variance(sigma, x, y, z, s)
             if is_usable(v):
-                is_update, alpha, beta, gamma = _step(rule, m, v, weight_of(weights, y))
+                is_update, alpha, beta, gamma = step(rule, m, v, weight_of(weights, y))
                 if is_update:
                     update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision)
                     updates += 1

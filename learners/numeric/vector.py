@@ -83,8 +83,8 @@ def exponential(_typing_context, x):
 # one and rows are short, so a step of 8 leaves fewer terms to the scalar tail. `bits` gives the order in
 # which lanes are folded. The dense order is that of OpenBLAS for AVX2 (first within each of four vectors,
 # then across them): a dot product of up to 31 features equals NumPy's to the last bit.
-_DENSE = (16, 2, (1, 2, 3, 0))
-_SPARSE = (4, 2, (1, 0))
+DENSE_ORDER = (16, 2, (1, 2, 3, 0))
+SPARSE_ORDER = (4, 2, (1, 0))
 # Classes per vector: 32 float64 sums are eight AVX2 registers, which hide the latency of an addition.
 _CLASS_LANES = (32, 16, 8, 4)
 
@@ -118,7 +118,7 @@ def _sum_terms(builder, emit, n_sums, length, lanes, accumulators, bits):
     return [builder.load(total) for total in folded]
 
 
-def _arrays_of(context, builder, kinds, values):
+def arrays_of(context, builder, kinds, values):
     """Return the arrays of a tuple."""
     return [
         FlatArray(context, builder, kind, builder.extract_value(values, position))
@@ -141,9 +141,9 @@ def lane_sums(n_sums, terms, with_scalars=False):
         state_types, x_type = signature.args[:2]
         n_scalars = len(signature.args[2]) if with_scalars else 0
         constants = [builder.extract_value(arguments[2], i) for i in range(n_scalars)]
-        arrays = _arrays_of(context, builder, state_types, arguments[0])
+        arrays = arrays_of(context, builder, state_types, arguments[0])
         if is_sparse_row(x_type):
-            data, indices = _arrays_of(context, builder, x_type, arguments[1])
+            data, indices = arrays_of(context, builder, x_type, arguments[1])
 
             def emit(index, lanes):
                 # A norm has no state arrays, so it needs no column indices.
@@ -152,7 +152,7 @@ def lane_sums(n_sums, terms, with_scalars=False):
                 value = data.load_double(builder, index, lanes)
                 return terms(builder, *gathered, value, *(spread(builder, c, lanes) for c in constants))
 
-            totals = _sum_terms(builder, emit, n_sums, data.length, *_SPARSE)
+            totals = _sum_terms(builder, emit, n_sums, data.length, *SPARSE_ORDER)
         else:
             row = DenseRow(context, builder, x_type, arguments[1])
 
@@ -160,7 +160,7 @@ def lane_sums(n_sums, terms, with_scalars=False):
                 values = [array.load_double(builder, index, lanes) for array in [*arrays, row]]
                 return terms(builder, *values, *(spread(builder, c, lanes) for c in constants))
 
-            totals = _sum_terms(builder, emit, n_sums, row.length, *_DENSE)
+            totals = _sum_terms(builder, emit, n_sums, row.length, *DENSE_ORDER)
         return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
 
     if with_scalars:
@@ -195,7 +195,7 @@ def lane_pass(n_sums, step):
 
         def codegen(context, builder, signature, arguments):
             state_types, x_type, scalar_types = signature.args
-            arrays = _arrays_of(context, builder, state_types, arguments[0])
+            arrays = arrays_of(context, builder, state_types, arguments[0])
             row = DenseRow(context, builder, x_type, arguments[1])
             constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
 
@@ -207,7 +207,7 @@ def lane_pass(n_sums, step):
                         array.store_double(builder, index, value)
                 return terms
 
-            totals = _sum_terms(builder, emit, n_sums, row.length, *_DENSE)
+            totals = _sum_terms(builder, emit, n_sums, row.length, *DENSE_ORDER)
             return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
 
         return result(state, x, scalars), codegen
@@ -238,7 +238,7 @@ def class_sums(term):
             constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
             out = FlatArray(context, builder, sums_type, arguments[3])
             if is_sparse_row(x_type):
-                data, indices = _arrays_of(context, builder, x_type, arguments[1])
+                data, indices = arrays_of(context, builder, x_type, arguments[1])
             else:
                 data, indices = DenseRow(context, builder, x_type, arguments[1]), None
             width, intp = out.length, out.length.type
@@ -255,7 +255,7 @@ def class_sums(term):
                         if indices is not None:
                             feature = builder.zext(indices.load(builder, loop.index, 1), intp)
                         place = builder.add(builder.mul(feature, width), first)
-                        values = [_load_lanes(builder, array, place, lanes) for array in arrays]
+                        values = [load_lanes(builder, array, place, lanes) for array in arrays]
                         x_j = spread(builder, data.load_double(builder, loop.index, 1), lanes)
                         added = term(builder, *values, x_j, *scalars_there)
                         builder.store(builder.fadd(builder.load(total), added), total)
@@ -268,7 +268,7 @@ def class_sums(term):
     return sums_of_classes
 
 
-def _load_lanes(builder, pointer, index, lanes):
+def load_lanes(builder, pointer, index, lanes):
     """Load `lanes` float64 values, starting at an index."""
     address = builder.gep(pointer, [index])
     value = builder.load(builder.bitcast(address, ir.VectorType(_DOUBLE, lanes).as_pointer()))

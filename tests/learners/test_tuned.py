@@ -26,7 +26,11 @@ CASES = [
     (AROW(), {"r": [10.0, 0.1], "loss": ["hinge", "squared_hinge"]}),
     (KernelPerceptron(), {"gamma": [0.01, 0.5, 0.1]}),
 ]
-every_case = pytest.mark.parametrize(("learner", "grid"), CASES, ids=repr)
+every_case = pytest.mark.parametrize(
+    ("learner", "grid"),
+    [CASES[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in CASES[1:])],
+    ids=repr,
+)
 
 
 @parametrize_with_checks(

@@ -1,0 +1,174 @@
+"""Learn several models of one learner in one reading of the rows: two classes, weights or a diagonal Σ.
+
+The models differ in the numbers of their rules. Each outcome equals that of the model learnt alone, to the
+last bit. Together they are faster, because the entries of a row are read and found once.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimator.online_classifier import OnlineClassifier
+from ..numeric.compiled import compiled
+from ..numeric.emitters import zero_like
+from ..numeric.margins import signed
+from ..numeric.models import LANES, model_sums, model_update, numbers_of, rule_at
+from ..numeric.rows import Rows, count_rows, n_rows, new_state, row
+from . import first_order, gaussian, passive_aggressive
+from .first_order import is_moved_by, squares_at, step
+from .linear_classifier import LinearClassifier
+from .parts.classes import weight_of
+from .parts.covariance import is_usable
+
+# Fewer models are learnt one by one: a reading takes as long as two to three passes.
+_FEWEST = 3
+
+# With wider dense rows, a Gaussian reading takes as long as eight passes, since these are vector code, too.
+_WIDEST_DENSE = 64
+
+# The state of a reading is copied from the models and back; sparse rows must have this many non-zeros in all
+# for each feature, or copying takes longer than learning.
+_LEAST_ENTRIES = 1
+
+
+def _add(ir, w, x, a):
+    return [ir.fadd(w, ir.fmul(a, x))]
+
+
+def _shrink(ir, mu, sigma, x, alpha, beta):
+    """Generate code for an update of `parts.covariance`, with a diagonal Σ and the covariance projection."""
+    s = ir.fmul(sigma, x)
+    shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
+    zero = zero_like(shrunk)
+    return [ir.fadd(mu, ir.fmul(alpha, s)), ir.select(ir.fcmp_ordered(">", shrunk, zero), shrunk, zero)]
+
+
+_dots = model_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
+_dots_and_variances = model_sums(2, lambda ir, mu, s, x: [ir.fmul(mu, x), ir.fmul(ir.fmul(s, x), x)])
+_add_scaled = model_update(_add)
+_update_gaussian = model_update(_shrink)
+
+
+@compiled
+def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
+    """Make one pass as in `first_order`; `scores` has shape (n, LANES), `counts` mistakes and updates."""
+    sums, steps, mask = np.empty((1, LANES)), np.zeros(LANES), np.zeros(LANES, np.int64)
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        _dots(state, x, sums)
+        smallest = np.inf
+        for g in range(LANES):
+            scores[t, g] = sums[0, g]
+            if y * sums[0, g] < smallest:
+                smallest = y * sums[0, g]
+        squares, weight, updates = squares_at(rule, smallest, x), weight_of(weights, codes[t]), 0
+        for g in range(LANES):
+            m = y * sums[0, g]
+            is_update, alpha = step(rule_at(rule, numbers, g), y, m, squares, weight)
+            mask[g] = is_update and is_moved_by(rule, m, x)
+            steps[g] = alpha * y
+            updates += mask[g]
+            counts[0, g] += not m > 0.0
+            counts[1, g] += mask[g]
+        if updates > 0:
+            _add_scaled(state, x, (steps,), mask)
+
+
+@compiled
+def _learn_gaussian(X, codes, scores, counts, state, rule, numbers, weights):
+    """Make one pass as in `gaussian`, with the arguments of `_learn_first_order`."""
+    sums, mask = np.empty((2, LANES)), np.zeros(LANES, np.int64)
+    alphas, betas = np.zeros(LANES), np.zeros(LANES)
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        _dots_and_variances(state, x, sums)
+        weight, updates = weight_of(weights, codes[t]), 0
+        for g in range(LANES):
+            scores[t, g] = sums[0, g]
+            m, v = y * sums[0, g], sums[1, g]
+            is_update, alpha, beta, _ = gaussian.step(rule_at(rule, numbers, g), m, v, weight)
+            mask[g] = is_update and m < gaussian.margin_limit(rule) and is_usable(v)
+            alphas[g], betas[g] = alpha * y, beta
+            updates += mask[g]
+            counts[0, g] += not m > 0.0
+            counts[1, g] += mask[g]
+        if updates > 0:
+            _update_gaussian(state, x, (alphas, betas), mask)
+
+
+# For each loop over the rows of one model: the loop over several, and the names of its state arrays.
+_READINGS = {
+    first_order._learn: (_learn_first_order, ("_weights",)),
+    passive_aggressive._learn: (_learn_first_order, ("_weights",)),
+    gaussian._learn: (_learn_gaussian, ("_weights", "_sigma")),
+}
+
+
+def learn_together(
+    learners: Sequence[OnlineClassifier], X: Rows, codes: NDArray[np.int32]
+) -> list[NDArray[np.float64]]:
+    """Learn rows as ``learn_rows`` of each learner does, and return the scores of each.
+
+    The learners are of one class and have begun. Those whose rows can be read once learn in readings of LANES
+    models, all others one by one.
+    """
+    scores = []
+    for start in range(0, len(learners), LANES):
+        some = learners[start : start + LANES]
+        if _is_reading(some, X):
+            scores += _read(some, X, codes)
+        else:
+            scores += [each.learn_rows(X, codes) for each in some]
+    return scores
+
+
+def _is_reading(learners: Sequence[Any], X: Rows) -> bool:
+    """Return whether one reading can learn these models, and is faster than a pass for each."""
+    first = learners[0]
+    if len(learners) < _FEWEST or not isinstance(first, LinearClassifier) or len(first.classes_) > 2:
+        return False
+    loops = [each._loop() for each in learners]
+    if any(loop not in _READINGS or loop is not loops[0][0] for loop, _ in loops):
+        return False
+    # The weights of the classes are the last argument of each loop.
+    if any(not np.array_equal(state[-1], loops[0][1][-1]) for _, state in loops):
+        return False
+    rules = [each._rule() for each in learners]
+    # Numbers that are no floats choose code, and arrays belong to one model.
+    options = [[value for value in rule if not isinstance(value, float)] for rule in rules]
+    if any(option != options[0] for option in options) or not all(
+        isinstance(each, int) for each in options[0]
+    ):
+        return False
+    n_features = len(first._weights)
+    if isinstance(X, tuple) and len(X) > 2:
+        enough = count_rows(X) * len(X[0]) >= _LEAST_ENTRIES * n_features * (len(X[2]) - 1)
+    else:
+        enough = not hasattr(first, "_sigma") or n_features <= _WIDEST_DENSE
+    diagonal = not hasattr(first, "_sigma") or first._sigma.ndim == 1
+    return enough and diagonal and getattr(first, "projection", "covariance") == "covariance"
+
+
+def _read(learners: Sequence[Any], X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+    loop_of_one, arguments = learners[0]._loop()
+    loop, names = _READINGS[loop_of_one]
+    state = []
+    for place, name in enumerate(names):
+        arrays = [getattr(each, name) for each in learners]
+        together = new_state(len(arrays[0]) * LANES, place=place).reshape(-1, LANES)
+        for g, array in enumerate(arrays):
+            together[:, g] = array
+        state.append(together)
+    rules = [each._rule() for each in learners]
+    counts = np.zeros((2, LANES), np.int64)
+    scores = np.empty((count_rows(X), LANES))
+    loop(X, codes, scores, counts, tuple(state), rules[0], numbers_of(rules), arguments[-1])
+    for g, each in enumerate(learners):
+        for name, together in zip(names, state, strict=True):
+            getattr(each, name)[:] = together[:, g]
+        each.n_examples_ += len(codes)
+        each.n_mistakes_ += int(counts[0, g])
+        each.n_updates_ += int(counts[1, g])
+    return [scores[:, g] for g in range(len(learners))]

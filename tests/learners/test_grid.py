@@ -1,0 +1,152 @@
+"""Points of a grid that are learnt in one reading equal the points learnt alone, to the last bit."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from singlepass.learners import (
+    AROW,
+    CSOGD,
+    NHERD,
+    ConfidenceWeighted,
+    KernelPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    SoftConfidenceWeighted,
+    as_rows,
+    learn_grid,
+    ordered_rows,
+)
+from singlepass.learners.linear.readings import _is_reading, learn_together
+
+from .streams import noisy_classes, noisy_stream, state
+
+POWERS = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3]
+# One point overflows: its scores become infinite or NaN.
+WILD = [1e-150, 1e-3, 1.0, 1e150]
+TOGETHER = [
+    (PassiveAggressive(), {"C": POWERS}),
+    (PassiveAggressive(variant="PA-II"), {"C": WILD}),
+    (PassiveAggressive(variant="PA-I", class_weight={0: 2.0}), {"C": POWERS[:3]}),
+    # To the rule, the variants are numbers.
+    (PassiveAggressive(), {"variant": ["PA", "PA-I", "PA-II"], "C": [0.1, 1.0]}),
+    (AROW(), {"r": [*POWERS, 0.5, 5.0]}),
+    (AROW(loss="hinge", class_weight={0: 2.0, 1: 0.5}), {"r": WILD}),
+    (ConfidenceWeighted(), {"eta": [0.51, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]}),
+    (SoftConfidenceWeighted(), {"C": POWERS[:5], "eta": [0.6, 0.9]}),
+    (NHERD(), {"C": POWERS}),
+    (MarginPerceptron(), {"tau_plus": [0.0, 0.1, 1.0, 2.0], "eta": [0.5, 1.0]}),
+    (CSOGD(), {"eta": POWERS}),
+]
+ONE_BY_ONE = [
+    (AROW(covariance="full"), {"r": POWERS[:3]}),
+    (AROW(projection="precision"), {"r": POWERS[:3]}),
+    (PassiveAggressive(), {"C": [0.1, 1.0]}),
+    (PassiveAggressive(), {"class_weight": [None, {0: 2.0}, {1: 3.0}]}),
+    (Perceptron(average=True), {"class_weight": [{0: 1.0}, {0: 2.0}, {0: 3.0}]}),
+    (KernelPerceptron(), {"gamma": POWERS[:3]}),
+]
+
+
+def tiered(cases, fast):
+    """Mark all cases but the first ones as slow: each compiles further loops."""
+    return [*cases[:fast], *(pytest.param(*case, marks=pytest.mark.slow) for case in cases[fast:])]
+
+
+def alone(learner, grid):
+    """Return a new learner for each point, in the order of the grid."""
+    points = [dict(zip(grid, values, strict=True)) for values in _product(*grid.values())]
+    return [clone(learner).set_params(**point) for point in points]
+
+
+def _product(first, *others):
+    return [(value, *rest) for value in first for rest in (_product(*others) if others else [()])]
+
+
+def bits(array):
+    return np.ascontiguousarray(array).view(np.int64)
+
+
+@pytest.mark.parametrize(("learner", "grid"), tiered(TOGETHER, fast=0), ids=repr)
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**31 - 1),
+    d=st.sampled_from([1, 5, 16, 33, 64]),
+    sparse=st.booleans(),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    ordered=st.booleans(),
+    scale=st.sampled_from([1.0, 1e-160, 1e160]),
+)
+def test_a_reading_equals_the_points_alone(learner, grid, seed, d, sparse, dtype, ordered, scale):
+    X, y = noisy_stream(seed, n=70, d=d, density=0.6)
+    with np.errstate(over="ignore"):
+        X = (X * (scale if dtype == np.float64 else 1.0)).astype(dtype)
+    X[::9] = 0.0
+    codes, matrix = (y > 0).astype(np.int32), sp.csr_matrix(X) if sparse else X
+    order = np.random.RandomState(seed).permutation(70)[:60]
+    rows = ordered_rows(matrix, order) if ordered else as_rows(matrix)
+    codes = np.ascontiguousarray(codes[order]) if ordered else codes
+    learners, expected = alone(learner, grid), alone(learner, grid)
+    for each in learners + expected:
+        each.begin(np.arange(2), d)
+    # A sparse stream with few entries is learnt point by point.
+    assert _is_reading(learners[:8], rows) or sparse
+    scores = learn_together(learners, rows, codes)
+    for made, each, other in zip(scores, learners, expected, strict=True):
+        assert np.array_equal(bits(made), bits(other.learn_rows(rows, codes)))
+        for name in {"_weights", "_sigma"} & vars(other).keys():
+            assert np.array_equal(bits(getattr(each, name)), bits(getattr(other, name)))
+        assert each.counters() == other.counters()
+        assert (each.n_examples_, each.n_mistakes_) == (other.n_examples_, other.n_mistakes_)
+
+
+@pytest.mark.parametrize(
+    ("learner", "grid"), tiered([TOGETHER[0], TOGETHER[4], *ONE_BY_ONE], fast=2), ids=repr
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_grid_is_a_loop_over_its_points(learner, grid, sparse):
+    X, y = noisy_stream(5)
+    y = (y > 0).astype(int)
+    rows = sp.csr_matrix(X) if sparse else X
+    found = learn_grid(learner, grid, rows, y)
+    sort = lambda params: sorted(map(repr, params.items()))  # noqa: E731
+    assert sorted(sort(point.params) for point in found) == sorted(map(sort, ParameterGrid(grid)))
+    for point in found:
+        other = clone(learner).set_params(**point.params)
+        assert np.array_equal(point.scores, other.learn(rows, y))
+        assert point.learner.n_mistakes_ == other.n_mistakes_
+        assert np.array_equal(point.learner.decision_function(rows), other.decision_function(rows))
+
+
+@pytest.mark.parametrize(("learner", "grid"), ONE_BY_ONE[:-1], ids=repr)
+def test_points_that_run_different_code_are_learnt_alone(learner, grid):
+    learners = alone(learner, grid)
+    for each in learners:
+        each.begin(np.arange(2), 3)
+    assert not _is_reading(learners, np.zeros((4, 3)))
+
+
+def test_many_classes():
+    X, y = noisy_classes(2)
+    for point in learn_grid(AROW(), {"r": [0.1, 1.0, 10.0]}, X, y):
+        other = AROW(**point.params)
+        assert np.array_equal(point.scores, other.learn(X, y))
+        assert state(point.learner) == state(other)
+
+
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        ({}, "grid must map parameters"),
+        ({"r": [1.0, -1.0]}, "r must be"),
+        ({"q": [1]}, "Invalid parameter 'q'"),
+    ],
+)
+def test_an_invalid_grid_is_refused(grid, said):
+    with pytest.raises(ValueError, match=said):
+        learn_grid(AROW(), grid, [[1.0], [2.0]], [0, 1])
