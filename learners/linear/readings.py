@@ -30,7 +30,23 @@ _WIDEST_DENSE = 64
 
 # The state of a reading is copied from the models and back; sparse rows must have this many non-zeros in all
 # for each feature, or copying takes longer than learning.
-_LEAST_ENTRIES = 1
+_LEAST_ENTRIES = 4
+
+
+@compiled
+def _interleave(arrays, together):
+    """Copy LANES arrays into the columns of one."""
+    for j in range(together.shape[0]):
+        for g in range(LANES):
+            together[j, g] = arrays[g][j]
+
+
+@compiled
+def _separate(together, arrays):
+    """Copy the columns back."""
+    for j in range(together.shape[0]):
+        for g in range(LANES):
+            arrays[g][j] = together[j, g]
 
 
 def _add(ir, w, x, a):
@@ -154,20 +170,21 @@ def _is_reading(learners: Sequence[Any], X: Rows) -> bool:
 def _read(learners: Sequence[Any], X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
     loop_of_one, arguments = learners[0]._loop()
     loop, names = _READINGS[loop_of_one]
-    state = []
-    for place, name in enumerate(names):
-        arrays = [getattr(each, name) for each in learners]
-        together = new_state(len(arrays[0]) * LANES, place=place).reshape(-1, LANES)
-        for g, array in enumerate(arrays):
-            together[:, g] = array
-        state.append(together)
+    # Missing models are copies of the last one.
+    models = [*learners, *[learners[-1]] * (LANES - len(learners))]
+    arrays = [tuple([getattr(each, name) for each in models]) for name in names]
+    state = [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
+    for name, some, together in zip(names, arrays, state, strict=True):
+        # New weights are zeros, as the new array is.
+        if name != "_weights" or any(each.n_examples_ for each in learners):
+            _interleave(some, together)
     rules = [each._rule() for each in learners]
     counts = np.zeros((2, LANES), np.int64)
     scores = np.empty((count_rows(X), LANES))
     loop(X, codes, scores, counts, tuple(state), rules[0], numbers_of(rules), arguments[-1])
+    for some, together in zip(arrays, state, strict=True):
+        _separate(together, some)
     for g, each in enumerate(learners):
-        for name, together in zip(names, state, strict=True):
-            getattr(each, name)[:] = together[:, g]
         each.n_examples_ += len(codes)
         each.n_mistakes_ += int(counts[0, g])
         each.n_updates_ += int(counts[1, g])

@@ -33,6 +33,9 @@ BENCHMARKS = {
         "an update of AROW with full covariance, compared with SciPy's symmetric product of that size.",
         ("linear.full",),
     ),
+    "grid": Benchmark(
+        "grids of linear learners, read once, compared with a pass for each point.", ("linear.grid",)
+    ),
     "kernel": Benchmark(
         "inner products of rows with support vectors, compared with NumPy; kernel learners on whole streams, "
         "compared with plain loops.",

@@ -17,7 +17,8 @@ from scipy.linalg.blas import dsymv
 from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
-from ...learners import AROW, AdaGradRDA, PassiveAggressive, Perceptron
+from ...learners import AROW, AdaGradRDA, ConfidenceWeighted, PassiveAggressive, Perceptron
+from ...learners.linear.readings import learn_together
 from ...learners.numeric.compiled import compiled
 from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
 from . import runner
@@ -35,6 +36,13 @@ MANY_CLASSES: dict[str, Any] = {
     "AROW top-1": AROW,
     "AROW all": partial(AROW, constraints="all"),
     "AdaGrad-RDA": AdaGradRDA,
+}
+_POWERS = [10.0**k for k in range(-4, 4)]
+# Learner, parameter and values.
+GRIDS: dict[str, tuple[Any, str, list[float]]] = {
+    "PA-I": (PassiveAggressive, "C", _POWERS),
+    "AROW": (AROW, "r", _POWERS),
+    "CW": (ConfidenceWeighted, "eta", [0.51, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]),
 }
 # Subject, peer and aim. A pass over dense rows is also compared with the time of reading them.
 DENSE = (("PA-I", _PEER, "≥ 10"), ("PA-I", _READ, "≥ 0.65"), ("AROW", _PEER, ""), ("AROW", _READ, "≥ 0.55"))
@@ -151,6 +159,52 @@ def linear() -> list[Measurement]:
         if not isinstance(stream, Measurement):
             lines += measure_checks(stream._replace(X=sp.csr_matrix(stream.X)))
     return lines + measure_sparse(sparse)
+
+
+def _price(n_points: int, ours: float, peer: float) -> float:
+    return n_points * ours / peer
+
+
+def measure_grid(stream: NamedStream) -> list[Measurement]:
+    """Compare a grid of eight points, learnt together, with a pass for each of them."""
+    rows, works, contests = as_rows(stream.X), dict[str, Work](), []
+
+    def together(points: list[dict[str, float]], make: Any, one_by_one: bool) -> None:
+        learners = [make(**point) for point in points]
+        for learner in learners:
+            learner.begin(np.array([0, 1]), stream.X.shape[1])
+        if one_by_one:
+            for learner in learners:
+                learner.learn_rows(rows, stream.y)
+        else:
+            learn_together(learners, rows, stream.y)
+
+    for name, (make, parameter, values) in GRIDS.items():
+        points = [{parameter: value} for value in values]
+        works[name] = partial(together, points, make, False)
+        works[f"{name} alone"] = partial(together, points, make, True)
+        contests.append(
+            Contest(
+                f"{name}, {len(values)} points, {stream.name}, {stream.shape}: passes that a reading takes",
+                name,
+                f"{name} alone",
+                "≤ 2.3" if name == "PA-I" or is_sparse(stream.X) else "≤ 4",
+                peer_named=f"{len(values)} passes",
+                ratio=partial(_price, len(values)),
+            )
+        )
+    return runner.contend(works, contests, timed=runner.processor_time)
+
+
+def grid() -> list[Measurement]:
+    """Compare grids that are read once with a pass for each point: sparse, narrow and wide rows."""
+    rng = np.random.RandomState(0)
+    narrow = rng.standard_normal((100_000, 16))
+    y = (narrow @ rng.standard_normal(16) + rng.standard_normal(100_000) > 0).astype(np.int32)
+    lines = measure_grid(NamedStream("Gaussian stream", narrow, y)) + measure_grid(text(rng))
+    for stream in real_streams({"a9a": ("a9a", "binary"), **MNIST}):
+        lines += [stream] if isinstance(stream, Measurement) else measure_grid(stream)
+    return lines
 
 
 def measure_classes(stream: NamedStream) -> list[Measurement]:

@@ -20,6 +20,14 @@ def test_learn_is_measured_beside_learn_rows(convert, monkeypatch):  # type: ign
     assert all(line.work.endswith("rows checked") for line in lines)
 
 
+def test_the_price_of_a_grid_is_counted_in_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "best_times", untimed)
+    monkeypatch.setattr(linear, "GRIDS", dict([*linear.GRIDS.items()][:1]))
+    X, y = np.eye(30), np.arange(30, dtype=np.int32) % 2
+    (line,) = linear.measure_grid(streams.NamedStream("generated", X, y))
+    assert (line.ratio, line.verdict) == (8.0, "≤ 2.3: missed")
+
+
 def test_a_thinned_stream_has_as_many_non_zeros_as_mnist() -> None:
     thin = streams.thinned(np.random.RandomState(0), np.ones((500, 40), np.float32))
     assert thin.nnz / 20_000 == pytest.approx(streams.STORED, abs=0.01)
