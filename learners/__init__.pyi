@@ -51,6 +51,7 @@ from .linear.narow import NAROW as NAROW
 from .linear.nherd import NHERD as NHERD
 from .linear.passive_aggressive import PassiveAggressive as PassiveAggressive
 from .linear.perceptron import Perceptron as Perceptron
+from .linear.readings import learn_together as learn_together
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
@@ -162,6 +163,7 @@ __all__ = [
     "count_wrong",
     "learn_grid",
     "learn_in_pieces",
+    "learn_together",
     "load_plugin",
     "mistakes_of_both",
     "ordered_rows",

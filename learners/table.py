@@ -515,6 +515,7 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "wrong_predictions": ".numeric.tallies",
     "learn_grid": ".grid",
     "learn_in_pieces": ".estimator.pieces",
+    "learn_together": ".linear.readings",
     "load_plugin": ".registry",
     "ordered_rows": ".numeric.orders",
     "row_range": ".numeric.rows",

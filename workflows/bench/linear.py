@@ -17,8 +17,14 @@ from scipy.linalg.blas import dsymv
 from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
-from ...learners import AROW, AdaGradRDA, ConfidenceWeighted, PassiveAggressive, Perceptron
-from ...learners.linear.readings import learn_together
+from ...learners import (
+    AROW,
+    AdaGradRDA,
+    ConfidenceWeighted,
+    PassiveAggressive,
+    Perceptron,
+    learn_together,
+)
 from ...learners.numeric.compiled import compiled
 from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
 from . import runner
