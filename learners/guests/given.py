@@ -299,7 +299,7 @@ def _streaming(thing: Any) -> Any:
 
 
 def _called(thing: Any) -> list[str]:
-    """Return the class name of a learner as a list; of a pipeline, those of its steps."""
+    """Return the class names of a pipeline's steps, or a list with the class name of any other learner."""
     if inspect.isclass(thing):
         return [thing.__name__]
     steps = getattr(thing, "steps", None)

@@ -37,11 +37,11 @@ class _SlotsInTurn:
         self._used = 0
 
     def next(self, n):
-        """Return the next `n` slots; they remain the next ones until `use` is called."""
+        """Return the places of the next `n` support vectors; `use` moves on to later places."""
         return (self._used + np.arange(n)) % self._budget
 
     def use(self, n):
-        """Skip the next `n` slots, because they have been used."""
+        """Move on by `n` places, which have been filled."""
         self._used += n
 
 

@@ -20,7 +20,8 @@ from .support.inverse_factor import (
     room_to_project,
 )
 
-# Borrowed arrays must stay alive until a loop ends, so the scratch of a loop is allocated by its caller.
+# `borrowed` arrays are not reference-counted. The caller of a loop therefore allocates its temporary arrays,
+# which then exist until the loop ends.
 
 
 @compiled

@@ -63,7 +63,10 @@ def _is_exact(kept):
 
 @register_jitable
 def _multiply_out(v, kept):
-    """Replace v by w and return `kept`, see `_step`; if w is too long, divide w and the target by 2^300."""
+    """Multiply v by its scale, so that it is w, and return the new `kept` (see `_step`).
+
+    If w is too long, w and the target are divided by 2^300.
+    """
     scale, _, _, target = kept
     v *= scale
     norm = squared_norm(v)

@@ -256,7 +256,7 @@ class Question:
     digits: int = 1
     # Returns another frame, whose numbers are listed too but do not decide.
     also: Measure | None = None
-    # A claim that fails holds in part if some cases of `weaker` do; by default, if some of `predicate` do.
+    # A claim that fails "holds in part" if `weaker` is true in some cases; by default, if `predicate` is.
     weaker: Predicate | None = None
 
     def answer(self, evidence: Evidence) -> tuple[dict[str, bool], dict[str, bool], str]:

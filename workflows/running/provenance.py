@@ -42,11 +42,11 @@ def provenance(
 
 
 def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
-    """Return a store's list of runs, given the list before a run that found all its cells in the store.
+    """Return the list of a store's runs after a run that computed nothing: all its cells were in the store.
 
-    The list grows only if its last run used other data than this run. The new entry has this run's
-    command and what `_of_plan` returns. Its versions, machine and start are those of the latest run that
-    used all of this run's data; without such a run, those of the last run.
+    `runs` is the list before. An entry is added only if the last run in it used other data. The entry has the
+    new run's command and what `_of_plan` returns; its versions, machine and start are those of the latest run
+    that used all of these data, or of the last run if there is none.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()

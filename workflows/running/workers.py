@@ -159,7 +159,7 @@ def _attend(store: Store, place: SchedulerPlace, progress: RunProgress, attendan
 
 
 def _forget_cluster(store: Store) -> None:
-    """Remove what is written about the cluster, unless another run has taken the store over."""
+    """Remove the store's file about the cluster, unless another run uses the store by now."""
     with contextlib.suppress(InputError):
         store.check_lock()
         store.folder.remove(CLUSTER)

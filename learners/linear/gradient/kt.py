@@ -45,7 +45,7 @@ def _norm(x):
 
 @register_jitable
 def _length(scaling, x, longest):
-    """Return the divisor of a row; `longest` is the length of the longest row so far."""
+    """Return the length by which a row is divided; `longest` is the largest length of a row so far."""
     if scaling == _NONE:
         return 1.0
     length = _norm(x)

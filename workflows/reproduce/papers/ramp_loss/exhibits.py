@@ -189,7 +189,7 @@ def show_solutions(evidence: Evidence) -> list[Block]:
 
 
 def show_stream(evidence: Evidence) -> list[Block]:
-    """Return Fig. 3."""
+    """Return Fig. 3 of the paper: accuracy and size of the model along the stream of Gauss."""
     study, on = evidence["cost"], "on Gauss along the stream"
     styles, sizes = study.view.styles, study.curves("support_vectors", THREE, GAUSS)
     right = [("(a) Accuracy", accuracy(study, THREE, GAUSS))]
@@ -203,7 +203,7 @@ def show_stream(evidence: Evidence) -> list[Block]:
 
 
 def show_cost(evidence: Evidence) -> list[Block]:
-    """Return Fig. 4."""
+    """Return Fig. 4 of the paper: kernel evaluations and seconds along the stream of Gauss."""
     study, on = evidence["cost"], "on Gauss along the stream"
     styles, seconds = study.view.styles, study.curves("fit_seconds", THREE, GAUSS)
     evaluations = study.curves("kernel_evaluations", [RETRAINED, RAMP], GAUSS, stopped=True)
