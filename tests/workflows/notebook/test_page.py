@@ -32,7 +32,7 @@ def test_the_notebook_has_no_outputs_and_a_short_first_cell(page: Any) -> None:
 def test_links_exist(page: Any) -> None:
     links = re.findall(r"\]\(([^)]+)\)", "".join(cell.source for cell in page.cells))
     assert links
-    assert all((PAGE.parent / link).exists() for link in links)
+    assert all((PAGE.parent / link.partition("#")[0]).exists() for link in links)
 
 
 # Ignore warnings about Jupyter's own packages.
@@ -45,7 +45,7 @@ def test_the_notebook_runs(page: Any, tmp_path: Path) -> None:
     NotebookClient(
         page, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     ).execute()
-    first, second = code(page)
+    first, second, third = code(page)
     shown = [data for output in first.outputs if (data := output.get("data"))]
     # The progress bar, the mean ranks and the diagram.
     assert "108 of 108 cells" in shown[0]["text/html"]
@@ -53,6 +53,11 @@ def test_the_notebook_runs(page: Any, tmp_path: Path) -> None:
     assert "Mean ranks by online error" in table
     assert any("image/png" in data for data in shown)
     assert any("image/png" in output.get("data", {}) for output in second.outputs)
+    assert [line.partition("}")[0] for line in third.outputs[0].text.splitlines()] == [
+        "{'C': 0.01",
+        "{'C': 0.1",
+        "{'C': 1.0",
+    ]
     cells = load(tmp_path / "out").cells
     assert len(cells) == 108
     assert {"SGDClassifier", "GaussianNB"} <= {name.split(":")[-1] for name in cells["algorithm"]}
