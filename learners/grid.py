@@ -28,7 +28,7 @@ class LearntPoint(NamedTuple):
 def check_grid(grid: Any, name: str) -> None:
     """Raise ValueError, in the name of a learner or function, unless a grid maps parameters to lists."""
     if not (isinstance(grid, Mapping) and grid and all(map(_is_list, grid.values()))):
-        raise ValueError(f"{name}: grid must map parameters to lists of values, got {grid!r}")
+        raise ValueError(f"{name}: grid must be a dict of parameters with lists of values, got {grid!r}")
 
 
 def _is_list(values: Any) -> bool:

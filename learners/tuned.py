@@ -50,6 +50,12 @@ class TunedOnline(OnlineClassifier):
     def indifferent_to_absent_features(self) -> bool:
         return all(each.indifferent_to_absent_features for each in points_of(self.learner, self.grid)[1])
 
+    def state_bytes(self, n_classes: int, n_features: int) -> int:
+        """Return the bytes of all points' arrays that grow with the features; 0 if they have none."""
+        learners: list[Any] = points_of(self.learner, self.grid)[1]
+        sized = [each for each in learners if hasattr(each, "state_bytes")]
+        return sum([each.state_bytes(n_classes, n_features) for each in sized])
+
     def _check_parameters(self) -> None:
         name = type(self).__name__
         if not isinstance(self.learner, OnlineClassifier):

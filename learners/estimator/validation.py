@@ -102,6 +102,11 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> 
         and (later or np.maximum.reduce(y.view(np.uint32), initial=0) < len(classes))
     ):
         return y
+    if len(y) == 1 and len(classes) == 2:
+        # NumPy's functions on arrays would take half of the time of a call with one row.
+        two, label = classes.tolist(), y.item()
+        if label in two:
+            return np.array([two.index(label)], np.int32)
     if len(classes) == 2:
         # NumPy compares Python numbers in the labels' dtype, so it does not copy the labels.
         first, second = classes.tolist() if y.dtype.kind in "iu" else classes

@@ -142,7 +142,7 @@ def test_many_classes():
 @pytest.mark.parametrize(
     ("grid", "said"),
     [
-        ({}, "grid must map parameters"),
+        ({}, "grid must be a dict"),
         ({"r": [1.0, -1.0]}, "r must be"),
         ({"q": [1]}, "Invalid parameter 'q'"),
     ],

@@ -133,8 +133,8 @@ def test_the_regret_of_a_random_point_has_its_bound(seed, n, noise):
 @pytest.mark.parametrize(
     ("learner", "grid", "said"),
     [
-        (PassiveAggressive(), {}, "grid must map parameters to lists of values, got {}"),
-        (PassiveAggressive(), {"C": 1.0}, "grid must map parameters to lists of values"),
+        (PassiveAggressive(), {}, "grid must be a dict of parameters with lists of values, got {}"),
+        (PassiveAggressive(), {"C": 1.0}, "grid must be a dict of parameters with lists of values"),
         (
             PassiveAggressive(),
             {"C": [1.0, -1.0]},
@@ -160,3 +160,9 @@ def test_counts_are_sums_over_the_points():
     assert tuned.counters() == {name: sum(counts[name] for counts in each) for name in each[0]}
     assert tuned.n_updates_ == tuned.counters()["updates"]
     assert tuned.model_bytes_ == sum(model.model_bytes_ for model in tuned.learners_)
+
+
+def test_the_room_of_all_points_is_known_beforehand():
+    tuned = FollowTheLeader(AROW(), {"r": [0.1, 1.0, 10.0]})
+    assert tuned.state_bytes(2, 1000) == 3 * AROW().state_bytes(2, 1000) > 0
+    assert FollowTheLeader(KernelPerceptron(), {"gamma": [0.1, 1.0]}).state_bytes(2, 1000) == 0

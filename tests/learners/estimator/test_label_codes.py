@@ -57,3 +57,16 @@ def test_what_the_user_writes_later_changes_nothing(learner):
     before = learner.coef_.copy()
     labels[:] = 1
     assert learner.coef_.tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [False, True], ["no", "yes"], [0.5, 2.5]])
+def test_one_label_has_the_code_that_it_has_among_others(classes):
+    classes = np.array(classes)
+    several = classes[[1, 0, 1]]
+    expected = label_codes(several, classes)
+    for i, code in enumerate(expected):
+        one = label_codes(several[i : i + 1], classes)
+        assert one.dtype == np.int32
+        assert one.tolist() == [code]
+    with pytest.raises(ValueError, match="is not one of the classes"):
+        label_codes(np.array(["maybe"]), classes)
