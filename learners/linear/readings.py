@@ -22,8 +22,9 @@ from .linear_classifier import LinearClassifier
 from .parts.classes import weight_of
 from .parts.covariance import is_usable
 
-# Fewer models are learnt one by one: a reading takes as long as two to three passes.
-_FEWEST = 3
+# Fewer models are learnt one by one: a reading takes as long as two to three passes. So are fewer rows: it
+# takes 60 µs to prepare a reading, a call for each of eight models 40 µs.
+_FEWEST_MODELS, _FEWEST_ROWS = 3, 32
 
 # With wider dense rows, a Gaussian reading takes as long as eight passes, since these are vector code, too.
 _WIDEST_DENSE = 64
@@ -143,7 +144,12 @@ def learn_together(
 def _is_reading(learners: Sequence[Any], X: Rows) -> bool:
     """Return whether one reading can learn these models, and is faster than a pass for each."""
     first = learners[0]
-    if len(learners) < _FEWEST or not isinstance(first, LinearClassifier) or len(first.classes_) > 2:
+    if (
+        len(learners) < _FEWEST_MODELS
+        or count_rows(X) < _FEWEST_ROWS
+        or not isinstance(first, LinearClassifier)
+        or len(first.classes_) > 2
+    ):
         return False
     loops = [each._loop() for each in learners]
     if any(loop not in _READINGS or loop is not loops[0][0] for loop, _ in loops):

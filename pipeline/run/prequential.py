@@ -186,7 +186,8 @@ def endless(seconds: float | None = None) -> None:
     """Accept any duration: the `Patience` of a cell that is run without timeout."""
 
 
-_ROWS, _FEATURES = 12, 8
+# Both halves of these rows are long enough for `learn_together` to read a grid once.
+_ROWS, _FEATURES = 64, 8
 
 # Longest compilation of a learner on a busy machine.
 _LONGEST_SECONDS = 300.0

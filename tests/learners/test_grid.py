@@ -128,7 +128,7 @@ def test_points_that_run_different_code_are_learnt_alone(learner, grid):
     learners = alone(learner, grid)
     for each in learners:
         each.begin(np.arange(2), 3)
-    assert not _is_reading(learners, np.zeros((4, 3)))
+    assert not _is_reading(learners, np.zeros((40, 3)))
 
 
 def test_many_classes():

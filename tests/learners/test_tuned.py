@@ -17,7 +17,7 @@ from singlepass.learners import (
     QueryAll,
 )
 
-from .streams import as_csr, noisy_classes, noisy_stream
+from .streams import as_csr, noisy_classes, noisy_stream, state
 
 seeds = st.integers(0, 2**31 - 1)
 C = {"C": [0.001, 0.01, 0.1, 1.0]}
@@ -166,3 +166,12 @@ def test_the_room_of_all_points_is_known_beforehand():
     tuned = FollowTheLeader(AROW(), {"r": [0.1, 1.0, 10.0]})
     assert tuned.state_bytes(2, 1000) == 3 * AROW().state_bytes(2, 1000) > 0
     assert FollowTheLeader(KernelPerceptron(), {"gamma": [0.1, 1.0]}).state_bytes(2, 1000) == 0
+
+
+def test_row_by_row_is_block_by_block():
+    X, y = noisy_stream(7, n=100)
+    for kind in (FollowTheLeader, ExponentialWeights):
+        tuned, other = kind(PassiveAggressive(), C), kind(PassiveAggressive(), C)
+        scores = [tuned.learn(X[t : t + 1], y[t : t + 1], np.unique(y)).item() for t in range(len(y))]
+        assert scores == other.learn(X, y).tolist()
+        assert state(tuned.learners_[0]) == state(other.learners_[0])
