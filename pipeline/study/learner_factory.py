@@ -164,9 +164,7 @@ class ResolvedLearner:
             return
         for key in ("query", "tune"):
             if self.package and key in params:
-                raise ValueError(
-                    f"{key} = {params[key]!r} works with learners of this package only: remove {key}"
-                )
+                raise ValueError(f"{key} works with learners of this package only: remove {key}")
         if "query" in params and getattr(self.factory, "asks_for_labels", False):
             raise ValueError(f"{self.name} decides itself which labels to ask for: remove query")
         batch = params.get("batch", 1) if self._takes_our_batch else 1

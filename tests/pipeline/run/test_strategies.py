@@ -149,7 +149,7 @@ def test_a_study_tunes_all_its_grids_along_the_stream() -> None:
         ({"name": "FollowTheLeader"}, "tunes a grid: name the learner, with tune = 'leader'"),
         (
             {"name": "sklearn.linear_model:SGDClassifier", "alpha": [0.1, 1.0], "tune": "leader"},
-            "tune = 'leader' works with learners of this package only",
+            "tune works with learners of this package only",
         ),
         ({"name": "AROW", "r": [1, 2], "tune": "leader", "tuned_as": "x"}, "is a grid, but tuned_as takes"),
     ],
