@@ -190,6 +190,13 @@ class FollowTheLeader(TunedOnline):
         self._changes: list[int] = []
 
     @property
+    def scores_are_log_odds(self) -> bool:
+        """Whether the scores of every point are log odds."""
+        return all(
+            getattr(each, "scores_are_log_odds", False) for each in points_of(self.learner, self.grid)[1]
+        )
+
+    @property
     def leader_(self) -> int:
         return int(self.point_mistakes_.argmin())
 

@@ -12,6 +12,7 @@ from singlepass.learners import (
     FollowTheLeader,
     KernelPerceptron,
     OnlineClassifier,
+    OnlineGradientDescent,
     PassiveAggressive,
     Perceptron,
     QueryAll,
@@ -175,3 +176,11 @@ def test_row_by_row_is_block_by_block():
         scores = [tuned.learn(X[t : t + 1], y[t : t + 1], np.unique(y)).item() for t in range(len(y))]
         assert scores == other.learn(X, y).tolist()
         assert state(tuned.learners_[0]) == state(other.learners_[0])
+
+
+def test_scores_are_log_odds_if_those_of_every_point_are():
+    descent = OnlineGradientDescent(loss="logistic")
+    assert FollowTheLeader(descent, {"eta": [0.1, 1.0]}).scores_are_log_odds
+    assert not FollowTheLeader(descent, {"loss": ["logistic", "hinge"]}).scores_are_log_odds
+    assert not FollowTheLeader(KernelPerceptron(), {"gamma": [0.1, 1.0]}).scores_are_log_odds
+    assert not getattr(ExponentialWeights(descent, {"eta": [0.1, 1.0]}), "scores_are_log_odds", False)
