@@ -207,7 +207,7 @@ class Greedy(QueryAll):
                 self._candidate = distances[i], _copy_of_row(X, row), codes[row : row + 1].copy()
             self._n_waiting += stop - start
             if self._n_waiting == self.h:
-                # Learning the row counts the kernel evaluations of its score again: they are counted above.
+                # Learning the row scores it again, but its kernel evaluations must not count twice.
                 self._evaluations -= getattr(self.learner_, "n_support_", 0)
                 self.learner_.learn_rows(*self._candidate[1:])
                 self.n_queried_ += 1

@@ -39,7 +39,7 @@ class _ByChance(QueryAll):
         return scores
 
     def end_of_pass(self, last: bool) -> None:
-        # To the inner learner all passes are one, as for `Greedy`: each pass queries other rows.
+        # Each pass queries other rows, so to the inner learner all passes are one.
         if last:
             super().end_of_pass(last)
 

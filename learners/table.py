@@ -17,7 +17,7 @@ Settings: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """The facts about a learner that are known without loading it."""
+    """Describe a learner, so that most uses need not import its module."""
 
     name: str
     #: The module of its class, relative to this package or absolute.
@@ -41,7 +41,7 @@ class Row:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is a name of `singlepass.learners`."""
+        """Whether users import the learner from `singlepass.learners`."""
         return self.module.startswith(".")
 
     def load(self) -> Any:
@@ -71,7 +71,7 @@ _DIAGONAL = {"covariance": "diagonal", "projection": "covariance"}
 _PRECISION = {"covariance": "diagonal", "projection": "precision"}
 _SHAPES = (_FULL, _DIAGONAL, _PRECISION)
 _LOSSES = ("squared_hinge", "hinge")
-# Recorded runs have ``eta=0.7`` for CW and 0.9 for SCW. With 0.9, noise makes the Σ of CW with the stdev
+# The golden runs of CW have ``eta=0.7``, those of SCW 0.9: with 0.9, noise makes the Σ of CW with the stdev
 # constraint collapse.
 _VARIANCE, _STDEV = {"eta": 0.7, "constraint": "variance"}, {"eta": 0.7, "constraint": "stdev"}
 

@@ -32,7 +32,7 @@ class TunedOnline(OnlineClassifier):
     - ``_score(X, scores)``: write the scores that rows would get next.
     """
 
-    # The learners of the points gather ordered rows if their loops do not read them.
+    # The learner of each point copies ordered rows itself if its loops cannot read them.
     _reads_orders = True
 
     learner: OnlineClassifier

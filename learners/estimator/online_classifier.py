@@ -108,17 +108,17 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     _takes_many_classes = False
 
-    #: Whether the loops read the rows of X through ``row(X, t)`` alone. Such loops take the forms of
-    #: `ordered_rows` and `rows_to_check`; for other loops, ordered rows are gathered block by block.
+    #: Whether the loops read the rows of X through ``row(X, t)`` alone. Such loops read rows in a given order
+    #: and check CSR rows on the way; other loops get checked copies of the rows, block by block.
     _reads_orders = False
 
     #: Names of the attributes with the arrays of the model, which `model_bytes_` sums; an unused array is
     #: None. If empty, the model is all arrays whose attribute names start with an underscore.
     _state: tuple[str, ...] = ()
 
-    #: Whether a NaN or infinite feature always makes the score of its row NaN or infinite, so that scores
-    #: reveal bad rows. Otherwise rows are checked before learning. If `_reads_orders` is also True, every
-    #: loop must be a `learning_loop`, since labels may be unvalidated.
+    #: Whether a NaN or infinite feature always makes the score of its row NaN or infinite. If so, `learn`
+    #: finds bad rows by their scores afterwards; if not, it checks all rows first. If `_reads_orders` is also
+    #: True, labels may be unchecked too, so every loop must be a `learning_loop`, which checks them.
     _scores_tell = False
 
     if TYPE_CHECKING:
@@ -328,7 +328,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return []
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:
-        """Return scores like `decision_function`, without validation; `X` as for `learn_rows`."""
+        """Return the score of each row under the current model; rows must be valid, as in `learn_rows`."""
         X = as_rows(X)
         scores = self._new_scores(count_rows(X))
         score = self._score if scores.ndim == 1 else self._score_classes
@@ -345,7 +345,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
     def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
-        """Reset the learner; return a matrix for `safe_rows` and label codes."""
+        """Reset the learner for its first rows; return them with unchecked values, and their label codes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
@@ -357,7 +357,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return X, codes
 
     def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
-        """Return the matrix of a later chunk for `safe_rows`, and its labels for `label_codes`."""
+        """Return a later chunk as a matrix with unchecked values, and its labels, also unchecked."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
@@ -371,7 +371,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return X, y
 
     def _validate_rows(self, X: Any) -> Any:
-        """Return a matrix for `safe_rows` with as many features as in the first call."""
+        """Return rows as a matrix with unchecked values; refuse another number of features than before."""
         dense = type(X) in (np.ndarray, np.memmap)
         if dense or isinstance(X, _CSR_CLASSES):
             shape = X.shape
@@ -402,7 +402,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return arrays if 3 * sum([array.nbytes for array in arrays]) <= n_bytes else None
 
     def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
-        """Learn like `learn`; pass on NotLearntError of `_learn_given`, with the learner unchanged."""
+        """Learn the rows of one call of `learn`; after any error the learner is unchanged."""
         if not self.__sklearn_is_fitted__():
             # If the first rows are refused, the learner is as before: not fitted.
             with RolledBack(self):

@@ -20,9 +20,9 @@ class Passage(NamedTuple):
     scores : ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
         Score of each row before the update on it.
     seconds : sequence of float, length m
-        Seconds from the first row to each stop.
+        Seconds from the first row to each checkpoint.
     counts : mapping of str to sequence of int or None, each of length m
-        `StreamLearner.counters` after each stop, by name; None if not counted yet.
+        The learner's counts at each checkpoint, by name; None if not counted yet.
     """
 
     scores: NDArray[np.float64]
@@ -31,7 +31,7 @@ class Passage(NamedTuple):
 
 
 class Counting(Protocol):
-    """The methods that `learn_in_pieces` needs; see `StreamLearner`."""
+    """A learner that learns rows and counts."""
 
     def learn_rows(self, X: Any, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Predict each row, then learn from it, in order."""
@@ -43,9 +43,9 @@ class Counting(Protocol):
 def learn_in_pieces(
     learner: Counting, X: Rows, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]
 ) -> Passage:
-    """Call `learn_rows` up to each of m stops and record the time and the counters there.
+    """Learn rows, and record the time and the learner's counts at each of m checkpoints.
 
-    `X` comes from `as_rows` or `ordered_rows`; `stops` are ascending numbers of rows, at most n.
+    `X` comes from `as_rows` or `ordered_rows`. `stops` are the checkpoints: ascending numbers of rows.
     """
     began, start = time.perf_counter(), 0
     scores: list[NDArray[np.float64]] = []

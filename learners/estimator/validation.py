@@ -48,14 +48,14 @@ class NotLearntError(Exception):
 
 
 def are_checked_later(rows: Rows) -> bool:
-    """Return whether rows come from `rows_to_check`: the loop then checks rows, labels and scores."""
+    """Return whether the learning loop must check these rows, their labels and their scores."""
     return isinstance(rows, tuple) and len(rows) == 5
 
 
 def checked_later(X: Any) -> Rows:
-    """Return rows checked by `safe_rows` or, if that is faster, rows that the learning loop checks.
+    """Return rows that are checked here or, if that is faster, rows that the learning loop checks.
 
-    The latter come from `rows_to_check`. Call `refuse_learnt` after the loop.
+    Call `refuse_learnt` after the loop.
     """
     if isinstance(X, np.ndarray):
         return safe_rows(X)
@@ -132,7 +132,7 @@ def _listed(classes: NDArray[Any]) -> str:
 
 
 def refuse_nonfinite(rows: Rows) -> None:
-    """Raise ValueError for a row with NaN or infinity; `rows` are those of `safe_rows`."""
+    """Raise ValueError for a row with NaN or infinity; the indices of CSR rows must be valid."""
     i = first_nonfinite_row(rows)
     if i >= 0:
         values = row_range(rows, i, i + 1)
@@ -143,7 +143,7 @@ def refuse_nonfinite(rows: Rows) -> None:
 
 
 def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
-    """Raise an error if learnt rows are or may be invalid; they are from `safe_rows` or `checked_later`.
+    """Raise an error if rows that have just been learnt are invalid, or may be.
 
     NotLearntError: the loop met a row that is not canonical, a label that is no code, or a score that is not
     finite. All rows must then be checked before learning, which names the problem. ValueError: a row has NaN
@@ -159,7 +159,7 @@ def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
 
 
 def finite_rows(X: Any) -> Rows:
-    """Return the rows of `safe_rows`, or raise ValueError for a row with NaN or infinity."""
+    """Return a matrix as rows for compiled loops; raise ValueError for bad indices, NaN or infinity."""
     rows = safe_rows(X)
     refuse_nonfinite(rows)
     return rows

@@ -84,7 +84,7 @@ class CapyMOAGuest(Guest):
         said = []
         with in_one_line("predict or train"):
             for x, code in zip(X, codes.tolist(), strict=True):
-                # One instance for both: predicting does not read its label.
+                # `predict` does not read the label, so the instance serves to predict and to learn.
                 instance = self._instance(self._model.schema, x, code)
                 said.append(self._said(instance))
                 self._model.train(instance)
@@ -104,7 +104,7 @@ class CapyMOAGuest(Guest):
         return self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
 
     def _counted(self, said: list[Any]) -> NDArray[np.float64]:
-        """Convert the results of `_said` for some rows into scores."""
+        """Convert class probabilities or predicted classes of some rows into scores; None: no prediction."""
         n, k = len(said), self._n_classes
         if self._likely and n:
             alike = np.full(k, 1 / k)

@@ -107,7 +107,7 @@ class Guest(ABC):
             return self._scores(X)
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
-        """Return the predicted codes, int64, of rows from `rows_of`."""
+        """Return the predicted class codes, int64, of rows in the learner's own form."""
         scores = self.score_rows(X)
         return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
@@ -124,12 +124,12 @@ class Guest(ABC):
         self._learn_waiting()
 
     def counters(self) -> dict[str, int]:
-        """Return those counts that the learner has; see `StreamLearner.counters`."""
+        """Return the counts that the learner has, by their column in the table of results."""
         found = {name: getattr(self.learner, each, None) for name, each in self._attributes.items()}
         return {name: int(value) for name, value in found.items() if value is not None and not np.ndim(value)}
 
     def switches(self) -> list[int] | None:
-        """Return the learner's ``switches_``, None if it has none."""
+        """Return the rows at which the learner's model changed (its ``switches_``), None if it has none."""
         found = getattr(self.learner, "switches_", None)
         return None if found is None else [int(t) for t in found]
 

@@ -23,7 +23,7 @@ class RiverGuest(Guest):
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
         super().__init__(learner, batch, attributes)
         model = _last_step(learner)
-        # Without River, learners with the same methods are handled as not derived from its classes.
+        # A learner can be derived from River's classes only if River has been imported.
         theirs: type[Any] = getattr(sys.modules.get("river.base"), "Classifier", type(None))
         derived = isinstance(model, theirs)
         self._likely = hasattr(model, "predict_proba_one") and not (
@@ -85,7 +85,7 @@ class RiverGuest(Guest):
         return label, [chances.get(each, 0.0) for each in self._labels]
 
     def _counted(self, said: list[tuple[Any, list[float] | None]]) -> NDArray[np.float64]:
-        """Convert the results of `_said` for some rows into scores."""
+        """Convert the predicted labels and class probabilities of some rows into scores."""
         n, k = len(said), self._n_classes
         labels = [0 if label is None else label for label, _ in said]
         codes = checked_codes(labels, "predict_one", n, k)

@@ -97,7 +97,7 @@ class PartialFitGuest(Guest):
         return self._counted(found)
 
     def _counted(self, found: Any) -> NDArray[np.float64]:
-        """Convert what the method named `_asked` returned for some rows into scores."""
+        """Convert the returned decision values, probabilities or labels of some rows into scores."""
         n, name = len(found), self._asked
         if name == "decision_function":
             return checked_scores(found, name, n, self._n_classes)

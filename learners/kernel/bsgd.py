@@ -82,7 +82,7 @@ def _keep_now(view, rows, norms, slot, t):
 
 @register_jitable
 def _drop(view, rows, norms, n, slot, t):
-    """Remove the support vector in `slot`; the last of the `n` moves there. `t` as for `move_row`."""
+    """Remove the support vector in `slot` while row t is learnt; the last of the `n` moves there."""
     last = n - 1
     if slot != last:
         move(view, last, slot, t)

@@ -23,8 +23,8 @@ BLOCK_ROWS = 60
 # is larger: up to _MOST_TIMES times as many rows, as long as it has at most _BLOCK_VALUES kernel values.
 _MOST_TIMES, _BLOCK_VALUES = 4, 40_000
 
-# The same limits, the second one in bytes, for dense rows of learners with `_seldom_joins`. Large blocks suit
-# them: only a row that joins must be multiplied alone with the rest of its block, which is slow.
+# The same limits, the second one in bytes, for dense rows of learners to whose support set few rows are
+# added. Large blocks suit them: only an added row is multiplied alone with the rest of its block (slow).
 _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM = 8, 320_000
 
 
@@ -116,7 +116,7 @@ class KernelClassifier(OnlineClassifier):
     _pass_start = 0
 
     def _allocate(self, n_features):
-        # Created when the first rows come: they decide the dtype, and whether it is dense or CSR.
+        # The store is created with the first rows, which decide its dtype and whether it is dense or CSR.
         self._store: Any = None
         self.n_support_ = self.n_kernel_evaluations_ = 0
 
@@ -128,7 +128,7 @@ class KernelClassifier(OnlineClassifier):
         return self._store
 
     def _new_store(self, dtype, sparse):
-        """Return a new store of rows: a `SupportSet`, or what a subclass stores its rows in."""
+        """Return a new, empty store of rows: a `SupportSet` unless a subclass needs another store."""
         return SupportSet(
             kernel_function(self),
             self.n_features_in_,
@@ -186,7 +186,7 @@ class KernelClassifier(OnlineClassifier):
             support.scores(row_range(X, start, stop), stop - start, scores[start:stop], room)
 
     def _support_to_score(self):
-        """Return the support set that scores are computed from, or None before the first one."""
+        """Return the support set that scores are computed from, or None before any row is learnt."""
         return self._support
 
     def _order(self):

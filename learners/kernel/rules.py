@@ -99,11 +99,11 @@ class RuleClassifier(KernelClassifier):
     """Base of the learners with a rule: a subclass defines ``_rule()``."""
 
     def _rule(self) -> Any:
-        """Return the rule (see the module) with the learner's parameters."""
+        """Return the rule, a named tuple of the learner's parameters with a method ``step``."""
         raise self._undefined("_rule")
 
     def _maintenance(self) -> Any:
-        """Return the maintenance of the support set (see the module), or None."""
+        """Return how updates change the support set (see the module); None: each adds its row."""
         return None
 
     def _learn_block(self, view, n, codes, scores):

@@ -102,7 +102,7 @@ def _projection(view, n, z):
 
 @register_jitable
 def _grow_factor(view, n, z, squared_distance):
-    """Extend the Cholesky factor by the row for which `_squared_projection` has computed `z`."""
+    """Extend the Cholesky factor by a row with ``z = L⁻¹ k`` at a squared distance from the span."""
     for i in range(n):
         view.square[n, i] = view.square[i, n] = z[0, i]
     view.square[n, n] = 1.0 / np.sqrt(squared_distance)
@@ -152,7 +152,7 @@ class _RidgeRegression(KernelClassifier):
 
     _keeps_square = _keeps_companions = True
 
-    # The name of the parameter that is the ridge, and the limit of the margin.
+    # The name of the parameter that is the ridge; rows with a margin above `_margin` are not learnt.
     _ridge: str
     _margin: float
 

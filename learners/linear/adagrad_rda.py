@@ -69,7 +69,7 @@ def _scores(X, u, rates, threshold, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, U, rates, eta, delta, l1, rounds):
-    """The gradient of the multi-class hinge: ``g = -x`` in block y and ``g = x`` in block ỹ."""
+    """Make one pass for many classes; the hinge's gradient is -x in block y and x in block ỹ."""
     mistakes = updates = 0
     sums = np.empty(U.shape[1])
     for t in range(n_rows(X)):

@@ -26,7 +26,7 @@ class AROWRule(NamedTuple):
     margin_limit: float = 1.0
 
     def step(self, m, v, weight):
-        """Return what the module `gaussian` describes; r is divided by the class weight."""
+        """Return ``(is_update, α, β, γ)`` for a row with margin m and variance v; `weight` divides r."""
         r = self.r / weight
         beta = 1.0 / (v + r)  # eqs. 15 and 16, for both losses
         l = 1.0 - m
@@ -123,7 +123,7 @@ def update_classes(mu, sigma, x, steps, v, r, precision):
 
 @learning_loop
 def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, rule, precision, weights):
-    """Fig. 2: μ by eq. 27 over the `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
+    """Make one pass of Fig. 2: μ by eq. 27 over `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
     mistakes = updates = 0
     width = mu.shape[1]
     sums, variances, steps, alpha = np.empty(width), np.empty(width), np.empty(width), np.empty(width)

@@ -19,7 +19,7 @@ _SMALLEST_VARIANCE = 1e-250
 
 @register_jitable
 def variance_step(m, v, phi):
-    """Return (α, β, γ), as `gaussian` uses them, for the constraint ``m >= φ v`` (Dredze et al. 2008).
+    """Return the step sizes (α, β, γ) for the constraint ``m >= φ v`` (Dredze et al. 2008).
 
     The root of the quadratic is computed in the form that does not cancel, and its discriminant
     ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which rounding cannot make negative.
@@ -43,7 +43,7 @@ def stdev_alpha(m, v, phi):
 
 @register_jitable
 def stdev_shrinkage(alpha, m, v, phi):
-    """Return (α, β, γ), as `gaussian` uses them, for an `alpha` that `stdev_alpha` returned.
+    """Return the step sizes (α, β, γ) for the constraint ``m >= φ √v``, given its `alpha`.
 
     The step makes the margin φ√u, where u is the new variance. If that is below the rounding error of the
     old margin m, there is no step (α = 0).
@@ -72,7 +72,7 @@ class CWRule(NamedTuple):
     stdev: bool
 
     def step(self, m, v, weight):
-        """See `gaussian`."""
+        """Return ``(is_update, α, β, γ)`` for a row with margin m and variance v."""
         if self.stdev:
             alpha, beta, gamma = stdev_shrinkage(stdev_alpha(m, v, self.phi), m, v, self.phi)
         else:

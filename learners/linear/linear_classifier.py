@@ -91,11 +91,11 @@ class LinearClassifier(OnlineClassifier):
         self._weights = zeros
 
     def _loop(self) -> tuple[Any, tuple[Any, ...]]:
-        """Return the `learning_loop` for two classes, and its ``*state`` arguments."""
+        """Return the compiled loop for two classes, and the arguments after its scores."""
         raise self._undefined("_loop")
 
     def _loop_of_classes(self) -> tuple[Any, tuple[Any, ...]]:
-        """Return the `learning_loop` for more than two classes, and its ``*state`` arguments."""
+        """Return the compiled loop for more than two classes, and the arguments after its scores."""
         raise self._undefined("_loop_of_classes")
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
@@ -115,7 +115,7 @@ class LinearClassifier(OnlineClassifier):
         return outcome
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        # A loop records updates at the stops. Learners with other counters use the general method.
+        # A loop itself records updates at the checkpoints; learners with other counts learn piece by piece.
         counts_more = type(self).counters is not OnlineClassifier.counters
         if counts_more or not LOOPS_HAVE_A_CLOCK:
             return super().learn_along(X, codes, stops)
@@ -128,7 +128,7 @@ class LinearClassifier(OnlineClassifier):
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
         changed += before
-        # The model has the same size at all stops.
+        # The model has the same size at all checkpoints.
         counts = {"updates": changed, "model_bytes": np.full(len(stops), self.model_bytes_)}
         return Passage(scores, seconds, counts)
 

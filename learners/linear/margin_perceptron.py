@@ -24,7 +24,7 @@ class MarginRule(NamedTuple):
     skips_zero_rows: bool = True
 
     def step(self, y, m, squares, weight):
-        """See `first_order`."""
+        """Return ``(is_update, step)`` for a row with margin m; `weight` multiplies η."""
         return not m > (self.tau_plus if y > 0.0 else self.tau_minus), self.eta * weight
 
 
@@ -42,7 +42,7 @@ class BoundedRule(NamedTuple):
     skips_zero_rows: bool = True
 
     def step(self, y, m, squares, weight):
-        """See `first_order`; Khardon & Wachman (2007)."""
+        """Return ``(is_update, step)`` as in Khardon & Wachman (2007), and count the row's updates."""
         before = self.caused[self.number[0]]
         is_update, alpha = step(self.rule, y, m + (self.lam if before > 0 else 0.0), squares, weight)
         is_update = is_update and before < self.bound
@@ -278,7 +278,7 @@ class MarginPerceptron(VotingClassifier):
         self._best = np.zeros_like(zeros) if is_longest else None
         self._lasted = np.zeros(2, np.int64) if is_longest else None
         self._voters = Voters(len(zeros)) if self.output == "voted" else None
-        # The row's number in its pass; the updates that each row has caused, if the rule needs them.
+        # The current row's number in the pass; and each row's number of updates, if the rule needs them.
         self._number = np.zeros(1, np.int64)
         self._counts_caused = self.alpha_bound is not None or self.lam > 0.0
         self._caused = np.zeros(0, np.int32)
@@ -317,7 +317,7 @@ class MarginPerceptron(VotingClassifier):
         return outcome.tolist()
 
     def learn_along(self, X, codes, stops):
-        # The counts by row and the hypotheses grow during a pass, so model sizes are recorded stop by stop.
+        # The model grows during a pass (row counts, hypotheses), so its size is recorded at each checkpoint.
         if self._voters is not None or self._counts_caused:
             return OnlineClassifier.learn_along(self, X, codes, stops)
         return super().learn_along(X, codes, stops)

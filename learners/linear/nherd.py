@@ -17,7 +17,7 @@ class NHERDRule(NamedTuple):
     margin_limit: float = 1.0
 
     def step(self, m, v, weight):
-        """Return ``(is_update, α, β, γ)`` of a row, see `gaussian`."""
+        """Return ``(is_update, α, β, γ)`` for a row with margin m and variance v."""
         C = self.C
         q = 1.0 + C * v
         alpha = (1.0 - m) / (v + 1.0 / C)

@@ -29,7 +29,7 @@ class PARule(NamedTuple):
     margin_limit: float = 1.0
 
     def step(self, y, m, squares, weight):
-        """Return what the module `first_order` describes; C is multiplied by the class weight."""
+        """Return ``(is_update, τ)`` for a row with margin m and ``‖x‖² = squares``; `weight` multiplies C."""
         l = 1.0 - m
         # A score that overflowed gives no step. No step reaches a row of zeros, nor one whose squares leave
         # the normal range of float64.
@@ -81,7 +81,7 @@ def _update_and_score(w, last, waiting, x):
 
 @by_types(**INLINE)
 def _squares_at_hand(rule, m, squares, x):
-    """Return ``‖x‖²`` of the row, given the `squares` that `_update_and_score` returned for it."""
+    """Return ``‖x‖²``: for a dense row the `squares` already computed; for a CSR row compute it here."""
     if is_sparse_row(x):
         return lambda rule, m, squares, x: squares_at(rule, m, x)
     return lambda rule, m, squares, x: squares
@@ -102,7 +102,7 @@ def _update(w, a, x):
 
 @learning_loop
 def _learn(X, codes, scores, w, last, rule, weights):
-    """Make one pass like that of `first_order`, with the updates of dense rows postponed."""
+    """Make one pass; the update of a dense row is postponed until the next row is read."""
     mistakes = updates = 0
     waiting = _NOTHING_WAITS
     for t in range(n_rows(X)):

@@ -20,7 +20,7 @@ class PerceptronRule(NamedTuple):
     """An update on every mistake, with step 1: no prediction depends on the step."""
 
     def step(self, y, m, squares, weight):
-        """See `first_order`."""
+        """Return ``(is_update, step)`` for a row with margin m; the step is the class weight."""
         return not m > 0.0, weight
 
 

@@ -55,7 +55,7 @@ def _add(ir, w, x, a):
 
 
 def _shrink(ir, mu, sigma, x, alpha, beta):
-    """Generate code for an update of `parts.covariance`, with a diagonal Σ and the covariance projection."""
+    """Generate code for ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²``, of a diagonal Σ."""
     s = ir.fmul(sigma, x)
     shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
     zero = zero_like(shrunk)
@@ -70,7 +70,7 @@ _update_gaussian = model_update(_shrink)
 
 @compiled
 def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass as in `first_order`; `scores` has shape (n, LANES), `counts` mistakes and updates."""
+    """Make one pass with LANES models; row 0 of `counts` gets the mistakes of each, row 1 the updates."""
     sums, steps, mask = np.empty((1, LANES)), np.zeros(LANES), np.zeros(LANES, np.int64)
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -95,7 +95,7 @@ def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
 
 @compiled
 def _learn_gaussian(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass as in `gaussian`, with the arguments of `_learn_first_order`."""
+    """Make one pass with LANES models with a diagonal Σ; `counts` gets mistakes and updates."""
     sums, mask = np.empty((2, LANES)), np.zeros(LANES, np.int64)
     alphas, betas = np.zeros(LANES), np.zeros(LANES)
     for t in range(n_rows(X)):
@@ -126,7 +126,7 @@ _READINGS = {
 def learn_together(
     learners: Sequence[OnlineClassifier], X: Rows, codes: NDArray[np.int32]
 ) -> list[NDArray[np.float64]]:
-    """Learn rows as ``learn_rows`` of each learner does, and return the scores of each.
+    """Let each learner learn the rows; return the scores of each, equal to those of its ``learn_rows``.
 
     The learners are of one class and have begun. Those whose rows can be read once learn in readings of LANES
     models, all others one by one.
@@ -158,7 +158,7 @@ def _is_reading(learners: Sequence[Any], X: Rows) -> bool:
     if any(not np.array_equal(state[-1], loops[0][1][-1]) for _, state in loops):
         return False
     rules = [each._rule() for each in learners]
-    # Numbers that are no floats choose code, and arrays belong to one model.
+    # Fields that are no floats must be equal, because they select code; arrays belong to one model.
     options = [[value for value in rule if not isinstance(value, float)] for rule in rules]
     if any(option != options[0] for option in options) or not all(
         isinstance(each, int) for each in options[0]
@@ -176,12 +176,12 @@ def _is_reading(learners: Sequence[Any], X: Rows) -> bool:
 def _read(learners: Sequence[Any], X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
     loop_of_one, arguments = learners[0]._loop()
     loop, names = _READINGS[loop_of_one]
-    # Missing models are copies of the last one.
+    # With fewer models than LANES, the last one is repeated.
     models = [*learners, *[learners[-1]] * (LANES - len(learners))]
     arrays = [tuple([getattr(each, name) for each in models]) for name in names]
     state = [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
     for name, some, together in zip(names, arrays, state, strict=True):
-        # New weights are zeros, as the new array is.
+        # The weights of new learners are zeros, like the new array.
         if name != "_weights" or any(each.n_examples_ for each in learners):
             _interleave(some, together)
     rules = [each._rule() for each in learners]

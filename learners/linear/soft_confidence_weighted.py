@@ -59,7 +59,7 @@ class SCWRule(NamedTuple):
     capped: bool
 
     def step(self, m, v, weight):
-        """Return what the module `gaussian` describes; α is positive if the loss φ√v - m is positive."""
+        """Return ``(is_update, α, β, γ)`` for a row with margin m and variance v; α > 0 if φ√v - m > 0."""
         if self.capped:
             alpha, beta, gamma = _capped_step(m, v, self.phi, self.C)
         else:

@@ -46,7 +46,7 @@ def seconds_now(_typing_context):
 
 
 def _to_check(X):
-    """Return whether a Numba type is that of `rows_to_check`."""
+    """Return whether a Numba type is that of unvalidated CSR rows, which the loop checks."""
     return isinstance(X, types.BaseTuple) and len(X) == 5
 
 
@@ -60,7 +60,7 @@ def _end_of_piece(X, start, stop):
 
 @by_types()
 def _are_codes(X, codes, scores):
-    """Return whether all labels are class codes; only `rows_to_check` can have others."""
+    """Return whether all labels are class codes; only labels of unvalidated rows are tested."""
     if not _to_check(X):
         return lambda X, codes, scores: True
     many = scores.ndim == 2
@@ -80,7 +80,7 @@ def _are_codes(X, codes, scores):
 
 @by_types()
 def _check_scores(X, scores):
-    """Set `refused` of `rows_to_check` if a score is not finite, since a non-finite row may be the reason."""
+    """Mark unvalidated rows as refused if a score is not finite, since a non-finite row may be the reason."""
     if not _to_check(X):
         return lambda X, scores: None
 

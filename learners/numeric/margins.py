@@ -78,7 +78,7 @@ def count_ties(scores, codes, stops, counts):
 
 @compiled
 def count_wrong(scores, codes):
-    """Count the rows predicted as another class, see `predicted_code`; scores have shape (n, 1) or (n, K)."""
+    """Count the rows of which another class is predicted; scores have shape (n, 1) or (n, K)."""
     wrong = 0
     for t in range(scores.shape[0]):
         wrong += predicted_code(scores[t]) != codes[t]

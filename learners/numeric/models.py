@@ -40,7 +40,7 @@ def _store_lanes(builder, pointer, place, value):
 
 
 def _entries(context, builder, kind, value):
-    """Return a function from a position in a row to (place in the state, value), its length and order."""
+    """Return a function that reads the k-th entry of a row, the number of entries, and the order of sums."""
     if is_sparse_row(kind):
         data, indices = arrays_of(context, builder, kind, value)
         order = SPARSE_ORDER
@@ -57,7 +57,7 @@ def _entries(context, builder, kind, value):
 
 
 def _add_up(builder, emit, n_sums, length, order):
-    """Generate loops that add the vectors of `emit` in the order of `vector`; return the `n_sums` totals."""
+    """Generate loops that add up the vectors that `emit` generates, in `order`; return `n_sums` totals."""
     lanes, accumulators, bits = order
     intp, slots = length.type, lanes * accumulators
     step, lane_step = intp(slots), intp(lanes)
@@ -160,7 +160,7 @@ def model_update(step):
 def numbers_of(rules):
     """Return the fields of up to LANES rules as an array of shape (n_fields, LANES).
 
-    Missing models are copies of the last one.
+    With fewer rules, the last one is repeated.
     """
     columns = [*rules, *[rules[-1]] * (LANES - len(rules))]
     return np.array([[rule[i] for rule in columns] for i in range(len(rules[0]))], np.float64)
@@ -168,7 +168,7 @@ def numbers_of(rules):
 
 @intrinsic
 def rule_at(_typing_context, rule, numbers, lane):
-    """Return the rule of one model: `rule` with the float fields of `numbers_of` (compiled code only)."""
+    """Return the rule of one model: `rule` with floats of column `lane` of `numbers` (compiled code only)."""
 
     def codegen(context, builder, signature, arguments):
         kind = signature.args[0]

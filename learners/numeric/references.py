@@ -46,7 +46,7 @@ def _any_missing(known):
 
 @register_jitable
 def _count_two_classes(given, clean, known, class_counts, counts):
-    """Count correct predictions on rows of two classes; see `count_baselines`."""
+    """Add the correct predictions of both baselines on rows of two classes to `counts`."""
     if not _any_missing(known):
         _count_previous_label(given, clean, known, counts)
         _count_majority(given, clean, known, class_counts, counts)
@@ -119,7 +119,7 @@ def _count_majority(given, clean, known, class_counts, counts):
 
 @register_jitable
 def _count_many_classes(given, clean, known, start, stop, class_counts, counts):
-    """Count correct predictions on rows of any number of classes; see `count_baselines`."""
+    """Add the correct predictions of both baselines on rows start … stop - 1 to `counts`; K >= 2 classes."""
     most, last = counts[MOST], counts[LAST]
     for t in range(start, stop):
         y, z, u = given[t], clean[t], known[t]
@@ -175,7 +175,7 @@ def count_baselines(
     return at_stops
 
 
-# What is cached for a whole stream: the counts at the stops, then the class counts and the counts at its end.
+# What is cached for a stream: the counts at its checkpoints, then the class counts and the counts at its end.
 # All runs with the same labels and checkpoints share them.
 BaselineCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 # The largest number of sets of checkpoints whose counts are cached for the same labels.
@@ -230,7 +230,7 @@ class References:
         return other
 
     def add(self, n: int, stops: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the next `n` rows; return the counts at `stops`, see `count_baselines`."""
+        """Count the next `n` rows; return the counts at each of m `stops`, shape (m, 6)."""
         key = self._delay, stops.tobytes()
         whole = not self._seen and n == len(self._known)
         found = self._shared.get(key) if whole else None

@@ -158,7 +158,7 @@ def is_canonical(indices, start, stop, n_features):
     return before < n_features
 
 
-# A matrix as compiled loops take it, which `as_rows` returns, and any matrix that `as_rows` takes.
+# Rows: a matrix in the form that compiled loops read. Matrix: any matrix that `as_rows` converts to it.
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 
@@ -195,7 +195,7 @@ _fill_holding_gil, _fill_releasing_gil = compiled(_fill, nogil=False), compiled(
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
     """Return a float64 array of shape (n_features,) filled with `value`, aligned so that loops are fastest.
 
-    Each array of one learner takes another `place` (0, 1 or 2), see `_THIRD`.
+    Arrays that loops read together get different places (0, 1 or 2), for speed (see `_THIRD`).
     """
     # The operating system provides zeros only when they are touched; other values are written once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)

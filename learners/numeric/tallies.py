@@ -27,8 +27,7 @@ def _right_of_two(scores, noisy, clean):
 
 
 def _of_both(scores, noisy, clean, stops, counts):
-    # Like `count_mistakes` with each kind of labels, and `count_ties`. With many classes the margin is
-    # computed once if both labels are equal.
+    # With many classes the margin is computed once if both labels are equal.
     one = scores.shape[1] == 1
     flat = scores.reshape(scores.size)
     wrong = wrong_clean = tied = start = 0
@@ -78,7 +77,7 @@ def mistakes_of_both(
     """Count mistakes by noisy and by clean labels, and exact ties by the clean ones.
 
     `scores` have shape (n,) or (n, K). `counts`, int64 of shape (3, m), receives the three counts up to each
-    of m stops; the result is the counts over all rows. See `count_mistakes` and `count_ties`.
+    of m stops; the result is the counts over all rows. A mistake is a margin <= 0 or NaN, a tie one of 0.
     """
     count = _of_both_holding_gil if scores.size <= FEW else _of_both_releasing_gil
     wrong: tuple[int, int, int] = count(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
@@ -86,14 +85,14 @@ def mistakes_of_both(
 
 
 def wrong_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> int:
-    """Count the rows predicted as another class, see `count_wrong`; scores have shape (n,) or (n, K)."""
+    """Count the rows of which another class is predicted; scores have shape (n,) or (n, K)."""
     count = _wrong_holding_gil if scores.size <= FEW else _wrong_releasing_gil
     wrong: int = count(scores.reshape(len(scores), -1), codes)
     return wrong
 
 
 def tied_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> int:
-    """Count the rows whose margin is exactly 0, see `count_ties`; scores have shape (n,) or (n, K)."""
+    """Count the rows whose margin is exactly 0; scores have shape (n,) or (n, K)."""
     count = _ties_holding_gil if scores.size <= FEW else _ties_releasing_gil
     tied: int = count(scores.reshape(len(scores), -1), codes)
     return tied
@@ -283,7 +282,7 @@ def pairs_in_order(
 
 
 def predicted_codes(scores: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the int32 class that the scores of each row, (n,) or (n, K), predict, as in `count_wrong`."""
+    """Return the class (int32) that the scores of each row, of shape (n,) or (n, K), predict."""
     codes = np.empty(len(scores), np.int32)
     _predict_releasing_gil(_by_row(scores), codes)
     return codes

@@ -32,10 +32,10 @@ class BlockView(NamedTuple):
     #: (slots, slots): the learner's matrix over the support set, empty if it keeps none; a triangular matrix
     #: is stored in blocks, with another shape (see `inverse_factor`).
     square: np.ndarray
-    #: The rows (see `products`) and (b,): their squared norms.
+    #: The rows, as a padded matrix or a CSR tuple; and (b,): their squared norms.
     rows: object
     norms: np.ndarray
-    #: The kernel function (see `apply_to_row`).
+    #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
     #: (b or more, b or more): kernel values of each row of the block with the rows before it; or (1, b or
     #: more): scratch for the kernel values of one row with the rows after it.
@@ -128,7 +128,7 @@ def move_row(view, source, target, t):
 
 @register_jitable
 def move(view, source, target, t):
-    """Move a support vector to another slot, with its coefficient; `t` as for `move_row`."""
+    """Move a support vector to another slot, with its coefficient, while row t of the block is learnt."""
     view.alpha[target] = view.alpha[source]
     move_row(view, source, target, t)
 

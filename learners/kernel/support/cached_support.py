@@ -153,7 +153,7 @@ class CachedView(NamedTuple):
     #: The rows of the block, packed, and their squared norms.
     block_rows: object
     block_norms: np.ndarray
-    #: The stored rows (see `products`), their squared norms and their k(x, x).
+    #: The stored rows, as a padded matrix or a CSR tuple; their squared norms; and their k(x, x).
     rows: object
     norms: np.ndarray
     diagonal: np.ndarray
@@ -161,7 +161,7 @@ class CachedView(NamedTuple):
     labels: np.ndarray
     #: The gradient of each stored row, as the learner defines and writes it.
     gradients: np.ndarray
-    #: The kernel function (see `apply_to_row`).
+    #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
     cache: CacheLines
     #: (1, slots): scratch for the products of one row.
@@ -182,7 +182,7 @@ class CachedSupport:
         self._cache = RowCache(int(cache_mb * 2**20), dtype)
 
     def open_block(self, block, n, first):
-        """Return the `CachedView` of `n` rows, see `SupportSet.view`; call `commit` after the loop."""
+        """Return a block of `n` rows, with its kernel values, as a `CachedView`; `commit` closes it."""
         self.support.reserve(max(self.support.size + n, 1))
         (packed, norms), view = self.support.view(block, n, first)
         slots = len(self.support.norms)
@@ -285,7 +285,7 @@ def kernel_row(view, n, i):
 
 @register_jitable
 def remove(view, n, i, t):
-    """Remove row `i` of `n` stored rows; the last one moves into its slot. `t` as for `move_row`."""
+    """Remove row `i` of `n` stored rows while row t is learnt; the last one moves into its slot."""
     cache, last = view.cache, n - 1
     free_line(cache, i)
     # The last row moves to slot i: there, other lines need their values with it, which its own line has.

@@ -142,7 +142,7 @@ _project_one, _project_two = _steps_of(1), _steps_of(2)
 
 @register_jitable(**INLINE)
 def room_to_project(view):
-    """Return the scratch of `project`, aligned so that no vector straddles two cache lines."""
+    """Return the array for projections (`work`), aligned so that no vector straddles two cache lines."""
     slots = view.born.shape[0]
     memory = np.empty(6 * slots + _PANEL)
     start = -(memory.ctypes.data // memory.itemsize) % _PANEL
@@ -162,7 +162,7 @@ def _begin(view, n, stop, t, place, work):
 
 @register_jitable(**INLINE)
 def project(view, n, t, other, work):
-    """Project row t, and row `other` unless it is negative; results go to places 0 and 1 of the scratch."""
+    """Project row t and, unless it is negative, row `other`, into places 0 and 1 of `work`."""
     stop = (n + _PANEL - 1) // _PANEL * _PANEL
     _begin(view, n, stop, t, 0, work)
     if other < 0:
@@ -174,13 +174,13 @@ def project(view, n, t, other, work):
 
 @register_jitable(**INLINE)
 def projected_norm(n, place, work):
-    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of the row projected into a place of the scratch."""
+    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of the row that was projected into this place of `work`."""
     return dot(work[_Z + place, :n], work[_Z + place, :n])
 
 
 @register_jitable(**INLINE)
 def projected(n, place, work):
-    """Return ``d = K_S⁻¹ k`` of the row projected into a place of the scratch."""
+    """Return ``d = K_S⁻¹ k`` of the row that was projected into this place of `work`."""
     return work[_D + place, :n]
 
 
@@ -203,7 +203,7 @@ def likely_next(view, n, t, y, codes, margin):
 
 @register_jitable
 def grow_factor(view, n, place, work, squared_distance):
-    """Extend M by the row whose projection is in a place of the scratch."""
+    """Extend M by the row that was projected into this place of `work`."""
     reciprocal = 1.0 / np.sqrt(squared_distance)
     block, start = _first_block(n), n % _PANEL * _PANEL
     for i in range(n):

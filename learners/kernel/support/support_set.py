@@ -144,7 +144,7 @@ class SupportSet:
         return (packed, norms), BlockView(room.values, own, *state, rows, *later, first)
 
     def open_block(self, block, n, first):
-        """Return the `BlockView` of `n` rows, see `view`; call `commit` after the loop."""
+        """Return a block of `n` rows, with its kernel values, as a `BlockView`; `commit` closes it."""
         packed, view = self.view(block, n, first)
         self._open = *packed, view.origin
         return view

@@ -240,7 +240,7 @@ def in_panels(U, dtype):
 
 
 def from_panels(panels, D, d):
-    """Return the frequencies, shape (D, d), from their panels."""
+    """Return the frequencies that `in_panels` has arranged as a matrix of shape (D, d)."""
     group = panels.shape[1]
     return panels.reshape(-1, d, group).transpose(0, 2, 1).reshape(-1, d)[:D]
 
@@ -249,8 +249,8 @@ def from_panels(panels, D, d):
 def fourier_features(data, indices, indptr, panels, d, scale, out):
     """Write the scaled cosines and sines of the angles of CSR rows into `out`.
 
-    `panels` are those of `in_panels`. `scale`, shape (groups * GROUP,), multiplies the cosine and sine of
-    each frequency. `out` has shape (n or more, 2 * groups * GROUP): the cosines, then the sines.
+    `panels` are the frequencies from `in_panels`. `scale`, shape (groups * GROUP,), multiplies the cosine and
+    sine of each. `out` has shape (n or more, 2 * groups * GROUP): the cosines, then the sines.
     """
     # The frequencies of a group stay in the cache for all rows.
     group = panels.shape[1]

@@ -84,14 +84,14 @@ def _poly(products, n_a, n_b, triangle, gamma, coef0, degree):
 
 
 def function_in_loops(function, dtype):
-    """Return a kernel function in the form that `apply_to_row` takes, for values of a dtype."""
+    """Return a kernel for compiled loops: its position in `KERNELS`, gamma, coef0 and degree."""
     name, gamma, coef0, degree = function
     return KERNELS.index(name), dtype.type(gamma), dtype.type(coef0), degree
 
 
 @register_jitable
 def apply_to_row(function, values, norm, norms):
-    """Replace the inner products of one row by kernel values, as `apply_kernel` does (compiled code only)."""
+    """Replace the inner products of one row with others by kernel values (compiled code only)."""
     number, gamma, coef0, degree = function
     if number == _RBF:
         _rbf_row(values, norm, norms, gamma)

@@ -75,7 +75,7 @@ def products_of_row(rows, i, first, last, out):
 
 @compiled
 def sparse_squared_norms(rows, norms):
-    """Write the squared norms of CSR rows, a tuple as for `products_of_row`, into `norms`."""
+    """Write the squared norms of stored CSR rows (the tuple of the module text) into `norms`."""
     values, columns, start, stop, _end, _spread, sums = rows
     lanes = sums.shape[1]
     for i in range(norms.shape[0]):

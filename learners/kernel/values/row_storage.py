@@ -56,7 +56,7 @@ class DenseRows:
         return aligned((padded(n, PADDING), self._rows.shape[1]), self._rows.dtype, np.zeros)
 
     def pack(self, block, room=None):
-        """Return rows of the stream in the form that the other methods take, written into `room` if given."""
+        """Return rows of the stream as "packed" rows: a padded matrix, written into `room` if given."""
         if isinstance(block, tuple):
             block = sp.csr_matrix(_from_zero(block), shape=(count_rows(block), self.n_features)).toarray()
         rows = self.room(len(block)) if room is None else room[: padded(len(block), PADDING)]
@@ -95,12 +95,12 @@ class DenseRows:
         self._rows[targets] = packed[numbers]
 
     def in_loops(self, _packed):
-        """Return the stored rows in the form that `products_of_row` takes."""
+        """Return the stored rows for compiled loops, as a padded matrix."""
         return self._rows
 
     @staticmethod
     def block_in_loops(packed, _room):
-        """Return packed rows in the form that `products_of_row` takes."""
+        """Return packed rows for compiled loops, unchanged."""
         return packed
 
     def matrix(self, order):
@@ -126,12 +126,12 @@ class SparseRows:
         self._scratch = np.zeros(n_features, dtype), np.zeros((1, lanes), dtype)
 
     def room(self, _n):
-        """Return scratch for the other methods: they take it full of zeros and leave it so."""
+        """Return work arrays for products, full of zeros; every use leaves them so."""
         spread, sums = (np.zeros_like(array) for array in self._scratch)
         return np.zeros(self.n_features, np.int32), spread, sums
 
     def pack(self, block, _room=None):
-        """Return rows of the stream in the form that the other methods take."""
+        """Return rows of the stream as "packed" rows: read-only CSR arrays."""
         if not isinstance(block, tuple):
             rows = sp.csr_matrix(block)
             block = rows.data, rows.indices, rows.indptr
@@ -195,13 +195,13 @@ class SparseRows:
         self._start, self._stop, self._end[0] = starts, starts + lengths, live
 
     def in_loops(self, packed):
-        """Return the stored rows in the form of `products_of_row`, with room to add the packed ones."""
+        """Return the stored rows for compiled loops, as a tuple of arrays with room for the packed rows."""
         self.make_room(len(packed[0]))
         places = self._start, self._stop, self._end
         return self._values, self._columns, *places, *self._scratch
 
     def block_in_loops(self, packed, room):
-        """Return packed rows in the form that `products_of_row` takes."""
+        """Return packed rows for compiled loops, as a tuple like that of the stored rows."""
         data, indices, indptr = packed
         return data, indices, indptr[:-1], indptr[1:], self._end, *room[1:]
 

@@ -45,7 +45,7 @@ class BackpropRule(NamedTuple):
     size: int = 4
 
     def follow(self, w, numbers, i, g):
-        """Orabona and Tommasi (2017), Algorithm 2."""
+        """Bet as in Orabona and Tommasi (2017), Algorithm 2."""
         largest = max(numbers[4 * i], abs(g))
         total = numbers[4 * i + 1] + abs(g)
         won = max(numbers[4 * i + 2] - g * w[i], 0.0)

@@ -17,7 +17,7 @@ class CostRule(NamedTuple):
     skips_zero_rows: bool = True
 
     def step(self, y, m, squares, weight):
-        """Return what the module `first_order` describes; the class weight is ρ_y."""
+        """Return ``(is_update, step)`` for a row with margin m; `weight` is its cost ρ_y."""
         if self.in_margin:
             return m < weight, self.eta
         return m < 1.0, self.eta * weight

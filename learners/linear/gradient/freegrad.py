@@ -21,7 +21,7 @@ class FreeGradRule(NamedTuple):
     size: int = 4
 
     def follow(self, w, numbers, i, g):
-        """Mhammedi and Koolen (2020), eq. 9."""
+        """Set a weight by eq. 9 of Mhammedi and Koolen (2020)."""
         first, largest = numbers[4 * i], numbers[4 * i + 1]
         total, squares = numbers[4 * i + 2], numbers[4 * i + 3]
         clipped = g

@@ -20,7 +20,7 @@ class FTRLRule(NamedTuple):
     size: int = 2
 
     def follow(self, w, numbers, i, g):
-        """McMahan et al. (2013), Algorithm 1."""
+        """Set a weight by Algorithm 1 of McMahan et al. (2013)."""
         z, root = numbers[2 * i], numbers[2 * i + 1]
         new = math.sqrt(root * root + g * g)
         # A g whose square overflows is skipped.

@@ -169,7 +169,7 @@ def _is_mistake(s, y):
 
 @learning_loop
 def _learn_classes(X, codes, scores, V, U, scalars, rule, rounds, weights):
-    """Make one pass for many classes with the gradients of `class_gradient`; see `_learn`."""
+    """Make one pass for many classes; `scalars` are the scale, and A of the module text."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     K = scores.shape[1]
@@ -197,7 +197,7 @@ def _learn_classes(X, codes, scores, V, U, scalars, rule, rounds, weights):
 
 @learning_loop
 def _learn_classes_adaptively(X, codes, scores, W, U, G, rule, rounds, weights):
-    """Make one pass like `_learn_adaptively`, with a step size for each class and feature."""
+    """Make one pass for many classes, with an AdaGrad step size for each class and feature."""
     mistakes = updates = 0
     K = scores.shape[1]
     gradient = np.zeros(W.shape if rule.l2 > 0.0 else (0, 0))
@@ -255,7 +255,7 @@ class GradientDescent(LinearClassifier):
         self._scalars = np.array([1.0, 0.0])
 
     def _factors(self):
-        """Return the two `factors` of `weighted_slope` for each class code, shape (2, 2)."""
+        """Return the factors of c(m) and of c(-m) in a row's slope, for each class code: shape (2, 2)."""
         return np.array([[1.0, 0.0], [1.0, 0.0]])
 
     def _arguments(self, *first):

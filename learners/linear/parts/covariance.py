@@ -158,7 +158,7 @@ def variance_at_hand(v, sigma, x, s, with_variance):
 
 @by_types(**INLINE)
 def update(mu, sigma, x, s, alpha, beta, gamma, precision):
-    """Move the mean and shrink the covariance, after the variance of the same row.
+    """Move the mean and shrink the covariance along a row whose variance was computed last.
 
     ``μ += α Σx``. Full: ``Σ -= β Σx xᵀΣ``. Diagonal with projection "covariance": the diagonal of that,
     ``σ_j -= β σ_j² x_j²``. Diagonal with `precision`: the diagonal of ``Σ⁻¹ += γ x xᵀ``,
@@ -208,7 +208,7 @@ def finish_update(mu, sigma, s, waiting):
     def diagonal(mu, sigma, s, waiting):
         waits, alpha, beta = waiting
         if waits:
-            # Any next row will do, here `s`: the score and the variance that are returned are not used.
+            # Updates are applied while a next row is read. Any row will do, such as `s`: its score is unused.
             _update_and_score_dense((mu, sigma, s), s, (alpha, beta))
 
     return diagonal
@@ -234,7 +234,7 @@ def pair_variance(sigma, x, y, z, s):
 
 @by_types()
 def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
-    """Move the mean and shrink the covariance along Δf after `pair_variance` for it.
+    """Move the mean and shrink the covariance along Δf, whose variance was computed last.
 
     ``μ += α ΣΔf``; ``Σ -= β ΣΔf ΔfᵀΣ`` (full), the diagonal of that (diagonal, projection "covariance") or
     the diagonal of the inverse's update ``Σ⁻¹ += γ Δf Δfᵀ`` (`precision` true). A diagonal changes in the

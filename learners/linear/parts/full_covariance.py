@@ -198,7 +198,7 @@ def new_full_covariance(n_features, scale=1.0, n_classes=1):
     sigma = new_state(n_rows * width, place=1).reshape(n_rows, width)
     np.fill_diagonal(sigma[:n, :n], scale)
     sigma[-1, [_FEATURES, _CLASSES]] = n_features, n_classes
-    # `_multiply` appends an entry for each stored update to the list of non-zeros.
+    # A product with Σ appends an entry for each stored update to the list of non-zeros.
     width += MOST_TERMS
     return sigma, new_state(4 * width, place=2).reshape(4, width)
 
@@ -229,7 +229,7 @@ def variance_of_difference(sigma, x, y, z, buffer):
     """Return ΔfᵀΣΔf and store ΣΔf in ``buffer[0]``, where Δf is x in block y and -x in block z."""
     d = int(sigma[sigma.shape[0] - 1, _FEATURES])
     buffer[_DIRECTION] = 0.0
-    # `_place_row` must get the blocks in the order in which the vector has them.
+    # Non-zeros are listed in the order of the vector, so the block of the lower class comes first.
     first, sign = (y, 1.0) if y < z else (z, -1.0)
     n_nonzeros = _place_row(x, sign, first * d, buffer, 0)
     n_nonzeros = _place_row(x, -sign, (y + z - first) * d, buffer, n_nonzeros)
@@ -238,7 +238,7 @@ def variance_of_difference(sigma, x, y, z, buffer):
 
 @by_types()
 def _is_listed(x):
-    """Return whether `_place_row` writes x as a list of non-zeros (CSR), not as a vector (dense)."""
+    """Return whether the buffer stores x as a list of non-zeros (CSR), not as a vector (dense)."""
     listed = is_sparse_row(x)
     return lambda x: listed
 
@@ -275,7 +275,7 @@ def _place_row(x, a, start, buffer, n_nonzeros):
 
 @compiled
 def _multiply(sigma, buffer, n_nonzeros, listed):
-    """Write Σx into ``buffer[0]`` and return xᵀΣx, for the x that `_place_row` wrote into the buffer.
+    """Write Σx into ``buffer[0]`` and return xᵀΣx, for the x in the other rows of the buffer.
 
     The order of the terms depends on the number of non-zeros only, not on whether x is `listed`. So a CSR row
     gives the result of the same dense row to the last bit.

@@ -136,7 +136,7 @@ _HINGE, _SQUARED, _HUBER, _LOGISTIC, _SIGMOID, _RAMP, _UNHINGED, _SAVAGE, _TANGE
 #: The losses whose slope is at most 1, as coin betting requires.
 BOUNDED_LOSSES = ("hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage")
 
-#: The functions whose gradient is taken with more than two classes.
+#: The forms of the logistic loss with more than two classes.
 FORMS = ("softmax", "best_wrong")
 
 # A row with a steeper slope is no update: the slope times a feature and a step size would overflow.

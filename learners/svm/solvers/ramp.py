@@ -97,14 +97,14 @@ def change(alpha, labels, g, k, n, i, α):
 
 @compiled
 def start_over(alpha, g, active, n, n_initial):
-    """Reset all coefficients; V becomes the first `n_initial` examples."""
+    """Set all coefficients to 0; the first `n_initial` examples become the active set V."""
     for i in range(n):
         alpha[i], g[i], active[i] = 0.0, 1.0, i < n_initial
 
 
 @compiled
 def form_active_set(g, active, n):
-    """Make V the examples with g <= 2 (steps 16 to 22 of Algorithm 1); return whether it changed."""
+    """Make the examples with g <= 2 the active set V (Algorithm 1, 16 to 22); return whether it changed."""
     changed = False
     for i in range(n):
         within = g[i] <= 2.0
@@ -172,7 +172,7 @@ class RampSupport(CachedSupport):
         self._support_vectors = None
 
     def open_block(self, block, n, first):
-        """Return the `RampView` of `n` rows, see `CachedSupport.open_block`; call `commit` after the loop."""
+        """Return a block of `n` rows, with its kernel values, as a `RampView`; `commit` closes it."""
         self._support_vectors = None
         cached_view = super().open_block(block, n, first)
         slots = len(cached_view.labels)
