@@ -41,8 +41,8 @@ def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
 class Scores:
     """The means over seeds of one metric at one noise rate; each table is data sets by algorithms."""
 
-    # Mean and standard deviation (n - 1) over the `shared_seeds` of a data set. The mean is NaN if no seed
-    # has a value, the deviation is NaN if fewer than two have one.
+    # Mean and standard deviation (n - 1) over the seeds that all algorithms have run on a data set. The mean
+    # is NaN if no seed has a value, the deviation is NaN if fewer than two have one.
     mean: pd.DataFrame
     sd: pd.DataFrame
     # Number of seeds averaged.
@@ -80,13 +80,13 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """The tables of `Scores` for one metric, noise rate and list of algorithms, with every data set."""
+    """Means over seeds for one metric, noise rate and list of algorithms, with every data set."""
 
     mean: pd.DataFrame
     sd: pd.DataFrame
     count: pd.DataFrame
     complete: pd.DataFrame
-    # The seeds that have a value.
+    # For (data set, algorithm): the seeds that have a value.
     seeds: dict[tuple[str, str], set[int]]
 
 
@@ -135,7 +135,7 @@ class Averages:
         )
 
     def shortfalls(self, noise: Noise, design: Design) -> dict[tuple[str, str], Shortfall]:
-        """Return the progress of every unfinished (data set, algorithm); see `progress.shortfalls`."""
+        """Return the progress of each algorithm on each data set that it has not finished."""
         return shortfalls(self._rows, noise, design)
 
     def long_table(self, metric: Metric, design: Design) -> pd.DataFrame:

@@ -28,9 +28,9 @@ class Curve:
     sd: NDArray[np.float64]
     # Number of seeds averaged.
     seeds: int
-    # Values of t to mark.
+    # Values of t at which a plot marks the curve.
     marks: tuple[float, ...] = ()
-    # Numbers of examples after which the stream changes.
+    # Numbers of examples after which the concept of the stream changes.
     changes: tuple[int, ...] = ()
 
 

@@ -67,7 +67,7 @@ class Design:
 class Coverage:
     """Count how many cells of a study are in the store."""
 
-    # Cells on the study's seeds, by status.
+    # Evaluation cells (all except tuning cells) by status.
     ok: int
     failed: int
     stopped: int

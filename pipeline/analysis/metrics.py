@@ -82,7 +82,7 @@ def _ram_hours(cells: pd.DataFrame) -> pd.Series[float]:
 
 
 def _columns_of(side: str) -> tuple[str, str, str]:
-    """Return the names of the columns of counts by class: right, predicted, occurred."""
+    """Return the columns of counts by class of a side (clean, given, test): right, predicted, occurred."""
     if side == "test":
         return "test_right", "test_predicted", "test_occurred"
     return f"right_{side}", "predicted", f"occurred_{side}"
@@ -125,18 +125,18 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether a metric is in `SCORINGS` and has windowed values: regret and test metrics have none."""
+    """Return whether a metric is also measured over the latest examples (not regret, test metrics)."""
     scoring = SCORINGS.get(metric.name)
     return scoring is not None and scoring.side != "test" and scoring.needs != "regret"
 
 
 def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the values over the latest examples, one per point of curves, of a metric with `has_windows`."""
+    """Return a metric over the latest examples, one value per point of curves; it must have such values."""
     return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_WINDOW.items()}))
 
 
 def faded(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the values with the study's fading factor, one per point, of a metric with `has_windows`."""
+    """Return a metric with the study's fading factor, one value per point; it must have such values."""
     return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_FADING.items()}))
 
 

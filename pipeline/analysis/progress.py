@@ -42,7 +42,7 @@ class NotRun:
 def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that enter means over seeds: on shared seeds, of algorithms whose cells all finished.
 
-    Both conditions are checked for each data set and noise level separately; see `shared_seeds`.
+    Both conditions are checked for each data set and noise level separately.
     """
     rows = evaluation_rows(cells)
     group = [rows[name] for name in (*_BLOCK, "algorithm")]
@@ -50,7 +50,7 @@ def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
-    """Return the finished rows of data sets and noise levels on which every algorithm finished."""
+    """Return those of the `finished` cells on whose data set and noise level every algorithm finished."""
     names = finished["algorithm"].unique()
     expected = {dataset: sum(design.runs(name, dataset) for name in names) for dataset in design.datasets}
     there = finished.groupby(_BLOCK)["algorithm"].transform("nunique")

@@ -71,7 +71,7 @@ class FrameSource(FileSource):
 
 
 def keep_arrays(table: Table) -> str:
-    """Store a table from `array_table` in the cache of this machine; return its name for `expand`.
+    """Store a table made of arrays in the cache of this machine; return its name as a data set.
 
     The name is derived from the content: the same rows have the same name and are stored once.
     """
@@ -82,7 +82,7 @@ def keep_arrays(table: Table) -> str:
 
 
 def keep_frame(table: pa.Table) -> str:
-    """Store a table from `frame_table` in the cache of this machine; return its name for `expand`."""
+    """Store a data frame, as an Arrow table, in the cache of this machine; return its name as a data set."""
     from pyarrow import feather
 
     folder = cache_folder() / "frames"

@@ -32,7 +32,7 @@ class BundledSet:
     load: Callable[[], Table]
     #: Rows and features.
     shape: tuple[int, int]
-    #: In code order.
+    #: The class names in the order of their codes.
     classes: tuple[str, ...]
     #: Terms of use.
     licence: str

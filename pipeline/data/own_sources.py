@@ -82,7 +82,7 @@ class ConvertedSource(FixedSource):
 
     @abstractmethod
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        """Return what determines the table parsed from these files: its recipe, the key in the cache."""
+        """Return everything that determines the table parsed from these files; the cache is keyed by it."""
 
     def recipe(self, options: Options) -> dict[str, Any]:
         return pinned(self.name, options) or self.recipe_of(self.files(options), options)
@@ -171,7 +171,7 @@ class PublicSource(ConvertedSource):
         return sum(self.entry.counts if stand_in is None else stand_in.counts) + sum(self.entry.counts_test)
 
     def state(self) -> str:
-        """Return whether the files are present, as one of the texts of `DatasetRow.state`."""
+        """Return in words whether the files are present, such as "present" or "can be fetched"."""
         entry = self.entry
         missing = self._missing()
         if missing:
@@ -271,7 +271,7 @@ class FileSource(ConvertedSource):
         return *train, *test
 
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        # The suffix determines format and compression; the folder of a file has no influence.
+        # A moved or renamed file keeps its recipe; the suffix counts because it gives format and compression.
         hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
         recipe = {"files": hashes, "options": _plain(options)}
         train, test = self._parts(options, download=False)

@@ -64,7 +64,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
-        """Return the tasks of an entry (see `expand`) whose data set has this label."""
+        """Return the tasks that a study selects from this data set, which it calls `label`."""
 
     def locate(self) -> tuple[Path, ...]:
         """Return the paths of the public files; download missing ones."""

@@ -33,7 +33,7 @@ class Lack:
 class Chunk:
     """Contain some bytes of a file of a table."""
 
-    #: Name in the table's folder.
+    #: Name of the file in the table's folder.
     file: str
     #: Where in the file this piece begins, in bytes.
     offset: int

@@ -136,7 +136,10 @@ def _from_table(table: Mapping[Any, Any]) -> Noise:
         if kind is ClassNoise and ("rates" in given) == ("matrix" in given):
             raise ValueError("give either 'rates' or a 'matrix'")
         if kind is WindowNoise and not given["start"] < given["stop"]:
-            raise ValueError(f"'from' must be less than 'to', got {given['start']:g} and {given['stop']:g}")
+            raise ValueError(
+                f"the window's start 'from' must be less than its end 'to', got {given['start']:g} and "
+                f"{given['stop']:g}"
+            )
     except ValueError as error:
         raise ValueError(f"noise of model {model!r}: {error}") from None
     if kind is Noise and given.get("level") != "class":

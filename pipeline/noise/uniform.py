@@ -117,7 +117,7 @@ class Noise:
 
     @property
     def amount(self) -> str:
-        """Return the amount of noise as text."""
+        """Return the amount of noise as text, such as "10%"."""
         return percent(self.rate)
 
     @property

@@ -186,7 +186,7 @@ def endless(seconds: float | None = None) -> None:
     """Accept any duration: the `Patience` of a cell that is run without timeout."""
 
 
-# Both halves of these rows are long enough for `learn_together` to read a grid once.
+# Each half has enough rows for the points of a grid to be learnt together.
 _ROWS, _FEATURES = 64, 8
 
 # Longest compilation of a learner on a busy machine.

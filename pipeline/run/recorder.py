@@ -69,7 +69,7 @@ class Recorder:
         # The curve has points after `shown` rows; the learner reports its counts after `stops` rows.
         self.shown = checkpoints(len(noisy) - counted_from, points)
         self.stops = self.shown
-        # Whether some stops are not points of the curve.
+        # Whether the learner also reports counts where the curve has no point.
         self._more = bool(counted_from) or self._window is not None
         if self._more:
             self.shown = self.shown + counted_from
@@ -359,7 +359,7 @@ def window_measures(
 
 
 def are_mistakes(scores: Floats, codes: Codes) -> NDArray[np.bool_]:
-    """Return which rows are mistakes: those whose signed margin is not above 0, as in `count_mistakes`."""
+    """Return which rows are mistakes: those whose signed margin is <= 0 or NaN."""
     if scores.ndim == 1:
         return ~(np.where(codes == 1, scores, -scores) > 0.0)
     rows = np.arange(len(codes))
@@ -449,9 +449,9 @@ class FadingCounts:
         """Add rows; return the fading sums and mean losses after `stops` of them, by column of the curves.
 
         `scores` has shape (n,) or (n, K); `labels` are the given and the clean ones, shape (n,); `stops` are
-        numbers of these rows, ascending, at most n. `counted` is the table of `tally_classes` and the
-        references; `losses` are the sums of `sum_losses` and whether scores are log odds. Both describe the
-        rows before these and are not changed.
+        numbers of these rows, ascending, at most n. `counted` are the counts by class and the baselines;
+        `losses` are the sums of losses and whether scores are log odds. Both describe the rows before these
+        and are not changed.
         """
         parts: list[dict[str, Floats]] = []
         table = None if counted is None else counted[0].copy()

@@ -177,7 +177,7 @@ class SharedInputs:
     counted_from: int = 0
     # Numbers of counted examples after which the concept changes, if the order is the given one.
     changes: tuple[int, ...] = ()
-    # Cached counts of the reference classifiers; see `References`.
+    # Cached counts of the baselines that see labels only.
     followed: dict[tuple[int, bytes], BaselineCounts] = field(default_factory=dict)
 
     def with_all_features(self) -> SharedInputs:

@@ -39,12 +39,12 @@ class Fold:
     codes: Codes
     # X as CSR with only the features that occur in the task's parts, renumbered in ascending order; or None.
     renumbered: Any = None
-    # Number of rows per block, if it does not follow from X.
+    # Number of rows per block; None: a block has about `BLOCK_BYTES`.
     given_block_rows: int | None = None
 
     @property
     def n_occurring(self) -> int | None:
-        """Return the number of features of `renumbered`."""
+        """Return the number of features that occur, None if features are not renumbered."""
         return None if self.renumbered is None else int(self.renumbered.shape[1])
 
     @functools.cached_property
@@ -166,7 +166,7 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
 
 
 def check_splits(cells: Iterable[Cell]) -> None:
-    """Raise InputError if a split leaves a class out; `cells` are those of `Plan.split_cells`."""
+    """Raise InputError if a split leaves a class out; `cells` has one cell of every split."""
     folded: set[str] = set()
     for cell in cells:
         spec = cell.spec

@@ -52,7 +52,7 @@ from .shared_inputs import SharedInputs, inputs_of
 from .splits import Codes, Fold
 
 _NOWHERE = np.empty(0, np.int64)
-# The columns of `Tallies` for clean labels, the only labels of a test part, and the columns of the test.
+# Columns along the stream for clean labels, the only labels of a test part, mapped to columns of the test.
 _BY_CLASS = dict(zip(("predicted", "right_clean", "occurred_clean"), TEST_BY_CLASS, strict=True))
 _SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES, strict=True))
 

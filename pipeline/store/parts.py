@@ -104,7 +104,7 @@ class Parts:
         return self.steadily(read)
 
     def read(self, names: Sequence[str], within: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield columns of each part (see `read_lean`); call this in a function given to `steadily`."""
+        """Yield columns of each part; `steadily` must call this, because a merge may remove listed parts."""
         for name, source in zip(names, self._sources(names, within), strict=True):
             try:
                 with self._opened(source, within) as file:
@@ -231,7 +231,7 @@ MOST_ROWS = {"cells": 1 << 17, "curves": 1 << 20}
 class Compaction:
     """The result of a merge."""
 
-    # before, after: Number of parts before and after.
+    # Numbers of parts before and after the merge.
     before: int
     after: int
     # Cells in the store.

@@ -47,7 +47,7 @@ class CellSpec:
     root_seed: int
     # "tune" if the cell judges a point of a grid, "run" if the report counts it.
     stage: StageName
-    # The following are keys of `Study`, after the data set's overrides.
+    # The following are keys of the study, or of the data set where it overrides them.
     protocol: ProtocolName
     judge: str
     checkpoints: str | int | tuple[int, ...]
@@ -59,7 +59,7 @@ class CellSpec:
     max_test: int | None
     test_curve: bool = False
     course: Course = USUAL
-    # What the metrics need besides mistakes; see `kept_for`.
+    # What the cell must store for the study's metrics besides mistakes.
     kept: tuple[Kept, ...] = ()
     # How the cell itself standardises features and fills missing values: with statistics of its training
     # rows, or of the rows so far. Empty if features were changed as the data were opened, or never change.

@@ -16,7 +16,7 @@ from .study import Study, misplaced
 
 # Limits the class names in an error, so that it stays one line.
 _MOST_NAMED = 10
-# By the label of the algorithm.
+# The learners of a study by the labels of its algorithms.
 Learners = Mapping[str, ResolvedLearner]
 
 

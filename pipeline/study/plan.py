@@ -77,7 +77,7 @@ class Plan:
                 )
 
     def evaluation_groups(self, winners: Winners) -> Iterator[CellGroup]:
-        """Yield the cells of the study's seeds, without `matched_groups` and grids that have no winner."""
+        """Yield the evaluation cells that have all parameters and need no other cell's support size."""
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
             params: dict[str, Scalar] | None = algorithm.fixed
@@ -92,7 +92,7 @@ class Plan:
             yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
-        """Yield the cells of the study's seeds that use support sizes of other cells, if these are known."""
+        """Yield the evaluation cells with a parameter that is another cell's support size, if it is known."""
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
             for seed in self.seeds_of(task, noise) if algorithm.support_of else ():
@@ -108,19 +108,19 @@ class Plan:
                 yield self._group(task, entry, noise, "run", members)
 
     def tuning_cells(self) -> Iterator[Cell]:
-        """Yield the cells of `tuning_groups`."""
+        """Yield the tuning cells, group by group."""
         return _cells(self.tuning_groups())
 
     def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
-        """Yield the cells of `evaluation_groups`."""
+        """Yield the evaluation cells that need no other cell's support size, group by group."""
         return _cells(self.evaluation_groups(winners))
 
     def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
-        """Yield the cells of `matched_groups`."""
+        """Yield the evaluation cells that need other cells' support sizes, group by group."""
         return _cells(self.matched_groups(sizes))
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
-        """Count cells that `matched_cells` omits, by (algorithm, algorithm whose support size it needs)."""
+        """Count cells that lack a support size, by (algorithm, algorithm whose support size it needs)."""
         missing: dict[tuple[str, str], int] = {}
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
@@ -143,7 +143,7 @@ class Plan:
 
     @cached_property
     def n_tuning_cells(self) -> int:
-        """Return how many cells `tuning_cells` yields."""
+        """Return the number of tuning cells."""
         grids = (entry.algorithm.grid for _, _, entry in self._groups())
         return sum(math.prod(map(len, grid.values())) for grid in grids if grid)
 
@@ -153,7 +153,7 @@ class Plan:
         return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def n_by_name(self, *, matched: bool = False) -> Counter[tuple[Hashable, str]]:
-        """Count the cells on the study's seeds, or those of `matched_cells`, by data set and algorithm."""
+        """Count evaluation cells (`matched`: those that need a support size) by data set and algorithm."""
         found: Counter[tuple[Hashable, str]] = Counter()
         for task, noise, entry in self._groups():
             if entry.algorithm.support_of or not matched:

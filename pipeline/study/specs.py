@@ -126,7 +126,7 @@ def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dic
     return {**found, CLASS_WEIGHT: weights}
 
 
-# "seed" chooses the winner on a reserved seed.
+# How a grid is tuned: "seed" on a reserved seed, the others along the stream, in one cell.
 Tune = Literal["seed", "leader", "weights"]
 Order = Literal["shuffled", "given"]
 
@@ -211,7 +211,7 @@ class DatasetSpec(BaseModel):
     def _weights_are_text(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        # Convert weights in the tables for single algorithms too.
+        # A table under an algorithm's label may contain class weights too.
         own = {
             key: given if key == CLASS_WEIGHT else with_weights_as_text(given) for key, given in value.items()
         }

@@ -96,7 +96,7 @@ class Study(BaseModel):
     # Share of the rows that a seeded split holds out for testing.
     test_fraction: Share = 0.3
     folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
-    # Rows of the training part that are used at all, the same in every repetition.
+    # Most training rows of a task that are used, chosen before any split: the same for all repetitions.
     max_examples: Count | None = None
     # Rows that one repetition uses; the order, seeded or given, decides which.
     max_train: Count | None = None
@@ -111,7 +111,7 @@ class Study(BaseModel):
     tune: Tune = "seed"
     # Seconds that a cell's learner may take. Batch baselines are not interrupted.
     time_limit: Positive | None = None
-    # Like `max_train`, for the cells that tune grids.
+    # Most training rows of a tuning cell.
     max_tune: Count | None = None
     test_curve: StrictBool = False
     # From `METRIC_NAMES`; the first one ranks unless `rank_by` names another.
@@ -347,7 +347,7 @@ class Study(BaseModel):
         return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
     def order_of(self, entry: DatasetSpec) -> Order:
-        """Return the order in which a data set is read."""
+        """Return the order of a data set's rows: "shuffled" by the seed, or "given"."""
         return entry.order or self.order
 
     def course_of(self, entry: DatasetSpec, *, tuned: bool) -> Course:

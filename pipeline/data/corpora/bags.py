@@ -62,7 +62,7 @@ def bag(
 
 
 def counted(rows: Iterable[Mapping[str, float]]) -> Any:
-    """Return the same kind of matrix as `bag` from the word counts of each text."""
+    """Return the word counts of texts as float32 CSR, with the words in alphabetical order as columns."""
     from sklearn.feature_extraction import DictVectorizer
 
     return as_csr(DictVectorizer(dtype=np.float32, sort=True).fit_transform(rows))

@@ -98,7 +98,7 @@ def rcv1(paths: Sequence[Path], codes: Sequence[str], classes: Sequence[str]) ->
 
 
 def _csr(indices: Sequence[Any], values: Sequence[Any]) -> Any:
-    """Return the matrix with these indices and values in each row."""
+    """Return a CSR matrix, given the column indices and the values of each row."""
     from scipy.sparse import csr_array
 
     ends = np.cumsum([0, *map(len, indices)])

@@ -56,7 +56,7 @@ def array_table(
 
 
 def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
-    """Convert labels to an array for `encode_labels`; raise InputError if one is missing."""
+    """Convert labels to an array of shape (n,); raise InputError if one is missing."""
     import pandas as pd
 
     labels: npt.NDArray[Any] = _array(owner, y)

@@ -51,7 +51,7 @@ class Format:
 
 
 def _open_delimited(path: Path, options: Options) -> DelimitedFile:
-    # A test file gets the training file's options: without `delimiter` and `header` if that is not CSV.
+    # A test file has the options of its training file; those lack `delimiter` and `header` if it is not CSV.
     given = str(options.get("delimiter", ""))
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")

@@ -41,7 +41,7 @@ class ColumnBlock:
 
     #: Array or CSR array of shape (n, d).
     X: Any
-    #: As stored.
+    #: The labels as stored in the file.
     labels: pa.Array
     #: Sort keys of the rows, float64; None if the rows are not sorted.
     keys: Any
@@ -167,7 +167,7 @@ class _Collected:
 
 
 def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
-    """Return the table of a training part and its test part, if any; labels as in `encode_labels`."""
+    """Return the table of a training part and its test part, if any, with labels as class codes."""
     tested = (None, None) if test is None else (test.labels, test.path)
     classes, y, y_test = encode_labels(train.labels, train.path, *tested)
     X_test: Any = None if test is None else test.X.astype(train.X.dtype, copy=False)

@@ -37,8 +37,8 @@ class Limits:
     #: Largest ratio of uncompressed to compressed bytes. Text compresses 3 to 20 times, rows of zeros with a
     #: few ones some 100 times; gzip can reach 1,032, the other formats far more.
     max_expansion: int = 250
-    #: Number of features, unless `n_features` gives it. The widest sets in common use have some 30 million;
-    #: each feature's weight takes 8 bytes or more.
+    #: Most features, unless `n_features` gives their number. The widest sets in common use have some 30
+    #: million; each feature's weight takes 8 bytes or more.
     max_features: int = 1 << 25
 
     @classmethod

@@ -31,7 +31,7 @@ _BLOCK_BYTES = 1 << 24
 # Rows in a block of a CSR matrix. The number is fixed because the last bits of sums depend on it.
 _BLOCK_ROWS = 1 << 12
 
-# Internal option that opens a table without changing its features; see `raw_options`.
+# Internal option that opens a table without changing its features.
 _RAW = "raw"
 
 
@@ -55,7 +55,7 @@ def scaled_online(options: Options) -> bool:
 
 
 def raw_options(options: Options) -> dict[str, Value]:
-    """Return the options that open the same table without feature options; the caller applies them itself."""
+    """Return the options that open the same table with unchanged features, for callers that change them."""
     return {**options, "standardize": False, "bias": False, "dtype": "", _RAW: True}
 
 
@@ -115,7 +115,7 @@ def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -
 
 
 def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any:
-    """Return a matrix with its features changed as `apply_feature_options` describes.
+    """Fill missing values, then apply ``standardize``, ``bias`` and ``dtype``; return the changed matrix.
 
     A standardised constant feature becomes 0. A matrix larger than 256 MB is written to disk, block by block.
     """

@@ -95,7 +95,7 @@ def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -
     """Derive the stream of one task from the table of its source.
 
     The stream shares the table's X and never copies it; `rows` is set only if the task leaves rows out.
-    `fingerprint` comes from `task_fingerprint`.
+    `fingerprint` is that of the task.
     """
     codes, names = task_codes(ref, table.classes, groupings)
     y, rows = _relabel(table.y, codes)

@@ -65,8 +65,7 @@ class Checkup:
     encrypted: bool
     # The workers by address; empty if none came.
     workers: dict[str, WorkerCheckup]
-    # first_task, a_task: seconds of a first task, and mean seconds per task of `EMPTY_TASKS` more tasks; NaN
-    # without workers.
+    # Seconds of a first task, and mean seconds per task of `EMPTY_TASKS` more tasks; NaN without workers.
     first_task: float
     a_task: float
     # Why no worker came, or "".

@@ -148,7 +148,7 @@ class Remaining:
 
     # Number of cells; initially 1, so that the cluster starts a worker.
     cells: int = 1
-    # Expected time of all of them in one thread; None until a cell has finished.
+    # Expected seconds of all these cells in one thread; None until a cell has finished.
     seconds: float | None = None
 
     def workers(self, threads: float, elapsed: float) -> int:
