@@ -52,12 +52,12 @@ class RunStatus:
     # Finished cells by status.
     cells: dict[str, int]
     per_minute: float
-    # None if unknown.
+    # Expected seconds until the run ends; None if unknown.
     seconds_left: float | None
     # The process that runs the study; "" if there is none.
     holder: str
-    # Seconds since the holder renewed its lease, by the clocks of this machine and of the store; None for a
-    # lock, which is never renewed.
+    # Seconds since that process renewed its lease, by the clocks of this machine and of the store; None for
+    # a lock, which is never renewed.
     silent_seconds: float | None
     # The workers of the cluster now; None without a cluster.
     attendance: Attendance | None

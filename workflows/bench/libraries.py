@@ -62,7 +62,7 @@ VOWPAL_WABBIT = {"adaptive steps": ([], AdaGradRDA), "--sgd": (["--sgd"], Online
 
 
 class Round(NamedTuple):
-    """Describe how a library and our learners get the rows of a stream."""
+    """One comparison with a library on a stream: how both get the rows, and the library's pass over them."""
 
     way: str
     # The rows, cut into the parts that our learners get.
@@ -102,7 +102,7 @@ def _scikit_learn_pass(parts: list[tuple[Any, Any]], _name: str, make: Callable[
 
 
 def scikit_learn(stream: NamedStream) -> Iterator[Round]:
-    """Yield the rounds with scikit-learn: in chunks, and row by row."""
+    """Yield two comparisons with scikit-learn: rows in chunks, and row by row."""
     for way, part, size in ((f"chunks of {CHUNK:,}", stream, CHUNK), ("row by row", first_rows(stream), 1)):
         parts = pieces(part, size)
         yield Round(way, parts, len(part.y), partial(_scikit_learn_pass, parts))
@@ -125,7 +125,7 @@ def _predict_then_learn(make: Callable[[], Any], rows: list[dict[int, float]], l
 
 
 def river(stream: NamedStream) -> Iterator[Round]:
-    """Yield the round with River: row by row."""
+    """Yield one comparison with River: row by row."""
     models = importlib.import_module("river.linear_model")
     few = first_rows(stream)
     rows, labels = as_dicts(few.X), (few.y == 1).tolist()
@@ -165,10 +165,10 @@ def written(stream: NamedStream, loss: str) -> Iterator[list[str]]:
 
 
 def vowpal_wabbit(stream: NamedStream) -> Iterator[Round]:
-    """Yield the round with Vowpal Wabbit, which reads its own cached file."""
+    """Yield one comparison with Vowpal Wabbit, which reads the rows from its own cached file."""
     part = stream.first(WRITTEN)
     way = "whole stream, theirs from a cached file"
-    # The file exists until the next round is asked for.
+    # The file exists until the caller has measured this comparison.
     with written(part, "hinge") as arguments:
         yield Round(
             way, [(part.X, part.y)], len(part.y), lambda _, more: partial(run_vw, [*arguments, *more])

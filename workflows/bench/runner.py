@@ -80,7 +80,7 @@ class Contest(NamedTuple):
     ratio: Callable[[float, float], float] = speedup
 
     def line(self, times: Mapping[str, float]) -> Measurement:
-        """Return this contest's line of the table, given the seconds of each work."""
+        """Return this contest's line of the table, given the seconds of each function."""
         ours, peer = times[self.subject], times[self.peer]
         shown = (self.peer_unit or self.unit)(peer)
         return Measurement(
@@ -104,7 +104,7 @@ def contend(
 
 
 def wall_time(work: Work) -> float:
-    """Run a work, and return the seconds that it takes."""
+    """Run a function, and return the seconds that it takes."""
     gc.collect()
     began = time.perf_counter()
     work()
@@ -112,7 +112,7 @@ def wall_time(work: Work) -> float:
 
 
 def processor_time(work: Work) -> float:
-    """Run a work, and return the processor time of this thread in seconds."""
+    """Run a function, and return the processor time of this thread in seconds."""
     began = time.thread_time()
     work()
     return time.thread_time() - began
@@ -121,9 +121,9 @@ def processor_time(work: Work) -> float:
 def best_times(
     works: Mapping[str, Work], repeats: int = 7, timed: Callable[[Work], float] = wall_time
 ) -> dict[str, float]:
-    """Return the shortest time of each work in seconds, over `repeats` turns.
+    """Return the shortest time of each function in seconds, over `repeats` turns.
 
-    The works take turns, so that a slow moment of the machine affects all of them. The first turn, which
+    The functions take turns, so that a slow moment of the machine affects all of them. The first turn, which
     compiles and warms caches, does not count.
     """
     for work in works.values():

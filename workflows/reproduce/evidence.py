@@ -152,7 +152,7 @@ class StudyEvidence:
         return found
 
     def curve(self, column: str, algorithm: str, dataset: str, noise: float = 0.0) -> Curve:
-        """Return one curve; see `curves`."""
+        """Return the mean over seeds of a column along the stream, for one algorithm."""
         return self.curves(column, [algorithm], dataset, noise)[0]
 
     def at(self, column: str, algorithm: str, dataset: str, t: float, noise: float = 0.0) -> float:

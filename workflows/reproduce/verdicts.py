@@ -76,7 +76,7 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
 
 
 def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> Verdict:
-    """Judge the cases of all parts with `holds_for`; the verdict's text is `said` and the parts' texts.
+    """Judge a claim by the cases of all parts; the verdict's text is `said`, then the text of each part.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> 
 
 
 def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
-    """Make a check of a generator of parts (cases, and a text of their numbers); see `case_by_case`."""
+    """Decorate a function that yields cases of a claim, with texts: it becomes a check of the claim."""
     return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
 
 

@@ -45,8 +45,8 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
     """Return the list of a store's runs after a run that computed nothing: all its cells were in the store.
 
     `runs` is the list before. An entry is added only if the last run in it used other data. The entry has the
-    new run's command and what `_of_plan` returns; its versions, machine and start are those of the latest run
-    that used all of these data, or of the last run if there is none.
+    new run's command, fingerprints, packages and notes; its versions, machine and start are those of the
+    latest run that used all of these data, or of the last run if there is none.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()

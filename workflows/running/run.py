@@ -252,8 +252,8 @@ class _Run:
     def end(self) -> None:
         """Clean up after the last stage; if no cell was computed, record the study all the same."""
         self.store.check_lock()
-        # If the store has a mark (`workers.shared`), workers of this run or a killed one may have written,
-        # so rows may be duplicated.
+        # If the store is marked, workers of this run or of a killed one may have written, so rows may be
+        # duplicated.
         marked = bool(self.store.read_json(MARK))
         if marked:
             # Remove the mark first: without it workers stop writing.

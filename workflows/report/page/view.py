@@ -60,12 +60,12 @@ class StudyView:
 
     @cached_property
     def finished(self) -> pd.DataFrame:
-        """Return the cells of which the report takes means over seeds; see `finished_rows`."""
+        """Return the cells that enter means: those on shared seeds, of algorithms that have finished."""
         return finished_rows(self.cells)
 
     @cached_property
     def curves(self) -> CellCurves:
-        """Return the curves of the finished cells; see `curves_of`."""
+        """Return the curves of the finished cells, with test error and metrics over the latest examples."""
         return self.curves_of(self.finished)
 
     def curves_of(self, rows: pd.DataFrame) -> CellCurves:
@@ -79,7 +79,7 @@ class StudyView:
         return CellCurves(rows, curves.assign(**drawn))
 
     def asked_over(self, key: str) -> list[Metric]:
-        """Return the requested metrics that are also measured over the latest examples, as in `latest`."""
+        """Return the requested metrics that are also measured with the study's `key`, window or fading."""
         return [each for each in self.asked if has_windows(each) and self.results.study.get(key)]
 
     @cached_property

@@ -232,8 +232,8 @@ def ranks_by_noise(
 def values_by_noise(table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, ylabel: str) -> str:
     """Draw a value against noise, one line per algorithm, as SVG with a legend below.
 
-    `table` has shape (algorithms, noise levels), NaN for missing values. `ylabel` includes the unit. Several
-    noise models are drawn as in `ranks_by_noise`.
+    `table` has shape (algorithms, noise levels), NaN for missing values. `ylabel` includes the unit. Each
+    noise model has its own stretch of the axis.
     """
     with theme():
         names = [str(name) for name in table.index]

@@ -39,7 +39,7 @@ def equation(p: float) -> str:
 
 
 def noise_levels(noise: Sequence[Noise]) -> str:
-    """Name several noise levels; words that all end with appear once: "10%, 20% and 30% label noise"."""
+    """Name several noise levels, and write their common ending once: "10%, 20% and 30% label noise"."""
     endings = {each.label.removeprefix(each.short) for each in noise}
     if len(endings) > 1:
         return enumerate_names([each.label for each in noise])

@@ -59,7 +59,7 @@ def by_set(evidence: Evidence, metric: str, algorithms: Sequence[str]) -> pd.Dat
 
 
 def _counts(evidence: Evidence, algorithms: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return mistakes and support vectors; see `by_set`."""
+    """Return mean mistakes and mean support vectors, each of shape (data sets, algorithms)."""
     return by_set(evidence, "mistakes", algorithms), by_set(evidence, "support_vectors", algorithms)
 
 
