@@ -52,12 +52,14 @@ from .linear.nherd import NHERD as NHERD
 from .linear.passive_aggressive import PassiveAggressive as PassiveAggressive
 from .linear.perceptron import Perceptron as Perceptron
 from .linear.readings import learn_together as learn_together
+from .linear.readings import reading_of as reading_of
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
 from .numeric.margins import count_mistakes as count_mistakes
 from .numeric.margins import count_ties as count_ties
 from .numeric.margins import count_wrong as count_wrong
+from .numeric.models import LANES as LANES
 from .numeric.orders import ordered_rows as ordered_rows
 from .numeric.orders import take_rows as take_rows
 from .numeric.references import BaselineCounts as BaselineCounts
@@ -99,6 +101,7 @@ __all__ = [
     "FOGD",
     "IELLIP",
     "KT",
+    "LANES",
     "LASVM",
     "NAROW",
     "NHERD",
@@ -169,6 +172,7 @@ __all__ = [
     "ordered_rows",
     "pairs_in_order",
     "predicted_codes",
+    "reading_of",
     "row_range",
     "sum_losses",
     "take_rows",

@@ -502,6 +502,7 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "RunningScale": ".numeric.scaling",
     "StreamLearner": ".contract",
     "as_rows": ".numeric.rows",
+    "LANES": ".numeric.models",
     "available": ".registry",
     "count_mistakes": ".numeric.margins",
     "count_ties": ".numeric.margins",
@@ -518,6 +519,7 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "learn_together": ".linear.readings",
     "load_plugin": ".registry",
     "ordered_rows": ".numeric.orders",
+    "reading_of": ".linear.readings",
     "row_range": ".numeric.rows",
     "take_rows": ".numeric.orders",
 }

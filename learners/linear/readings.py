@@ -4,6 +4,7 @@ The models differ in the numbers of their rules. Each outcome equals that of the
 last bit. Together they are faster, because the entries of a row are read and found once.
 """
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.pieces import Passage
 from ..numeric.compiled import compiled
 from ..numeric.emitters import zero_like
 from ..numeric.margins import signed
 from ..numeric.models import LANES, model_sums, model_update, numbers_of, rule_at
-from ..numeric.rows import Rows, count_rows, n_rows, new_state, row
+from ..numeric.rows import Rows, count_rows, n_rows, new_state, row, row_range
 from . import first_order, gaussian, passive_aggressive
 from .first_order import is_moved_by, squares_at, step
 from .linear_classifier import LinearClassifier
@@ -115,12 +117,118 @@ def _learn_gaussian(X, codes, scores, counts, state, rule, numbers, weights):
             _update_gaussian(state, x, (alphas, betas), mask)
 
 
+@compiled
+def _score(X, scores, state):
+    """Write the scores that rows would get next, shape (n, LANES)."""
+    sums = np.empty((1, LANES))
+    for t in range(n_rows(X)):
+        _dots(state, row(X, t), sums)
+        for g in range(LANES):
+            scores[t, g] = sums[0, g]
+
+
 # For each loop over the rows of one model: the loop over several, and the names of its state arrays.
 _READINGS = {
     first_order._learn: (_learn_first_order, ("_weights",)),
     passive_aggressive._learn: (_learn_first_order, ("_weights",)),
     gaussian._learn: (_learn_gaussian, ("_weights", "_sigma")),
 }
+
+
+class OneByOne:
+    """Models of one learner that learn the same rows one after the other."""
+
+    def __init__(self, learners: Sequence[OnlineClassifier]) -> None:
+        self.learners = learners
+
+    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+        """Learn rows as ``learn_rows`` of each learner does, and return the scores of each."""
+        return [each.learn_rows(X, codes) for each in self.learners]
+
+    def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
+        """Learn rows as ``learn_along`` of each learner does, and return what each records."""
+        return [each.learn_along(X, codes, stops) for each in self.learners]
+
+    def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
+        """Return the scores that rows would get next from each learner."""
+        return [each.score_rows(X) for each in self.learners]
+
+    def write_back(self) -> None:
+        """Write the learners' arrays: nothing to do, since each learner has learnt itself."""
+
+
+class Together:
+    """Models of one learner that learn the same rows in one reading: at most LANES of them.
+
+    Their counts are always up to date, their arrays only after `write_back`.
+    """
+
+    def __init__(self, learners: Sequence[Any]) -> None:
+        self.learners = learners
+        loop, arguments = learners[0]._loop()
+        self._loop, self._names = _READINGS[loop]
+        self._class_weights = arguments[-1]
+        # With fewer models than LANES, the last one is repeated.
+        models = [*learners, *[learners[-1]] * (LANES - len(learners))]
+        self._rules = [each._rule() for each in learners]
+        self._numbers = numbers_of(self._rules)
+        arrays = [tuple([getattr(each, name) for each in models]) for name in self._names]
+        self._state = tuple(
+            [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
+        )
+        for name, some, together in zip(self._names, arrays, self._state, strict=True):
+            # The weights of new learners are zeros, like the new array.
+            if name != "_weights" or any(each.n_examples_ for each in learners):
+                _interleave(some, together)
+
+    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+        """Learn rows as ``learn_rows`` of each learner does, and return the scores of each."""
+        counts = np.zeros((2, LANES), np.int64)
+        scores = np.empty((count_rows(X), LANES))
+        self._loop(X, codes, scores, counts, self._state, self._rules[0], self._numbers, self._class_weights)
+        for g, each in enumerate(self.learners):
+            each.n_examples_ += len(codes)
+            each.n_mistakes_ += int(counts[0, g])
+            each.n_updates_ += int(counts[1, g])
+        return self._by_model(scores)
+
+    def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
+        """Learn rows as ``learn_along`` of each learner does; seconds are divided by the models."""
+        began, start, n = time.perf_counter(), 0, len(self.learners)
+        scores, seconds, counts = [], np.empty(len(stops)), []
+        for i, stop in enumerate(stops.tolist()):
+            scores.append(self.learn_rows(row_range(X, start, stop), codes[start:stop]))
+            seconds[i] = (time.perf_counter() - began) / n
+            counts.append([each.n_updates_ for each in self.learners])
+            start = stop
+        if start < count_rows(X) or not scores:
+            scores.append(self.learn_rows(row_range(X, start, count_rows(X)), codes[start:]))
+        updates = np.array(counts, np.int64).reshape(len(stops), n)
+        passages = []
+        for g, each in enumerate(self.learners):
+            counted = {"updates": updates[:, g], "model_bytes": np.full(len(stops), each.model_bytes_)}
+            passages.append(Passage(np.concatenate([some[g] for some in scores]), seconds, counted))
+        return passages
+
+    def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
+        """Return the scores that rows would get next from each learner."""
+        scores = np.empty((count_rows(X), LANES))
+        _score(X, scores, self._state[:1])
+        return self._by_model(scores)
+
+    def _by_model(self, scores: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        return [np.ascontiguousarray(scores[:, g]) for g in range(len(self.learners))]
+
+    def write_back(self) -> None:
+        """Write the learners' arrays."""
+        models = [*self.learners, *[self.learners[-1]] * (LANES - len(self.learners))]
+        for name, together in zip(self._names, self._state, strict=True):
+            _separate(together, tuple([getattr(each, name) for each in models]))
+
+
+def reading_of(learners: Sequence[OnlineClassifier], X: Rows, passes: int = 1) -> OneByOne | Together:
+    """Return what lets up to LANES learners of one class, which have begun, learn rows in passes over X."""
+    return Together(learners) if _is_reading(learners, X, passes) else OneByOne(learners)
 
 
 def learn_together(
@@ -133,15 +241,13 @@ def learn_together(
     """
     scores = []
     for start in range(0, len(learners), LANES):
-        some = learners[start : start + LANES]
-        if _is_reading(some, X):
-            scores += _read(some, X, codes)
-        else:
-            scores += [each.learn_rows(X, codes) for each in some]
+        reading = reading_of(learners[start : start + LANES], X)
+        scores += reading.learn_rows(X, codes)
+        reading.write_back()
     return scores
 
 
-def _is_reading(learners: Sequence[Any], X: Rows) -> bool:
+def _is_reading(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
     """Return whether one reading can learn these models, and is faster than a pass for each."""
     first = learners[0]
     if (
@@ -166,32 +272,9 @@ def _is_reading(learners: Sequence[Any], X: Rows) -> bool:
         return False
     n_features = len(first._weights)
     if isinstance(X, tuple) and len(X) > 2:
-        enough = count_rows(X) * len(X[0]) >= _LEAST_ENTRIES * n_features * (len(X[2]) - 1)
+        n_entries = passes * count_rows(X) * len(X[0])
+        enough = n_entries >= _LEAST_ENTRIES * n_features * (len(X[2]) - 1)
     else:
         enough = not hasattr(first, "_sigma") or n_features <= _WIDEST_DENSE
     diagonal = not hasattr(first, "_sigma") or first._sigma.ndim == 1
     return enough and diagonal and getattr(first, "projection", "covariance") == "covariance"
-
-
-def _read(learners: Sequence[Any], X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
-    loop_of_one, arguments = learners[0]._loop()
-    loop, names = _READINGS[loop_of_one]
-    # With fewer models than LANES, the last one is repeated.
-    models = [*learners, *[learners[-1]] * (LANES - len(learners))]
-    arrays = [tuple([getattr(each, name) for each in models]) for name in names]
-    state = [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
-    for name, some, together in zip(names, arrays, state, strict=True):
-        # The weights of new learners are zeros, like the new array.
-        if name != "_weights" or any(each.n_examples_ for each in learners):
-            _interleave(some, together)
-    rules = [each._rule() for each in learners]
-    counts = np.zeros((2, LANES), np.int64)
-    scores = np.empty((count_rows(X), LANES))
-    loop(X, codes, scores, counts, tuple(state), rules[0], numbers_of(rules), arguments[-1])
-    for some, together in zip(arrays, state, strict=True):
-        _separate(together, some)
-    for g, each in enumerate(learners):
-        each.n_examples_ += len(codes)
-        each.n_mistakes_ += int(counts[0, g])
-        each.n_updates_ += int(counts[1, g])
-    return [scores[:, g] for g in range(len(learners))]

@@ -15,7 +15,7 @@ import platform
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import filelock
@@ -26,7 +26,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ... import learners
-from ...learners import OnlineClassifier, Passage, References, row_range, take_rows, wrong_predictions
+from ...learners import (
+    OnlineClassifier,
+    Passage,
+    References,
+    reading_of,
+    row_range,
+    take_rows,
+    wrong_predictions,
+)
 from ...learners.contract import StreamLearner
 from ...learners.guests.guest import Guest
 from ...learners.guests.kinds import as_guest
@@ -197,16 +205,18 @@ _compiled: set[Hashable] = set()
 _compiling = threading.Lock()
 
 
-def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: Codes) -> None:
-    """Compile a learner's loops by training a copy on synthetic rows, once per process and kind of rows.
+def compile_loops(learners: Sequence[Any], key: tuple[str, Params], part: Fold, classes: Codes) -> None:
+    """Compile learners' loops by training copies on synthetic rows, once per process and kind of rows.
 
-    Learners of other packages are skipped, because their classes may count the rows that they get. `key` is
-    the learner's name and parameters; `part` has the type of the rows to come.
+    `learners` are one learner, or the points of a grid that are learnt in one reading. Learners of other
+    packages are skipped, because their classes may count the rows that they get. `key` is the learner's name
+    and parameters; `part` has the type of the rows to come.
     """
-    X = part.X
+    X, first = part.X, learners[0]
     sparse = not isinstance(X, np.ndarray)
-    kind = (key, X.dtype, X.indices.dtype if sparse else None, len(classes) > 2)
-    if kind in _compiled or not is_own(learner):
+    indices = X.indices.dtype if sparse else None
+    kind = (key, len(learners) > 1, X.dtype, indices, len(classes) > 2)
+    if kind in _compiled or not is_own(first):
         return
     name, params = key
     # Parameters that are numbers do not change the compiled code.
@@ -214,9 +224,9 @@ def compile_loops(learner: Any, key: tuple[str, Params], part: Fold, classes: Co
     with _compiling, _alone_on_machine(str(code)):
         if kind not in _compiled:
             rows = _synthetic_rows(X, sparse)
-            for each in (learner, *learner.inner_learners()):
-                if is_own(each):
-                    _learn_all(clone(each), rows, classes)
+            for each in (learners, *[[inner] for inner in first.inner_learners()]):
+                if is_own(each[0]):
+                    _learn_all([clone(one) for one in each], rows, classes)
             _compiled.add(kind)
 
 
@@ -250,13 +260,19 @@ def _synthetic_rows(X: Any, sparse: bool) -> Fold:
     return Fold(type(X)((values.ravel(), features, starts), shape=values.shape), order, codes)
 
 
-def _learn_all(learner: OnlineClassifier, part: Fold, classes: Codes) -> None:
+def _learn_all(learners: list[OnlineClassifier], part: Fold, classes: Codes) -> None:
     # Errors are ignored here: the cell itself reports errors of its learner.
     with contextlib.suppress(ValueError):
-        begin(learner, classes, part)
-        learner.learn_along(part.in_order, np.arange(_ROWS) % len(classes), np.array([_ROWS // 2, _ROWS]))
-        learner.end_of_pass(last=True)
-        mistakes_on(learner, part, part.codes)
+        for each in learners:
+            begin(each, classes, part)
+        reading = reading_of(learners, part.in_order)
+        codes = (np.arange(_ROWS) % len(classes)).astype(np.int32)
+        reading.learn_along(part.in_order, codes, np.array([_ROWS // 2, _ROWS]))
+        reading.score_rows(part.in_order)
+        reading.write_back()
+        for each in learners:
+            each.end_of_pass(last=True)
+            mistakes_on(each, part, part.codes)
 
 
 class DelayedLearner:
@@ -329,7 +345,7 @@ def stream_through(
             noisy, part.codes, len(classes), spec.kept, log_odds, references, counted_from, course
         )
     recorder = Recorder(noisy, part.codes, spec.checkpoints, course, counted_from, tallies)
-    compile_loops(streamed, (spec.learner, spec.params), part, classes)
+    compile_loops([streamed], (spec.learner, spec.params), part, classes)
     begins()
     begin(streamed, classes, part)
     late = DelayedLearner(streamed, course.delay) if course.delay else None
@@ -338,12 +354,21 @@ def stream_through(
     uncounted = _last_labels(streamed, late, watch)
     stopped = stopped or _later_passes(streamed, part, noisy, watch)
     counters = {name: value - uncounted.get(name, 0) for name, value in streamed.counters().items()}
-    row: dict[str, Any] = {
-        "counted_from": counted_from or None,
-        "fit_seconds": watch.seconds - recorder.seconds_before(),
+    outcome = recorded(recorder, counters, watch.seconds)
+    outcome.row |= {
         "status": "stopped" if stopped else "ok",
         "error": stopped or None,
         "switches": streamed.switches(),
+    }
+    return outcome
+
+
+def recorded(recorder: Recorder, counters: Mapping[str, int], seconds: float) -> CellResult:
+    """Return what a stream's recorder has, given the learner's counters and the seconds of learning."""
+    row: dict[str, Any] = {
+        "counted_from": recorder.counted_from or None,
+        "fit_seconds": seconds - recorder.seconds_before(),
+        "status": "ok",
     }
     return CellResult(row | recorder.counted(counters), recorder.curve())
 

@@ -133,13 +133,13 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
     predict with it. Otherwise absent features may be left out, which changes no count. `begins` is called
     when the data are loaded and the code is compiled: the cell's own time starts then.
     """
-    _limit_blas()
+    limit_blas()
     spec = cell.spec
     inputs = inputs_of(spec)
     if all_features:
         inputs = inputs.with_all_features()
-    resolved = _resolved(cell)
-    learner = resolved.make(dict(spec.params), functools.partial(_draw_seed, spec), inputs.stream.classes)
+    resolved = learner_of(cell)
+    learner = resolved.make(dict(spec.params), functools.partial(draw_seed, spec), inputs.stream.classes)
     if registry.is_batch(learner):
         begins()
         return TrainedCell(learner, learner, inputs, fit_batch(learner, inputs))
@@ -150,7 +150,7 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
     return TrainedCell(learner, streamed, inputs, stream_through(streamed, inputs, cell, accuracy, begins))
 
 
-def _resolved(cell: Cell) -> ResolvedLearner:
+def learner_of(cell: Cell) -> ResolvedLearner:
     """Return the cell's learner; raise GuestError if its version is not the one in the plan."""
     name, own = cell.spec.learner, _own_learners(cell.execution.plugins)
     resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
@@ -159,7 +159,7 @@ def _resolved(cell: Cell) -> ResolvedLearner:
     return resolved
 
 
-def _draw_seed(spec: CellSpec) -> int:
+def draw_seed(spec: CellSpec) -> int:
     """Return the seed for random draws of another package's learner or of an active-learning strategy."""
     drawn = random_state(
         spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="learner", noise=spec.noise
@@ -177,26 +177,43 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     if inputs.held_out is not None:
         # Count mistakes against the labels that a learner gets, noise included, never against clean labels.
         rest, noisy = inputs.held_out
-        row["validation_mistakes"] = mistakes_on(trained.streamed, rest, noisy)
-        row["validation_examples"] = len(noisy)
+        row |= validation(mistakes_on(trained.streamed, rest, noisy), len(noisy))
     n_classes, counted, first = len(inputs.stream.classes), row["n_examples"], inputs.counted_from
-    # Counts of the whole training part are cached for all cells that share it.
-    whole = counted == len(inputs.train.rows)
-    counted_part = inputs.train if whole else inputs.train.part(first, first + counted)
-    row["occurred_clean"] = class_counts(counted_part, n_classes)
     if inputs.test is not None and cell.spec.stage == "run":
         row |= final_test(trained.streamed, inputs.test, n_classes, cell.spec.kept)
     if "regret" in cell.spec.kept and registry.is_weighted(trained.learner):
-        row |= _regrets(trained.learner, counted_part, inputs.noisy[first : first + counted], row, cell)
-    row["drawn"] = data.is_drawn(cell.spec.dataset)
-    if cell.spec.protocol == "holdout":
-        row["own_test"] = inputs.stream.y_test is not None
-    row["scaling"] = _scaling(cell.spec)
-    row["n_features"] = inputs.train.n_features
-    row["changes"] = list(inputs.changes) or None
-    row["noise_realised"] = inputs.noise_realised
-    row["noise_by_class"] = inputs.noise_by_class
+        given = inputs.noisy[first : first + counted]
+        row |= _regrets(trained.learner, _counted_part(inputs, counted), given, row, cell)
+    row |= about_inputs(cell.spec, inputs, counted)
     return trained.outcome
+
+
+def validation(mistakes: int, n: int) -> dict[str, int]:
+    """Return the columns of a tuning cell's validation part."""
+    return {"validation_mistakes": mistakes, "validation_examples": n}
+
+
+def about_inputs(spec: CellSpec, inputs: SharedInputs, counted: int) -> dict[str, Any]:
+    """Return the columns of the cells table that describe a cell's inputs, of which `counted` rows count."""
+    row: dict[str, Any] = {
+        "occurred_clean": class_counts(_counted_part(inputs, counted), len(inputs.stream.classes)),
+        "drawn": data.is_drawn(spec.dataset),
+        "scaling": _scaling(spec),
+        "n_features": inputs.train.n_features,
+        "changes": list(inputs.changes) or None,
+        "noise_realised": inputs.noise_realised,
+        "noise_by_class": inputs.noise_by_class,
+    }
+    if spec.protocol == "holdout":
+        row["own_test"] = inputs.stream.y_test is not None
+    return row
+
+
+def _counted_part(inputs: SharedInputs, counted: int) -> Fold:
+    # Counts of the whole training part are cached for all cells that share it.
+    first = inputs.counted_from
+    whole = counted == len(inputs.train.rows)
+    return inputs.train if whole else inputs.train.part(first, first + counted)
 
 
 def _scaling(spec: CellSpec) -> str | None:
@@ -265,7 +282,7 @@ def _state(path: str) -> tuple[int, ...]:
 
 
 @functools.cache
-def _limit_blas() -> None:
+def limit_blas() -> None:
     """Limit BLAS to one thread in this process: cells already run in parallel."""
     threadpool_limits(limits=1)
 
@@ -283,10 +300,17 @@ def run_cell(cell: Cell, begins: Patience = endless) -> CellResult:
         row |= failed(cell, error).row
         row["traceback"] = traceback.format_exc()
         curve = {}
-    row["total_seconds"] = time.perf_counter() - began
-    row["started"] = started
-    row["worker"] = f"{socket.gethostname()}:{os.getpid()}"
+    row |= stamp(started, time.perf_counter() - began)
     return CellResult(row, curve)
+
+
+def stamp(started: datetime, seconds: float) -> dict[str, Any]:
+    """Return the columns that say when and where a cell ran, and for how long."""
+    return {
+        "total_seconds": seconds,
+        "started": started,
+        "worker": f"{socket.gethostname()}:{os.getpid()}",
+    }
 
 
 def failed(cell: Cell, error: BaseException) -> CellResult:

@@ -110,6 +110,9 @@ CELLS = pa.schema(
         *_fields(pa.float64(), *TEST_SCORES),
         *_fields(pa.int64(), "validation_examples", "validation_mistakes"),
         *_fields(pa.float64(), "fit_seconds", "total_seconds"),
+        # The number of points of a grid that were learnt in one reading, if the cell was one of them: its
+        # seconds are its share of the reading's.
+        pa.field("points", pa.int64()),
         pa.field("started", pa.timestamp("us", tz="UTC")),
         *_fields(pa.string(), "worker", "traceback"),
         # How often the cell was started, if workers were lost or it crashed each time; otherwise null.
@@ -144,7 +147,7 @@ PLAN = pa.schema(
 # Columns that identify a row.
 IDENTITY = {"cells": ("key",), "curves": ("key", "t")}
 # Columns that record when, where and how fast; all others are equal whenever a study is run again.
-PROVENANCE = ("fit_seconds", "total_seconds", "started", "worker", "traceback", "attempts")
+PROVENANCE = ("fit_seconds", "total_seconds", "points", "started", "worker", "traceback", "attempts")
 
 
 def version_of(schema: pa.Schema) -> int | None:

@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 import psutil
 
-from ..run.task import failed, run_cell
+from ..run.readings import Reading, run_reading
+from ..run.task import failed
 from ..store.schema import CellResult
 from ..study.cell import Cell
 from .in_flight import InFlight
@@ -27,7 +28,7 @@ _BATCH_SECONDS = 0.05
 # A thread that returns from compiled code gets the GIL at most this much later. With Python's default of 5 ms
 # it would wait longer than most cells of a small study take, whenever this thread stores outcomes.
 _SWITCH_SECONDS = 0.0005
-# Threads wait once this many cells have begun without their outcomes being collected. Otherwise they would
+# Threads wait once this many readings have begun without their outcomes being collected. Otherwise they would
 # hold the GIL most of the time while outcomes are written: of 100,000 empty cells 15,000 piled up.
 _UNTAKEN = 1024
 # Interval of the checks for cells past their timeout.
@@ -35,32 +36,32 @@ _LOOK_SECONDS = 0.5
 # The share of the free memory that a subprocess may take.
 _SHARE_OF_MEMORY = 0.8
 
-# An outcome, an error of the iterator, or None when a thread ends.
-_Finished: TypeAlias = CellResult | BaseException | None
+# The outcomes of a reading, an error of the iterator, or None when a thread ends.
+_Finished: TypeAlias = list[CellResult] | BaseException | None
 
 
 def compute_in_threads(
     n_threads: int,
-    cells: Iterable[Cell],
+    readings: Iterable[Reading],
     done: Callable[[list[CellResult]], None],
     *,
     cell_limit: float,
     in_flight: InFlight,
 ) -> None:
-    """Run cells in `n_threads` threads, one cell at a time in each.
+    """Run readings in `n_threads` threads, one at a time in each.
 
     This is a plain thread pool: a Dask scheduler in this process would add 0.3 ms to each cell, which is more
     than most cells of a small study take.
 
-    `cells` is read lazily, unless the previous run crashed. In that case the cells that were running at the
-    crash run first, in subprocesses. If one of them crashes again, all cells of its learner run in
+    `readings` are consumed lazily, unless the previous run crashed. In that case the cells that were running
+    at the crash run first, in subprocesses. If one of them crashes again, all cells of its learner run in
     subprocesses at the end. `done` is called in this thread with each batch of outcomes, in no particular
     order. `cell_limit` is the timeout of a cell in seconds. `in_flight` records which cells are running.
     """
     apart: list[Cell] = []
     if in_flight.left:
-        cells, apart = _without_the_guilty(list(cells), done, cell_limit, in_flight.left)
-    pool = _Pool(cells, n_threads, cell_limit, in_flight)
+        readings, apart = _without_the_guilty(list(readings), done, cell_limit, in_flight.left)
+    pool = _Pool(readings, n_threads, cell_limit, in_flight)
     users_choice = sys.getswitchinterval()
     try:
         sys.setswitchinterval(_SWITCH_SECONDS)
@@ -82,23 +83,25 @@ def compute_in_threads(
 
 
 def _without_the_guilty(
-    cells: list[Cell], done: Callable[[list[CellResult]], None], cell_limit: float, left: frozenset[str]
-) -> tuple[list[Cell], list[Cell]]:
+    readings: list[Reading], done: Callable[[list[CellResult]], None], cell_limit: float, left: frozenset[str]
+) -> tuple[list[Reading], list[Cell]]:
     """Run in subprocesses the cells that were running when the last run crashed; return the others.
 
-    The first list is for threads. The second is for subprocesses: cells of the learners that crashed again.
+    Readings are for threads. Cells are for subprocesses: those of the learners that crashed again.
     """
-    guilty = set()
-    for cell in cells:
-        if cell.key in left:
+    guilty, others = set(), []
+    for reading in readings:
+        if reading[0].key not in left:
+            others.append(reading)
+            continue
+        for cell in reading:
             outcome = _run_apart(cell, cell_limit)
             if outcome.row["status"] == "crashed":
                 guilty.add(cell.spec.learner)
             done([outcome])
-    others = [cell for cell in cells if cell.key not in left]
     return (
-        [cell for cell in others if cell.spec.learner not in guilty],
-        [cell for cell in others if cell.spec.learner in guilty],
+        [reading for reading in others if reading[0].spec.learner not in guilty],
+        [cell for reading in others if reading[0].spec.learner in guilty for cell in reading],
     )
 
 
@@ -108,7 +111,7 @@ def _run_apart(cell: Cell, cell_limit: float) -> CellResult:
 
 
 def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -> None:
-    outcomes = [each for each in batch if isinstance(each, CellResult)]
+    outcomes = [outcome for each in batch if isinstance(each, list) for outcome in each]
     if outcomes:
         done(outcomes)
     for each in batch:
@@ -118,21 +121,23 @@ def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -
 
 @dataclass
 class _Place:
-    """The cell that a thread runs, and its deadline on the monotonic clock."""
+    """The reading that a thread runs, and its deadline on the monotonic clock."""
 
     slot: int
-    cell: Cell | None = None
+    reading: Reading = ()
     until: float = 0.0
-    # The seconds that the cell's current step may take; None if the cell's deadline comes first.
+    # The seconds that the reading's current step may take; None if the deadline comes first.
     step: float | None = None
     deadline: Deadline | None = None
 
 
 class _Pool:
-    """Threads that take cells from an iterator, and the queue of their outcomes."""
+    """Threads that take readings from an iterator, and the queue of their outcomes."""
 
-    def __init__(self, cells: Iterable[Cell], n_threads: int, cell_limit: float, in_flight: InFlight) -> None:
-        self._cells = iter(cells)
+    def __init__(
+        self, readings: Iterable[Reading], n_threads: int, cell_limit: float, in_flight: InFlight
+    ) -> None:
+        self._readings = iter(readings)
         self._lock = threading.Lock()
         self._stopped = False
         self._finished: SimpleQueue[_Finished] = SimpleQueue()
@@ -150,21 +155,21 @@ class _Pool:
         threading.Thread(target=self._work, args=(self._places[slot],), daemon=True).start()
 
     def wait(self) -> None:
-        """Wait until an outcome is ready or a cell has reached its timeout."""
+        """Wait until an outcome is ready or a reading has reached its timeout."""
         while not self._first:
             with contextlib.suppress(Empty):
                 self._first.append(self._finished.get(timeout=_LOOK_SECONDS))
             self._give_up()
 
     def _give_up(self) -> None:
-        """Replace threads whose cells are past their deadlines, and record those cells as crashed."""
+        """Replace threads whose readings are past their deadlines, and record those cells as crashed."""
         for place in [*self._places]:
             with self._lock:
-                cell = place.cell
-                if cell is None or time.monotonic() <= place.until:
+                reading = place.reading
+                if not reading or time.monotonic() <= place.until:
                     continue
                 self._places[place.slot] = _Place(place.slot)
-            self._first.append(overdue(cell, self._limit, place.step))
+            self._first.append([overdue(cell, self._limit, place.step) for cell in reading])
             self.at_work -= 1
             self.start(place.slot)
 
@@ -182,18 +187,18 @@ class _Pool:
                 batch.append(self._finished.get_nowait())
         ended = sum(each is None for each in batch)
         self.at_work -= ended
-        # A thread acquires the semaphore for each cell, and once more before it finds that no cell is left.
-        if freed := ended + sum(isinstance(each, CellResult) for each in batch):
+        # A thread acquires the semaphore for each reading, and once more before it finds that none is left.
+        if freed := ended + sum(isinstance(each, list) for each in batch):
             self._room.release(freed)
         return batch
 
     def stop(self) -> None:
-        """Let every thread end after its current cell."""
+        """Let every thread end after its current reading."""
         self._stopped = True
         self._room.release(len(self._places))
 
     def _work(self, place: _Place) -> None:
-        """Run cells until the iterator is exhausted."""
+        """Run readings until the iterator is exhausted."""
 
         def begins(seconds: float | None = None) -> None:
             assert place.deadline is not None
@@ -201,35 +206,38 @@ class _Pool:
             place.until = time.monotonic() + left
 
         try:
-            while self._room.acquire() and (cell := self._next(place)) is not None:
+            while self._room.acquire() and (reading := self._next(place)):
                 try:
-                    outcome = run_cell(cell, begins)
+                    outcomes = run_reading(reading, begins)
                 except BaseException as error:  # a plug-in that exits ends its cell, not the thread
-                    outcome = failed(cell, error)
+                    outcomes = [failed(cell, error) for cell in reading]
                 if not self._ends(place):
                     return
-                self._finished.put(outcome)
+                self._finished.put(outcomes)
         except BaseException as error:
             self._stopped = True
             self._finished.put(error)
         self._finished.put(None)
 
-    def _next(self, place: _Place) -> Cell | None:
+    def _next(self, place: _Place) -> Reading:
+        """Take the next reading; return () if there is none."""
         with self._lock:
-            for cell in () if self._stopped else self._cells:
-                self._in_flight.note(place.slot, cell.key)
-                place.cell, place.until = cell, time.monotonic() + START_SECONDS + self._limit
-                place.step, place.deadline = None, Deadline(self._limit)
-                return cell
+            for reading in () if self._stopped else self._readings:
+                # After a crash, the same cell is the first one that the reading lacks.
+                self._in_flight.note(place.slot, reading[0].key)
+                limit = self._limit * len(reading)
+                place.reading, place.until = reading, time.monotonic() + START_SECONDS + limit
+                place.step, place.deadline = None, Deadline(limit)
+                return reading
             self._in_flight.note(place.slot, "")
-            return None
+            return ()
 
     def _ends(self, place: _Place) -> bool:
-        """Note that a thread's cell has ended; return False if the cell was already past its timeout."""
+        """Note that a thread's reading has ended; return False if it was already past its timeout."""
         with self._lock:
-            place.cell = None
+            place.reading = ()
             if self._places[place.slot] is not place:
                 return False
-            # The thread may wait for room before its next cell: until then it runs none.
+            # The thread may wait for room before its next reading: until then it runs none.
             self._in_flight.note(place.slot, "")
             return True

@@ -10,7 +10,8 @@ import time
 from collections.abc import Iterator
 from queue import Empty, SimpleQueue
 
-from ..run.task import crashed, failed, run_cell
+from ..run.readings import Reading, run_reading
+from ..run.task import crashed, failed
 from ..store.schema import CellResult
 from ..study.cell import Cell
 
@@ -71,46 +72,48 @@ class Deadline:
 
 
 class _Companion:
-    """A thread that runs cells for another thread, which waits for the outcomes."""
+    """A thread that runs readings for another thread, which waits for the outcomes."""
 
     def __init__(self) -> None:
-        self.cells: SimpleQueue[Cell] = SimpleQueue()
-        # For each cell: the seconds that it allows for each of its steps (None: all that are left), then its
-        # outcome.
-        self.said: SimpleQueue[CellResult | float | None] = SimpleQueue()
+        self.readings: SimpleQueue[Reading] = SimpleQueue()
+        # For each reading: the seconds that it allows for each of its steps (None: all that are left), then
+        # its outcomes.
+        self.said: SimpleQueue[list[CellResult] | float | None] = SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
         while True:
-            cell = self.cells.get()
+            reading = self.readings.get()
             try:
-                self.said.put(run_cell(cell, self._wait))
+                self.said.put(run_reading(reading, self._wait))
             except BaseException as error:  # a plug-in that exits ends its cell, not the thread
-                self.said.put(failed(cell, error))
+                self.said.put([failed(cell, error) for cell in reading])
 
     def _wait(self, seconds: float | None = None) -> None:
         self.said.put(seconds)
 
 
-def run_with_timeout(cell: Cell, limit: float) -> CellResult:
-    """Run a cell; return status "crashed" if it takes over `limit` seconds after data and code are ready.
+def run_with_timeout(reading: Reading, limit: float) -> list[CellResult]:
+    """Run a reading; its cells are "crashed" if it takes over `limit` seconds each after its start.
 
-    Python cannot stop a thread: the thread of a cell past its timeout runs on until its process ends.
+    The start is when data and code are ready. Python cannot stop a thread: the thread of a reading past its
+    timeout runs on until its process ends.
     """
+    given, limit = limit, limit * len(reading)
     companion = getattr(_own, "companion", None)
     if companion is None:
         companion = _own.companion = _Companion()
-    companion.cells.put(cell)
+    companion.readings.put(reading)
     step: float | None = None
     patience = Deadline(limit)
     try:
         said = companion.said.get(timeout=START_SECONDS + limit)
-        while not isinstance(said, CellResult):
+        while not isinstance(said, list):
             left, step = patience.after(said)
             said = companion.said.get(timeout=left)
     except Empty:
         del _own.companion
-        return overdue(cell, limit, step)
+        return [overdue(cell, given, step) for cell in reading]
     return said
 
 

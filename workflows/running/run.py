@@ -215,7 +215,7 @@ class _Run:
                 flush()
 
         try:
-            found.compute(work.cells(self.costs), collect)
+            found.compute(work.readings(self.costs), collect)
         finally:
             flush()
 

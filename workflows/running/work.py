@@ -8,8 +8,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...pipeline.run.readings import Reading, are_read_together, readings
 from ...pipeline.store.schema import CellResult
-from ...pipeline.study.cell import Cell, CellGroup
+from ...pipeline.study.cell import CellGroup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,11 +144,12 @@ class Work:
     def _lacks(self, place: int) -> bool:
         return self._keys[place] not in self._known and place not in self._repeated
 
-    def cells(self, costs: Costs) -> Iterator[Cell]:
+    def readings(self, costs: Costs) -> Iterator[Reading]:
         """Yield the cells seed by seed; within a seed the longest first, as far as costs are known.
 
         Groups are ordered by data set, so the cells of a data set and seed, which share their inputs, are
-        adjacent. An interrupted run then has the same seeds of nearly all algorithms.
+        adjacent. An interrupted run then has the same seeds of nearly all algorithms. Points of a grid that
+        can be learnt in one reading come together.
         """
         starts, start = [], 0
         # Most groups have the same seeds: the places of each seed are computed once for all of them.
@@ -164,11 +166,15 @@ class Work:
             places.append(alike[seeds])
         for seed in sorted({seed for seeds in alike for seed in seeds}):
             for index in self._ranked([i for i, own in enumerate(places) if seed in own], costs):
-                group = self._groups[index]
+                group, own = self._groups[index], []
                 for place in places[index][seed]:
                     if self._lacks(starts[index] + place):
                         key = self._keys[starts[index] + place]
-                        yield group.cell(*group.members[place]).with_key(key)
+                        own.append(group.cell(*group.members[place]).with_key(key))
+                if len(own) > 1 and are_read_together(own[0].spec, group.execution):
+                    yield from readings(own)
+                else:
+                    yield from ((cell,) for cell in own)
 
     def _ranked(self, groups: list[int], costs: Costs) -> list[int]:
         """Return the indices of groups, those with the longest cells first."""

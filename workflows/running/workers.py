@@ -17,9 +17,9 @@ from ...learners.guests.given import find_given
 from ...learners.guests.returned import GuestError
 from ...pipeline import data
 from ...pipeline.errors import InputError
+from ...pipeline.run.readings import Reading
 from ...pipeline.store.schema import CellResult
 from ...pipeline.store.store import CLUSTER, MARK, Store
-from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan
 from ...pipeline.workers.cluster.aside import SILENT_SECONDS, Attendance
 from ...pipeline.workers.cluster.cluster_file import started
@@ -33,8 +33,8 @@ from ...pipeline.workers.in_flight import InFlight
 from ...pipeline.workers.threads import compute_in_threads
 from .progress import RunProgress
 
-# Runs cells and passes their results on, batch by batch, in the caller's thread.
-Compute: TypeAlias = Callable[[Iterable[Cell], Callable[[list[CellResult]], None]], None]
+# Runs readings and passes the results of their cells on, batch by batch, in the caller's thread.
+Compute: TypeAlias = Callable[[Iterable[Reading], Callable[[list[CellResult]], None]], None]
 
 # Seconds to wait for a cluster.
 PATIENCE = 600.0
@@ -90,7 +90,7 @@ class WorkerOptions:
 class Workers:
     """How to run cells on the workers (threads or a cluster), and what is known of these workers."""
 
-    # Takes an iterable of cells, which it reads lazily, and a callback for each batch of results.
+    # Takes an iterable of readings, which it consumes lazily, and a callback for each batch of results.
     compute: Compute
     # Returns the environments of the workers, by address; "" is this process.
     environments: Callable[[], dict[str, Environment]]

@@ -1,27 +1,28 @@
-"""Hand cells to the workers of a cluster, and hand them out again when workers or the scheduler are lost."""
+"""Hand readings to the workers of a cluster, and again if workers or the scheduler are lost."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import itertools
 import time
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pickle import loads
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import InputError
+from ...run.readings import Reading
 from ...run.task import crashed
 from ...store.schema import CellResult
-from ...study.cell import Cell
 from ..subprocess_runner import TRIES
 from .aside import SILENT_SECONDS, Aside, Attendance, Roll, release_all
 from .connection import Lost, SchedulerPlace, connected, run_to_its_end
-from .on_worker import NotPrepared, cell_message
+from .on_worker import NotPrepared, reading_message
 from .waiting import Waiting
 from .workforce import Workforce
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 # Seconds between checks of the store, and until a result counts as missing: a live worker writes it sooner.
 _LEDGER_SECONDS = 30.0
-# A cell lost with its worker or scheduler is retried after a pause that doubles each time.
+# A reading lost with its worker or scheduler is retried after a pause that doubles each time.
 _PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 10.0
 # Losses after which the run stops: more in a row cannot be an accident.
 _MOST_LOST = 50
@@ -38,28 +39,34 @@ _MOST_LOST = 50
 
 @dataclass
 class Try:
-    """A cell without a stored outcome, and how often it was tried."""
+    """A reading without stored outcomes, and how often it was tried."""
 
-    cell: Cell
+    reading: Reading
     # Number of tries that ended without a stored outcome.
     lost: int = 0
-    # Number of workers that crashed since the cell runs in a subprocess; None if it does not run in one.
+    # Number of workers that crashed since the cells run in subprocesses; None if they do not.
     alone: int | None = None
     # Time of the next try on the monotonic clock.
     not_before: float = 0.0
-    # How often the cell was taken from a silent or unfit worker.
+    # How often the reading was taken from a silent or unfit worker.
     given_away: int = 0
-    # Whether a worker has reported the outcome, but was gone before it wrote the outcome.
+    # Whether a worker has reported the outcomes, but was gone before it wrote them.
     told: bool = False
 
     @property
     def name(self) -> str:
         """The name of the next try's task, the same for every client of the run."""
         alone = "" if self.alone is None else f"-{self.alone}"
-        return f"cell-{self.cell.key}-{self.lost}{alone}"
+        keys = [cell.key for cell in self.reading]
+        name = keys[0] if len(keys) == 1 else hashlib.sha256("".join(keys).encode()).hexdigest()[:32]
+        return f"cell-{name}-{self.lost}{alone}"
+
+    def by_cell(self) -> list[Try]:
+        """Return a try for each of the cells, so that each is retried alone."""
+        return [replace(self, reading=(cell,)) for cell in self.reading]
 
     def give_away(self) -> None:
-        """Note that the cell was taken from a silent or unfit worker; the second time, use a subprocess.
+        """Note that the reading was taken from a silent or unfit worker; the second time, use a subprocess.
 
         Compiled code that keeps the GIL silences each worker that runs it, but not if a subprocess runs it.
         """
@@ -69,10 +76,10 @@ class Try:
         self.lose("its workers were silent or unfit")
 
     def lose(self, reason: str) -> None:
-        """Note that the cell was lost and when to retry it; raise InputError after too many losses."""
+        """Note that the reading was lost and when to retry it; raise InputError after too many losses."""
         self.lost += 1
         if self.lost > _MOST_LOST:
-            spec = self.cell.spec
+            spec = self.reading[0].spec
             raise InputError(
                 f"the cell of {spec.algorithm} on {spec.dataset.label} (noise {spec.noise.slug}, seed "
                 f"{spec.seed}) was lost {self.lost} times on its way ({reason}); what is finished is kept"
@@ -93,12 +100,14 @@ class Ledger:
         self._early: set[str] = set()
         self._looked = time.monotonic()
 
-    def add(self, key: str, each: Try) -> None:
-        """Note that a worker will write the cell with this key."""
-        if key in self._early:
-            self._early.discard(key)
-        else:
-            self._open[key] = each, time.monotonic()
+    def add(self, each: Try) -> None:
+        """Note that a worker will write the cells of a reading."""
+        for part in each.by_cell():
+            key = part.reading[0].key
+            if key in self._early:
+                self._early.discard(key)
+            else:
+                self._open[key] = part, time.monotonic()
 
     def late(self) -> bool:
         """If the last check of the store is old, check it again; return whether an outcome is overdue."""
@@ -127,9 +136,9 @@ class Ledger:
 
 T = TypeVar("T")
 
-# Cells per thread that Dask may have at a time: enough to keep workers busy between two refills, few enough
-# not to overload the scheduler with a study of a million cells.
-CELLS_PER_THREAD = 128
+# Readings per thread that Dask may have at a time: enough to keep workers busy between two refills, few
+# enough not to overload the scheduler with a study of a million cells.
+READINGS_PER_THREAD = 128
 # Interval at which outcomes are fetched together: long compared with a fetch (0.3 ms), short compared with
 # the interval at which they are written to the store.
 _BATCH_SECONDS = 0.05
@@ -142,7 +151,7 @@ _GOODBYE_SECONDS = 5.0
 
 
 class Feed:
-    """Run cells as Dask tasks, one task per cell, with a limited number of tasks at a time.
+    """Run readings as Dask tasks, one task per reading, with a limited number of tasks at a time.
 
     `patience` is the longest wait in seconds for a scheduler or a first worker. `note` receives a line when
     something is waited for. `ledger` tracks the results that workers write themselves. `attend` receives the
@@ -165,21 +174,23 @@ class Feed:
         self._ledger = ledger
         self._told = False
 
-    def __call__(self, cells: Iterable[Cell], done: Callable[[list[CellResult]], None]) -> None:
-        """Run cells, which are read lazily, and pass each batch of outcomes to `done` in no particular order.
+    def __call__(self, readings: Iterable[Reading], done: Callable[[list[CellResult]], None]) -> None:
+        """Run readings, consumed lazily, and pass each batch of outcomes to `done` in no particular order.
 
         `done` runs in this thread, or in another one if an event loop runs here, as in a notebook.
         """
-        run_to_its_end(self._run(iter(cells), done))
+        run_to_its_end(self._run(iter(readings), done))
 
-    async def _run(self, cells: Iterator[Cell], done: Callable[[list[CellResult]], None]) -> None:
+    async def _run(self, readings: Iterator[Reading], done: Callable[[list[CellResult]], None]) -> None:
         again: deque[Try] = deque()
         while True:
             async with connected(self._place, self._patience, self._note) as client:
                 self._workforce.forget()
                 self._tell_dashboard(client)
                 aside = Aside(self._silent_seconds, self._note)
-                window = _Window(client, self._workforce, cells, again, done, self._ledger, aside, self._roll)
+                window = _Window(
+                    client, self._workforce, readings, again, done, self._ledger, aside, self._roll
+                )
                 try:
                     await window.work(self._patience, self._note, self._place)
                     return
@@ -199,13 +210,13 @@ class Feed:
 
 
 class _Window:
-    """The cells that one connection has handed to the scheduler."""
+    """The readings that one connection has handed to the scheduler."""
 
     def __init__(
         self,
         client: Client,
         workforce: Workforce,
-        cells: Iterator[Cell],
+        readings: Iterator[Reading],
         again: deque[Try],
         done: Callable[[list[CellResult]], None],
         ledger: Ledger,
@@ -214,7 +225,7 @@ class _Window:
     ) -> None:
         from distributed import as_completed
 
-        self._client, self._workforce, self._cells, self._done = client, workforce, cells, done
+        self._client, self._workforce, self._readings, self._done = client, workforce, readings, done
         self._ledger, self._aside, self._roll = ledger, aside, roll
         self._again = again
         self._out: dict[str, Try] = {}
@@ -223,11 +234,11 @@ class _Window:
         self._exhausted = False
 
     def all_tries(self) -> deque[Try]:
-        """Return the tries of all cells that were taken from the iterator and have no outcome."""
+        """Return the tries of all readings that were taken from the iterator and have no outcomes."""
         return deque([*self._out.values(), *self._again])
 
     async def work(self, patience: float, note: Callable[[str], None], place: SchedulerPlace) -> None:
-        """Run all cells; raise Lost if the scheduler is gone, InputError if there are no fit workers."""
+        """Run all readings; raise Lost if the scheduler is gone, InputError if there are no fit workers."""
         await self._answer(partial(release_all, self._client))
         waiting, looked = Waiting(place, patience, note), 0.0
         while True:
@@ -257,7 +268,7 @@ class _Window:
             await self._collect()
 
     async def _take_back(self) -> None:
-        """Take cells back from workers that are silent or unfit."""
+        """Take readings back from workers that are silent or unfit."""
         from distributed import Future
 
         keys = await self._answer(partial(self._aside.look, self._client, self._workforce))
@@ -265,7 +276,7 @@ class _Window:
         for key in mine:
             each = self._out.pop(key)
             each.give_away()
-            self._again.append(each)
+            self._retry(each)
         # Results that the worker still returns are ignored.
         futures: list[Future[Any]] = [Future(key, self._client) for key in mine]
         if futures:
@@ -291,19 +302,19 @@ class _Window:
             raise Lost from None
 
     def _refill(self) -> None:
-        """When at most half the allowed cells are at the scheduler, hand it more, as many as are allowed."""
+        """Hand the scheduler as many readings as are allowed, once it has at most half of them."""
         from distributed import fire_and_forget
 
-        window = CELLS_PER_THREAD * max(2, self._threads)
+        window = READINGS_PER_THREAD * max(2, self._threads)
         if len(self._out) > window // 2:
             return
         now, room = time.monotonic(), window - len(self._out)
         due = [each for each in self._again if each.not_before <= now][:room]
         for each in due:
             self._again.remove(each)
-        new = [Try(cell) for cell in itertools.islice(self._cells, room - len(due))]
+        new = [Try(reading) for reading in itertools.islice(self._readings, room - len(due))]
         self._exhausted = self._exhausted or len(new) < room - len(due)
-        # Cells that were lost before come first: if one crashes its worker, there is time to retry it.
+        # Those that were lost before come first: if one crashes its worker, there is time to retry it.
         tries = due + new
         if not tries:
             return
@@ -315,7 +326,7 @@ class _Window:
         # If workers write, a client that reconnects finds its earlier tasks under the same names.
         keys = [f"{each.name}-{run}" if shared else f"cell-{uuid.uuid4().hex}" for each in tries]
         # One message to the scheduler carries all tasks.
-        messages = [cell_message(run, each.cell, each.alone is not None, each.lost) for each in tries]
+        messages = [reading_message(run, each.reading, each.alone is not None, each.lost) for each in tries]
         futures = self._client.map(loads, messages, key=keys, pure=False, batch_size=None)
         if self._workforce.writes:
             # The client may disconnect: tasks it has handed out are finished all the same. Results held by
@@ -335,13 +346,13 @@ class _Window:
             return
         except StopAsyncIteration:
             raise Lost from None
-        # Wait for more: fetching results singly costs more than short cells. Workers have enough other cells.
+        # Wait for more: fetching results singly costs more than short cells. Workers have enough other work.
         await asyncio.sleep(_BATCH_SECONDS)
         come: list[Future[Any]] = [first, *self._completed.next_batch(block=False)]
-        # Cells that were taken back also appear here; they are skipped.
+        # Readings that were taken back also appear here; they are skipped.
         finished = [future for future in come if future.key in self._out]
         whole = [future for future in finished if future.status == "finished"]
-        outcomes: list[CellResult] = []
+        outcomes: list[list[CellResult]] = []
         if whole:
             # `gather` waits for results of frozen workers, and recomputes those of lost workers. Meanwhile no
             # worker can be found silent, so the timeout of `gather` is at most `silent_seconds`.
@@ -349,25 +360,26 @@ class _Window:
             outcomes = await self._answer(
                 gather, or_else=[], seconds=min(_ANSWER_SECONDS, self._aside.seconds)
             )
-        by_key = {outcome.row["key"]: outcome for outcome in outcomes}
-        ready = []
+        # Keyed by the first cell, since `gather` skips lost results.
+        by_key = {found[0].row["key"]: found for found in outcomes}
+        ready: list[CellResult] = []
         try:
             for future in finished:
                 each = self._out[str(future.key)]
-                outcome = by_key.get(each.cell.key) or await self._without_outcome(future, each)
-                # Delete it only here: if the line above raises Lost, the cell must still be run.
+                found = by_key.get(each.reading[0].key) or await self._without_outcomes(future, each)
+                # Delete it only here: if the line above raises Lost, the cells must still be run.
                 del self._out[str(future.key)]
-                if outcome is not None:
+                for outcome in found:
                     outcome.again = each.told
                     ready.append(outcome)
-                    if outcome.stored:
-                        self._ledger.add(each.cell.key, each)
+                if found and found[0].stored:
+                    self._ledger.add(each)
         finally:
             if ready:
                 self._done(ready)
 
-    async def _without_outcome(self, future: Future[Any], each: Try) -> CellResult | None:
-        """Reschedule a lost cell and return None, or return a "crashed" outcome if it crashes its workers."""
+    async def _without_outcomes(self, future: Future[Any], each: Try) -> list[CellResult]:
+        """Reschedule a lost reading and return [], or return "crashed" outcomes if it crashes its workers."""
         from distributed import KilledWorker
 
         error = await self._answer(future.exception) if future.status == "error" else None
@@ -376,14 +388,18 @@ class _Window:
         if isinstance(error, KilledWorker):
             each.alone = 0 if each.alone is None else each.alone + 1
             if each.alone >= TRIES:
-                outcome = crashed(
-                    each.cell, f"crashed its worker {each.alone} times although it ran in a subprocess"
-                )
-                outcome.row["attempts"] = each.lost + 1
-                return outcome
+                reason = f"crashed its worker {each.alone} times although it ran in a subprocess"
+                outcomes = [crashed(cell, reason) for cell in each.reading]
+                for outcome in outcomes:
+                    outcome.row["attempts"] = each.lost + 1
+                return outcomes
         each.lose(f"{type(error).__name__}: {error}" if error else f"the task was {future.status}")
-        self._again.append(each)
-        return None
+        self._retry(each)
+        return []
+
+    def _retry(self, each: Try) -> None:
+        """Run a reading again; cells that run in subprocesses are tried one by one."""
+        self._again += [each] if each.alone is None else each.by_cell()
 
 
 def _raise_if_cancelled() -> None:

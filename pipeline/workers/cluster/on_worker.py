@@ -9,13 +9,14 @@ import pickle
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ... import data
 from ...errors import InputError
+from ...run.readings import Reading
 from ...run.task import failed
 from ...store.schema import CellResult
 from ...store.store import MARK, Store
@@ -45,10 +46,10 @@ class Writer:
         self._lock, self._writing = threading.Lock(), threading.Lock()
         threading.Thread(target=self._write_now_and_then, daemon=True).start()
 
-    def add(self, outcome: CellResult) -> None:
-        """Add an outcome to those that are written next."""
+    def add(self, outcomes: list[CellResult]) -> None:
+        """Add outcomes to those that are written next."""
         with self._lock:
-            self._pending.append(outcome)
+            self._pending += outcomes
 
     def flush(self) -> None:
         """Write all pending outcomes now."""
@@ -204,11 +205,11 @@ def _written(plugin: Plugin) -> str:
     return str(path)
 
 
-def run_here(run: str, cell: Cell, apart: bool, lost: int) -> CellResult:
-    """Run a cell in a thread of this worker, or with `apart` in a subprocess.
+def run_here(run: str, reading: Reading, apart: bool, lost: int) -> list[CellResult]:
+    """Run a reading in a thread of this worker, or with `apart` each of its cells in a subprocess.
 
-    `lost` is the number of earlier tries that were lost. Returns the outcome, without most columns if this
-    worker writes it itself. Raises NotPrepared if this worker is not prepared in time: the cell must
+    `lost` is the number of earlier tries that were lost. Returns the outcomes, without most columns if this
+    worker writes them itself. Raises NotPrepared if this worker is not prepared in time: the cells must
     then run elsewhere.
     """
     with _arrived:
@@ -216,22 +217,28 @@ def run_here(run: str, cell: Cell, apart: bool, lost: int) -> CellResult:
             raise NotPrepared
         prepared = _prepared[run]
     preparation, writer = prepared.preparation, prepared.writer
-    paths = tuple(prepared.plugins[path] for path in cell.execution.plugins)
-    here = replace(cell, execution=replace(cell.execution, plugins=paths)).with_key(cell.key)
+    here = tuple(_with_local_paths(cell, prepared.plugins) for cell in reading)
+    limit, memory = preparation.cell_limit, _memory_limit()
     try:
         if apart:
-            limit, memory = preparation.cell_limit, _memory_limit()
-            outcome = run_in_subprocess(here, limit=limit, memory=memory, pins=preparation.pins)
+            outcomes = [
+                run_in_subprocess(cell, limit=limit, memory=memory, pins=preparation.pins) for cell in here
+            ]
         else:
-            outcome = run_with_timeout(here, preparation.cell_limit)
+            outcomes = run_with_timeout(here, limit)
     except Exception as error:
-        outcome = failed(cell, error)
-    if lost:
+        outcomes = [failed(cell, error) for cell in reading]
+    for outcome in outcomes if lost else ():
         outcome.row["attempts"] = lost + 1
     if writer is None:
-        return outcome
-    writer.add(outcome)
-    return outcome.receipt()
+        return outcomes
+    writer.add(outcomes)
+    return [outcome.receipt() for outcome in outcomes]
+
+
+def _with_local_paths(cell: Cell, plugins: Mapping[str, str]) -> Cell:
+    paths = tuple(plugins[path] for path in cell.execution.plugins)
+    return replace(cell, execution=replace(cell.execution, plugins=paths)).with_key(cell.key)
 
 
 def _memory_limit() -> float | None:
@@ -273,6 +280,6 @@ def message(function: Callable[..., Any], *args: Any) -> bytes:
     return pickle.dumps(_Call(function, args))
 
 
-def cell_message(run: str, cell: Cell, apart: bool, lost: int) -> bytes:
-    """Return the message that makes a worker run a cell."""
-    return message(run_here, run, cell, apart, lost)
+def reading_message(run: str, reading: Reading, apart: bool, lost: int) -> bytes:
+    """Return the message that makes a worker run a reading."""
+    return message(run_here, run, reading, apart, lost)

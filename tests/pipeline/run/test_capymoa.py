@@ -86,7 +86,7 @@ def test_cells_in_threads_are_as_one_after_the_other() -> None:
     with InFlight("threads", 2) as in_flight:
         compute_in_threads(
             2,
-            work,
+            [(cell,) for cell in work],
             lambda batch: found.update({each.row["key"]: each.row["mistakes"] for each in batch}),
             cell_limit=300.0,
             in_flight=in_flight,

@@ -345,7 +345,7 @@ def test_one_that_hangs_is_given_up_and_the_others_finish() -> None:
     with InFlight("out", 1) as in_flight:
         compute_in_threads(
             1,
-            given,
+            [(cell,) for cell in given],
             lambda batch: found.extend(each.row for each in batch),
             cell_limit=600.0,
             in_flight=in_flight,
@@ -357,9 +357,9 @@ def test_one_that_hangs_is_given_up_and_the_others_finish() -> None:
 @pytest.mark.usefixtures("impatient")
 def test_one_that_hangs_on_a_cluster_is_given_up() -> None:
     hanging, sound = cells({"name": "Hanging"}, {"name": "Sound"}, time_limit=0.5)
-    row = run_with_timeout(hanging, 600.0).row
+    row = run_with_timeout((hanging,), 600.0)[0].row
     assert (row["status"], row["error"]) == ("crashed", HUNG)
-    assert run_with_timeout(sound, 600.0).row["status"] == "ok"
+    assert run_with_timeout((sound,), 600.0)[0].row["status"] == "ok"
 
 
 def test_one_that_is_slow_is_stopped_with_its_curve() -> None:

@@ -110,15 +110,15 @@ def test_compiling_is_no_part_of_a_cells_time(monkeypatch: pytest.MonkeyPatch) -
 def test_what_compiles_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled, began, go = [], threading.Event(), threading.Event()
 
-    def learn(learner: Any, *_: Any) -> None:
-        compiled.append(type(learner).__name__)
+    def learn(learners: list[Any], *_: Any) -> None:
+        compiled.append(type(learners[0]).__name__)
         began.set()
         go.wait(60)
 
     monkeypatch.setattr(prequential, "_learn_all", learn)
     monkeypatch.setattr(prequential, "_compiled", set())
     part = splits.Fold(np.zeros((3, 2)), np.arange(3), np.zeros(3, np.int32))
-    arguments = OnlineModelSelection(gamma_init=0.1), ("own", ()), part, np.arange(2, dtype=np.int32)
+    arguments = [OnlineModelSelection(gamma_init=0.1)], ("own", ()), part, np.arange(2, dtype=np.int32)
     first, second = (threading.Thread(target=compile_loops, args=arguments) for _ in range(2))
     first.start()
     assert began.wait(60)
@@ -138,7 +138,7 @@ def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(prequential, "_learn_all", lambda *_: None)
     monkeypatch.setattr(prequential, "_compiled", set())
     part = splits.Fold(np.zeros((3, 2)), np.arange(3), np.zeros(3, np.int32))
-    arguments = AROW(), ("AROW", (("r", 1.0),)), part, np.arange(2, dtype=np.int32)
+    arguments = [AROW()], ("AROW", (("r", 1.0),)), part, np.arange(2, dtype=np.int32)
     compile_loops(*arguments)
     [mark] = (path for path in (tmp_path / "compiled").iterdir() if not path.suffix)
     mark.unlink()
@@ -152,7 +152,7 @@ def test_one_process_of_a_machine_compiles(tmp_path: Path, monkeypatch: pytest.M
     assert mark.exists()
     # Other numbers use the same code, so a compiled loop needs no waiting even if the lock is held.
     with filelock.FileLock(mark.with_suffix(".lock"), is_singleton=False):
-        compile_loops(AROW(r=2.0), ("AROW", (("r", 2.0),)), *arguments[2:])
+        compile_loops([AROW(r=2.0)], ("AROW", (("r", 2.0),)), *arguments[2:])
 
 
 class Counting(AROW):

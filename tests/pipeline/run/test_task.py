@@ -203,8 +203,8 @@ def test_a_score_that_is_no_number_fails_the_cell(monkeypatch: pytest.MonkeyPatc
 def test_blas_is_limited_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, int]] = []
     monkeypatch.setattr(cell_module, "threadpool_limits", lambda **limits: calls.append(limits))
-    cell_module._limit_blas.cache_clear()
+    cell_module.limit_blas.cache_clear()
     for _ in range(2):
         run_cell(cell_of({"name": "AROW"}))
     assert calls == [{"limits": 1}]
-    cell_module._limit_blas.cache_clear()
+    cell_module.limit_blas.cache_clear()

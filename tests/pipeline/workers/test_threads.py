@@ -16,6 +16,8 @@ import pytest
 from singlepass.learners import registry
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run.prequential import Patience
+from singlepass.pipeline.run.readings import Reading, run_reading
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.study.cell import Cell
@@ -61,7 +63,8 @@ def in_threads(
     cell_limit: float = CELL_LIMIT,
 ) -> None:
     with InFlight("out", n_threads) as in_flight:
-        compute_in_threads(n_threads, cells, done, cell_limit=cell_limit, in_flight=in_flight)
+        alone = ((cell,) for cell in cells)
+        compute_in_threads(n_threads, alone, done, cell_limit=cell_limit, in_flight=in_flight)
 
 
 def test_every_cell_is_run_once_whatever_the_number_of_threads() -> None:
@@ -77,7 +80,7 @@ def test_every_cell_is_run_once_whatever_the_number_of_threads() -> None:
 
 def test_threads_wait_for_who_takes_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_UNTAKEN", 8)
-    monkeypatch.setattr(threads, "run_cell", lambda cell, _: CellResult({"key": cell.key}))
+    monkeypatch.setattr(threads, "run_reading", lambda reading, _: [CellResult({"key": reading[0].key})])
     cells, taken, handed_on = cells_of(seeds=400), 0, 0
 
     def given() -> Iterator[Cell]:
@@ -133,10 +136,12 @@ def test_an_error_in_the_plan_is_raised_where_cells_are_asked_for() -> None:
 def test_what_is_interrupted_takes_no_further_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     taken, go_on = threading.Semaphore(0), threading.Event()
 
-    def slow(cell: Cell) -> CellResult:
+    def slow(reading: Reading, begins: Patience) -> list[CellResult]:
+        if reading[0].key != first:
+            return run_reading(reading, begins)
         taken.release()
         go_on.wait(60)
-        return CellResult({"key": cell.key})
+        return [CellResult({"key": first})]
 
     def cells() -> Iterator[Cell]:
         yield from cells_of(seeds=1)
@@ -148,9 +153,7 @@ def test_what_is_interrupted_takes_no_further_cells(monkeypatch: pytest.MonkeyPa
         raise KeyboardInterrupt
 
     first = cells_of(seeds=1)[0].key
-    monkeypatch.setattr(
-        threads, "run_cell", lambda cell, _: slow(cell) if cell.key == first else run_cell(cell)
-    )
+    monkeypatch.setattr(threads, "run_reading", slow)
     before = {*threading.enumerate()}
     given = cells()
     with pytest.raises(KeyboardInterrupt):
@@ -239,3 +242,19 @@ def test_a_suspect_is_run_in_a_process_apart() -> None:
     assert [row["status"] for row in rows] == ["ok"] * 3
     assert len({row["worker"] for row in rows}) == 2
     assert rows[0]["mistakes"] == run_cell(cells[1]).row["mistakes"]
+
+
+def test_a_suspect_point_of_a_grid_is_run_in_a_process_apart_as_are_those_read_with_it() -> None:
+    table = {"name": "s", "seeds": 1, "max_train": 20, "datasets": [{"name": "digits", "task": "round"}]}
+    grid = {"name": "AROW", "r": [0.1, 1.0, 10.0]}
+    cells = list(make_plan(parse_study({**table, "algorithms": [grid]})).tuning_cells())
+    given = [tuple(cells), *((cell,) for cell in cells_of(seeds=2))]
+    with InFlight("out", 1) as died:
+        died.note(0, cells[0].key)
+        rows: list[dict[str, Any]] = []
+        with InFlight("out", 1) as in_flight:
+            done = lambda batch: rows.extend(outcome.row for outcome in batch)  # noqa: E731
+            compute_in_threads(1, given, done, cell_limit=CELL_LIMIT, in_flight=in_flight)
+    assert [row["key"] for row in rows[:3]] == [cell.key for cell in cells]
+    assert [row["status"] for row in rows] == ["ok"] * 5
+    assert all(row.get("points") is None for row in rows)

@@ -28,13 +28,13 @@ def test_only_the_run_that_the_output_is_marked_with_is_written(tmp_path: Path) 
     store = _store(tmp_path)
     store.write_json(MARK, {"run": "this"})
     this, other = Writer(str(tmp_path), "this"), Writer(str(tmp_path), "other")
-    this.add(_outcome("a"))
-    other.add(_outcome("b"))
+    this.add([_outcome("a")])
+    other.add([_outcome("b")])
     this.flush()
     other.flush()
     assert list(store.done()) == ["a"]
     store.folder.remove(MARK)
-    this.add(_outcome("c"))
+    this.add([_outcome("c")])
     this.flush()
     assert list(store.done()) == ["a"]
 

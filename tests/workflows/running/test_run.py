@@ -131,9 +131,9 @@ def test_parts_are_bounded(
     monkeypatch.setattr("singlepass.pipeline.workers.threads._UNTAKEN", 2)
     study, _ = find_study(str(study_file))
     run_study(study, str(tmp_path / "two"), progress=silent, options=WorkerOptions(threads=2))
-    # A part is written from three cells on; a batch of two may arrive when two are waiting.
+    # A part is written from three cells on. Two readings of two cells may arrive when two cells are waiting.
     assert sum(written) == 28
-    assert max(written) <= 4
+    assert max(written) <= 6
     assert_same(finished, tmp_path / "two")
 
 

@@ -41,14 +41,16 @@ def test_the_keys_of_a_group_are_those_of_its_cells(stage: Evaluation) -> None:
 
 
 def ran(given: Work, costs: Costs) -> list[tuple[int, str, str]]:
-    return [(each.spec.seed, each.spec.dataset.label, each.spec.algorithm) for each in given.cells(costs)]
+    return [
+        (each.spec.seed, each.spec.dataset.label, each.spec.algorithm) for (each,) in given.readings(costs)
+    ]
 
 
 def test_cells_run_seed_by_seed_with_data_sets_together(stage: Evaluation) -> None:
     given = Work(stage.groups, stage.keys, set())
     names = [group.name for group in stage.groups]
     assert ran(given, Costs()) == [(seed, *name) for seed in (0, 1) for name in names]
-    cells = list(given.cells(Costs()))
+    cells = [cell for (cell,) in given.readings(Costs())]
     assert sorted(cell.key for cell in cells) == sorted(stage.keys)
     # Each cell is yielded with its own key.
     assert [cell.key for cell in cells] == [Cell(cell.spec).key for cell in cells]
@@ -65,8 +67,17 @@ def test_seeds_that_change_nothing_run_once() -> None:
 def test_the_points_of_a_grid_stay_together() -> None:
     grid = {"name": "AROW", "r": [0.1, 1.0]}
     tuning = Tuning(make_plan(parse_study(STUDY | {"algorithms": [grid]})))
-    assert [cell.key for cell in Work(tuning.groups, tuning.keys, set()).cells(Costs())] == tuning.keys
+    found = list(Work(tuning.groups, tuning.keys, set()).readings(Costs()))
+    assert [[cell.key for cell in reading] for reading in found] == [tuning.keys[:2], tuning.keys[2:]]
     assert len(tuning.keys) == 4
+
+
+def test_only_the_missing_points_of_a_grid_are_read() -> None:
+    grid = {"name": "AROW", "r": [0.1, 1.0, 10.0]}
+    tuning = Tuning(make_plan(parse_study(STUDY | {"algorithms": [grid]})))
+    known = {tuning.keys[1], *tuning.keys[3:]}
+    (reading,) = Work(tuning.groups, tuning.keys, known).readings(Costs())
+    assert [cell.key for cell in reading] == [tuning.keys[0], tuning.keys[2]]
 
 
 def test_the_longest_cells_of_a_seed_come_first_and_short_ones_stay_in_order(stage: Evaluation) -> None:

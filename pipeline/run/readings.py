@@ -1,0 +1,140 @@
+"""Learn the points of a grid in one reading of the rows, and judge each of them.
+
+Threads and workers run readings: tuples of cells. Most have one cell. The tuning cells of a linear learner on
+one (data set, noise, seed) differ in parameters only, so they read the same rows in the same order: up to
+LANES points with their numbers of passes are one reading. Each cell gets the row of results that it gets
+alone, except for its seconds, which are its share of the reading's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...learners import LANES, reading_of, wrong_predictions
+from ..store.schema import CellResult
+from ..study.cell import Cell, CellSpec, Execution, sorted_json
+from ..study.learner_factory import resolve_learner
+from .prequential import Patience, Stopwatch, begin, blocks_of, compile_loops, endless, recorded
+from .recorder import Recorder
+from .shared_inputs import SharedInputs, inputs_of
+from .task import about_inputs, describe, draw_seed, learner_of, limit_blas, run_cell, stamp, validation
+
+Reading: TypeAlias = tuple[Cell, ...]
+
+
+def are_read_together(spec: CellSpec, execution: Execution) -> bool:
+    """Return whether cells that differ from this one in parameters only can be read together.
+
+    Time limits and late labels apply to one cell at a time, and queries differ from point to point.
+    """
+    alone = spec.stage != "tune" or execution.time_limit is not None or spec.course.delay
+    return not alone and "query" not in dict(spec.params) and resolve_learner(spec.learner).linear
+
+
+def readings(cells: Iterable[Cell]) -> Iterator[Reading]:
+    """Group cells that can be read together: each group has at most LANES points, with all their passes."""
+    points = list(_by_point(cells).values())
+    for start in range(0, len(points), LANES):
+        yield tuple(cell for point in points[start : start + LANES] for cell in point.values())
+
+
+def _by_point(cells: Iterable[Cell]) -> dict[str, dict[Any, Cell]]:
+    """Return cells by their parameters without the number of passes, as JSON, and then by that number."""
+    points: dict[str, dict[Any, Cell]] = {}
+    for cell in cells:
+        params = dict(cell.spec.params)
+        passes = params.pop("epochs", 1)
+        points.setdefault(sorted_json(params), {})[passes] = cell
+    return points
+
+
+def run_reading(cells: Reading, begins: Patience = endless) -> list[CellResult]:
+    """Run the cells of a reading; an error becomes a row with status "failed"."""
+    if len(cells) > 1:
+        # If one point raises an error, each cell runs alone, so that the others have results.
+        with contextlib.suppress(Exception):
+            return _read(cells, begins)
+    return [run_cell(cell, begins) for cell in cells]
+
+
+def _read(cells: Reading, begins: Patience) -> list[CellResult]:
+    limit_blas()
+    started, began, spec, points = datetime.now(UTC), time.perf_counter(), cells[0].spec, _by_point(cells)
+    inputs = inputs_of(spec)
+    make, draw = learner_of(cells[0]).make, functools.partial(draw_seed, spec)
+    first = [next(iter(point.values())).spec.params for point in points.values()]
+    learners = [make(dict(params), draw, inputs.stream.classes) for params in first]
+    classes = np.arange(len(inputs.stream.classes), dtype=np.int32)
+    compile_loops(learners, (spec.learner, spec.params), inputs.train, classes)
+    begins()
+    for each in learners:
+        begin(each, classes, inputs.train)
+    passes = max(number for point in points.values() for number in point)
+    models, found = _Models(learners, passes, inputs, spec), dict[str, CellResult]()
+    for number in range(1, passes + 1):
+        models.learn()
+        if any(number in point for point in points.values()):
+            outcomes = zip(points.values(), models.outcomes(), strict=True)
+            found |= {point[number].key: outcome for point, outcome in outcomes if number in point}
+    own = stamp(started, (time.perf_counter() - began) / len(cells))
+    for cell in cells:
+        found[cell.key].row |= describe(cell) | own
+    return [found[cell.key] for cell in cells]
+
+
+class _Models:
+    """The models of a reading's points, and the record of each along the stream."""
+
+    def __init__(self, learners: list[Any], passes: int, inputs: SharedInputs, spec: CellSpec) -> None:
+        self._learners, self._inputs, self._spec = learners, inputs, spec
+        part = inputs.train
+        labels = inputs.noisy, part.codes
+        self._recorders = [
+            Recorder(*labels, spec.checkpoints, spec.course, inputs.counted_from) for _ in learners
+        ]
+        rows = part.in_order if part.renumbered is None else part.in_order_renumbered
+        self._reading = reading_of(learners, rows, passes)
+        self._watch = Stopwatch()
+        self._recorded = False
+
+    def learn(self) -> None:
+        """Make a pass over the stream; the first one is recorded."""
+        stops, noisy = self._recorders[0].stops, self._inputs.noisy
+        for start, stop, rows in blocks_of(self._learners[0], self._inputs.train):
+            block, codes, before = rows(start, stop), noisy[start:stop], self._seconds
+            noted = stops[(stops > start) & (stops <= stop)] - start
+            with self._watch:
+                if self._recorded:
+                    self._reading.learn_rows(block, codes)
+                    continue
+                passages = self._reading.learn_along(block, codes, noted)
+            for recorder, passage in zip(self._recorders, passages, strict=True):
+                recorder.add(passage, noted, before)
+        self._recorded = True
+
+    @property
+    def _seconds(self) -> float:
+        """Return a model's share of the seconds of learning."""
+        return self._watch.seconds / len(self._learners)
+
+    def outcomes(self) -> Iterator[CellResult]:
+        """Yield the outcome of each model after the passes so far."""
+        wrong, held_out = [0] * len(self._learners), self._inputs.held_out
+        if held_out is not None:
+            for start, stop, rows in blocks_of(self._learners[0], held_out[0]):
+                for g, scores in enumerate(self._reading.score_rows(rows(start, stop))):
+                    wrong[g] += wrong_predictions(scores, held_out[1][start:stop])
+        for learner, recorder, mistakes in zip(self._learners, self._recorders, wrong, strict=True):
+            outcome = recorded(recorder, learner.counters(), self._seconds)
+            if held_out is not None:
+                outcome.row |= validation(mistakes, len(held_out[1]))
+            outcome.row |= about_inputs(self._spec, self._inputs, outcome.row["n_examples"])
+            outcome.row["points"] = len(self._learners)
+            yield outcome
