@@ -227,7 +227,7 @@ class Greedy(QueryAll):
 
 
 def _copy_of_row(X: Rows, i: int) -> Rows:
-    """Return row `i` of a matrix from `as_rows` as a new matrix."""
+    """Return row `i` of a matrix as a new matrix of one row."""
     part = row_range(X, i, i + 1)
     if not isinstance(part, tuple):
         return part.copy()

@@ -34,7 +34,7 @@ class StreamLearner(Protocol):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        """Whether leaving out features that never occur keeps the outcome; see `StreamLearner`."""
+        """Whether the outcome stays the same if features that never occur are left out."""
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         """Reset the learner and prepare it for a stream.

@@ -168,7 +168,7 @@ class _Walk:
         found = value.__reduce_ex__(4)
         if isinstance(found, str):
             return self._by_name(getattr(value, "__module__", None) or type(value).__module__, found)
-        # Items 3 and 4 of what Python pickles are iterators, over the items of a list and of a dictionary.
+        # Items 3 and 4 of the result are iterators, over the items of a list and of a dictionary.
         parts = [list(part) if place > 2 and part is not None else part for place, part in enumerate(found)]
         return ["object", *map(self.listed, parts)]
 

@@ -63,7 +63,7 @@ def _is_exact(kept):
 
 @register_jitable
 def _multiply_out(v, kept):
-    """Multiply v by its scale, so that it is w, and return the new `kept` (see `_step`).
+    """Multiply v by its scale, so that it is w; return the scale, ‖v‖², its error and the target margin.
 
     If w is too long, w and the target are divided by 2^300.
     """

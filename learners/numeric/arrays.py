@@ -56,7 +56,7 @@ class FlatArray:
             builder.call(function, [address, *(ir.Constant(_INT32, option) for option in _READ_DATA_SOON)])
 
     def load_double(self, builder, index, lanes):
-        """Load values like `load`, widened to float64."""
+        """Load `lanes` consecutive values, widened to float64."""
         value = self.load(builder, index, lanes)
         if self.kind.dtype == types.float64:
             return value

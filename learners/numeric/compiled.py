@@ -171,7 +171,7 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     numba.config.CACHE_DIR = str(folder)
     try:
         dispatcher = numba.njit(**options)(function)
-        # The same as Numba's cache=True, but with the class above.
+        # Like Numba's cache=True, but with a cache that is safe for several processes.
         dispatcher._cache = _SharedCache(function, folder)
         return dispatcher
     finally:

@@ -66,10 +66,10 @@ def borrowed(_typing_context, X):
 
 @intrinsic
 def stretch(_typing_context, array, start, stop):
-    """Return elements start … stop - 1 of a 1-D C-contiguous array as a view like `borrowed` (compiled code
-    only).
+    """Return elements start … stop - 1 of a 1-D C-contiguous array as a view (compiled code only).
 
-    Bounds are not checked, and negative positions do not count from the end.
+    The view counts no references, like that of `borrowed`. Bounds are not checked, and negative positions do
+    not count from the end.
     """
 
     def codegen(context, builder, signature, arguments):

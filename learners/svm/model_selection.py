@@ -122,7 +122,7 @@ class FirstRows:
         return _ROWS - len(self)
 
     def add(self, X, codes):
-        """Keep a copy of rows, as `as_rows` returned them, and of their labels."""
+        """Keep a copy of rows (a matrix or a CSR tuple) and of their labels."""
         if isinstance(X, tuple):
             data, indices, indptr = X
             part = slice(indptr[0], indptr[-1])

@@ -56,7 +56,7 @@ def new_class_state(n_features, n_classes, value=0.0, place=0):
 
 
 def by_class(state, n_classes):
-    """Return a view of shape (n_classes, n_features) of an array from `new_class_state`."""
+    """Return the state of all classes, without padding, as a view of shape (n_classes, n_features)."""
     return state[:, :n_classes].T
 
 

@@ -189,7 +189,7 @@ _SLACK = 1e-9
 def _follow(M, n, start, changes, out):
     """Add to `out` how much each g changes if the bias and the α of the margin set change by `changes`.
 
-    `start` is added to the change of every f(x).
+    `start`, one number per row, is added to the change of f(x).
     """
     f = np.empty(min(n, 512))
     for first in range(0, n, 512):  # 512 values of f stay in the cache
