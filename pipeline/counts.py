@@ -42,18 +42,18 @@ class Trace:
 class Count:
     """Define a whole number that is counted along the stream."""
 
-    # Its column in the tables of cells and curves, and its name in `counters()`.
+    # The count's column in the tables of cells and curves, and its name in a learner's `counters()`.
     name: str
-    # Its name on axes.
+    # The count's name on axes.
     label: str
     # The attribute of another package's learner that contains it; None if the pipeline counts it from the
     # scores.
     attribute: str | None = None
-    # The numbers derived from it, by which algorithms may be compared.
+    # Numbers derived from the count, by which algorithms may be compared.
     measures: tuple[Measure, ...] = ()
-    # How it is drawn along the stream; None if it has no plot.
+    # How the count is drawn along the stream; None if it has no plot.
     trace: Trace | None = None
-    # Whether it is the current size of the model, which does not accumulate along the stream.
+    # Whether the count is the current size of the model, which does not accumulate along the stream.
     state: bool = False
 
 

@@ -53,14 +53,14 @@ class Scoring:
     sentence: str
     # Which values are better.
     direction: Direction = "higher"
-    # Whether it is a share, shown as a percentage; and its digits after the point.
+    # Whether the metric is a share, shown as a percentage; and its digits after the point.
     percent: bool = True
     decimals: int = 1
     # What a cell must store for it.
     needs: Kept = "classes"
     # Whether it is defined for tasks of two classes only.
     two_classes: bool = False
-    # Its possible sides: along the stream against clean or against given labels, and on the test part.
+    # Possible sides of the metric: along the stream against clean or given labels, and on the test part.
     sides: tuple[Side, ...] = ("clean", "given", "test")
     side: Side = "clean"
 

@@ -252,7 +252,7 @@ class FamilyDataset(Dataset):
 
 
 class FileSource(ConvertedSource):
-    """Read the user's own data, with or without a test part, from a place (see `files_at`)."""
+    """Read the user's own data, with or without a test part, from a file, folder, pattern or URL."""
 
     def __init__(self, place: str) -> None:
         self.place = place

@@ -98,7 +98,7 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
 
 
 def receive(name: str, chunk: Chunk) -> None:
-    """Write a piece of a table to a temporary folder in this machine's cache; `name` is from `parcel`."""
+    """Write a piece of a table to a temporary folder in this machine's cache; `name` names the transfer."""
     folder = _incoming(name)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / Path(chunk.file).name).open("r+b" if chunk.offset else "wb") as file:

@@ -210,7 +210,7 @@ class CellResult:
 
     # The cell's row of the cells table, by column; missing columns are null.
     row: dict[str, Any]
-    # Its rows of the curves table, by column but without the column "key"; empty for a failed cell.
+    # The cell's rows of the curves table, by column but without the column "key"; empty if it failed.
     curve: Curve = field(default_factory=dict)
     # Whether the worker that ran the cell stores it itself; the row then has only what progress needs, and
     # the curve is empty.

@@ -41,11 +41,11 @@ class WorkerCheckup:
     threads: int
     # Memory limit in bytes; 0 if there is no limit.
     memory: int
-    # Its versions and machine; a text says why they are unknown.
+    # The worker's versions and machine; a text says why they are unknown.
     environment: Environment | str
-    # Tables that must be sent to it; a text says why they are unknown.
+    # Tables that must be sent to the worker; a text says why they are unknown.
     lacking: list[data.Lack] | str
-    # Free bytes on the disk of its cache; a text says why the cache cannot be written.
+    # Free bytes on the disk of the worker's cache; a text says why the cache cannot be written.
     cache_free: int | str
 
 

@@ -261,7 +261,7 @@ def _spread(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _leftovers(cluster: Any, name: str, kwargs: dict[str, Any]) -> dict[str, str]:
-    """Return what survives of a cluster if this process is killed; see `SchedulerPlace`."""
+    """Return what survives if this process is killed: the name of jobs or the address of a scheduler."""
     from distributed import Scheduler
 
     if "job_name" in kwargs:

@@ -159,7 +159,7 @@ class Workforce:
         if not isinstance(answer, Environment):
             return "missing" if _lacks_package(answer) else f"{type(answer).__name__}: {answer}"
         self._known.add(address)
-        # The same name as in the rows of its cells.
+        # The rows of cells name the worker in the same way.
         self.environments[f"{answer.host}:{answer.pid}"] = answer
         self._places[address] = f"{answer.host} (cache {answer.cache})"
         unlike = differences(self._here, answer)
