@@ -55,7 +55,7 @@ def draw_diagram(
     peers: Sequence[Comparison] = (),
     letters: Sequence[int] = _LETTERS,
 ) -> None:
-    """Draw a diagram that fills the width of its axes; see `critical_difference`."""
+    """Draw a critical difference diagram that fills the width of its axes."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     layout = _layout(comparison, peers, 72 * axes.bbox.width / figure.dpi, letters)
