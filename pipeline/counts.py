@@ -42,9 +42,9 @@ class Trace:
 class Count:
     """Define a whole number that is counted along the stream."""
 
-    # The count's column in the tables of cells and curves, and its name in a learner's `counters()`.
+    # Column in the tables of cells and curves, and name in a learner's `counters()`.
     name: str
-    # The count's name on axes.
+    # Name on axes.
     label: str
     # The attribute of another package's learner that contains it; None if the pipeline counts it from the
     # scores.

@@ -52,7 +52,7 @@ class RunStatus:
     # Finished cells by status.
     cells: dict[str, int]
     per_minute: float
-    # Expected seconds until the run ends; None if unknown.
+    # Seconds until the run ends; None if unknown.
     seconds_left: float | None
     # The process that runs the study; "" if there is none.
     holder: str

@@ -84,7 +84,7 @@ class CapyMOAGuest(Guest):
         said = []
         with in_one_line("predict or train"):
             for x, code in zip(X, codes.tolist(), strict=True):
-                # `predict` does not read the label, so the instance serves to predict and to learn.
+                # Predicting does not read the label, so one instance serves both calls.
                 instance = self._instance(self._model.schema, x, code)
                 said.append(self._said(instance))
                 self._model.train(instance)

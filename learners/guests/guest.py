@@ -129,7 +129,7 @@ class Guest(ABC):
         return {name: int(value) for name, value in found.items() if value is not None and not np.ndim(value)}
 
     def switches(self) -> list[int] | None:
-        """Return the rows at which the learner's model changed (its ``switches_``), None if it has none."""
+        """Return the rows at which the model changed (``switches_``), None if the learner has none."""
         found = getattr(self.learner, "switches_", None)
         return None if found is None else [int(t) for t in found]
 

@@ -99,7 +99,7 @@ class RuleClassifier(KernelClassifier):
     """Base of the learners with a rule: a subclass defines ``_rule()``."""
 
     def _rule(self) -> Any:
-        """Return the rule, a named tuple of the learner's parameters with a method ``step``."""
+        """Return the rule: a named tuple of parameters with a method ``step``."""
         raise self._undefined("_rule")
 
     def _maintenance(self) -> Any:

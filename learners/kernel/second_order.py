@@ -152,7 +152,7 @@ class _RidgeRegression(KernelClassifier):
 
     _keeps_square = _keeps_companions = True
 
-    # The name of the parameter that is the ridge; rows with a margin above `_margin` are not learnt.
+    # Name of the parameter that is the ridge, and the largest margin of a row that is learnt.
     _ridge: str
     _margin: float
 

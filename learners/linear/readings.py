@@ -168,7 +168,7 @@ class Together:
         loop, arguments = learners[0]._loop()
         self._loop, self._names = _READINGS[loop]
         self._class_weights = arguments[-1]
-        # With fewer models than LANES, the last one is repeated.
+        # The last model stands for missing ones.
         models = [*learners, *[learners[-1]] * (LANES - len(learners))]
         self._rules = [each._rule() for each in learners]
         self._numbers = numbers_of(self._rules)
@@ -177,7 +177,7 @@ class Together:
             [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
         )
         for name, some, together in zip(self._names, arrays, self._state, strict=True):
-            # The weights of new learners are zeros, like the new array.
+            # New weights are zeros, like the new array.
             if name != "_weights" or any(each.n_examples_ for each in learners):
                 _interleave(some, together)
 
@@ -234,7 +234,7 @@ def reading_of(learners: Sequence[OnlineClassifier], X: Rows, passes: int = 1) -
 def learn_together(
     learners: Sequence[OnlineClassifier], X: Rows, codes: NDArray[np.int32]
 ) -> list[NDArray[np.float64]]:
-    """Let each learner learn the rows; return the scores of each, equal to those of its ``learn_rows``.
+    """Let each learner learn the rows; return the scores of each, as from its ``learn_rows``.
 
     The learners are of one class and have begun. Those whose rows can be read once learn in readings of LANES
     models, all others one by one.

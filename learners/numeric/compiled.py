@@ -171,7 +171,7 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     numba.config.CACHE_DIR = str(folder)
     try:
         dispatcher = numba.njit(**options)(function)
-        # Like Numba's cache=True, but with a cache that is safe for several processes.
+        # Like Numba's cache=True, but safe for several processes.
         dispatcher._cache = _SharedCache(function, folder)
         return dispatcher
     finally:

@@ -46,7 +46,7 @@ def seconds_now(_typing_context):
 
 
 def _to_check(X):
-    """Return whether a Numba type is that of unvalidated CSR rows, which the loop checks."""
+    """Return whether a Numba type is that of unvalidated CSR rows."""
     return isinstance(X, types.BaseTuple) and len(X) == 5
 
 

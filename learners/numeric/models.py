@@ -160,7 +160,7 @@ def model_update(step):
 def numbers_of(rules):
     """Return the fields of up to LANES rules as an array of shape (n_fields, LANES).
 
-    With fewer rules, the last one is repeated.
+    The last rule stands for missing ones.
     """
     columns = [*rules, *[rules[-1]] * (LANES - len(rules))]
     return np.array([[rule[i] for rule in columns] for i in range(len(rules[0]))], np.float64)

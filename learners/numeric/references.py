@@ -119,7 +119,7 @@ def _count_majority(given, clean, known, class_counts, counts):
 
 @register_jitable
 def _count_many_classes(given, clean, known, start, stop, class_counts, counts):
-    """Add the correct predictions of both baselines on rows start … stop - 1 to `counts`; K >= 2 classes."""
+    """Add the correct predictions of both baselines on rows of any number of classes to `counts`."""
     most, last = counts[MOST], counts[LAST]
     for t in range(start, stop):
         y, z, u = given[t], clean[t], known[t]

@@ -68,8 +68,7 @@ def borrowed(_typing_context, X):
 def stretch(_typing_context, array, start, stop):
     """Return elements start … stop - 1 of a 1-D C-contiguous array as a view (compiled code only).
 
-    The view counts no references, like that of `borrowed`. Bounds are not checked, and negative positions do
-    not count from the end.
+    The view counts no references. Bounds are not checked, and negative positions do not count from the end.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -195,7 +194,7 @@ _fill_holding_gil, _fill_releasing_gil = compiled(_fill, nogil=False), compiled(
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
     """Return a float64 array of shape (n_features,) filled with `value`, aligned so that loops are fastest.
 
-    Arrays that loops read together get different places (0, 1 or 2), for speed (see `_THIRD`).
+    Arrays that are read together take different places (0, 1 or 2), see `_THIRD`.
     """
     # The operating system provides zeros only when they are touched; other values are written once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)

@@ -197,7 +197,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         return self.classes_[(scores > 0.0).astype(np.intp)]
 
     def counters(self) -> dict[str, int]:
-        """Return the numbers of support vectors and kernel evaluations, by column of the results."""
+        """Return the numbers of support vectors and of kernel evaluations."""
         return {"support_vectors": self.n_support_, "kernel_evaluations": self.n_kernel_evaluations_}
 
     def __sklearn_tags__(self):

@@ -23,7 +23,7 @@ from .solvers.ramp import (
     take_steps,
 )
 
-# `most` is ALL: remember any number of rows. `initial` is REMEMBER: store rows without training.
+# Values of `most` (no limit) and of `initial` (store rows without training).
 ALL = -1
 REMEMBER = -1.0
 

@@ -24,7 +24,7 @@ class Comparison:
 
     metric: Metric
     noise: Noise
-    # Means over seeds, and their ranks: shape (N data sets, k algorithms), complete data sets only.
+    # Means over seeds, and their ranks, on complete data sets only: shape (N data sets, k).
     scores: pd.DataFrame
     ranks: pd.DataFrame
     # Mean rank of each algorithm, best first; empty if no data set is complete.

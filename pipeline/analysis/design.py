@@ -67,7 +67,7 @@ class Design:
 class Coverage:
     """Count how many cells of a study are in the store."""
 
-    # Evaluation cells (all except tuning cells) by status.
+    # Cells that are not for tuning, by status.
     ok: int
     failed: int
     stopped: int

@@ -32,7 +32,7 @@ class BundledSet:
     load: Callable[[], Table]
     #: Rows and features.
     shape: tuple[int, int]
-    #: The class names in the order of their codes.
+    #: Class names, by code.
     classes: tuple[str, ...]
     #: Terms of use.
     licence: str

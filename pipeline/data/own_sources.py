@@ -271,7 +271,7 @@ class FileSource(ConvertedSource):
         return *train, *test
 
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        # A moved or renamed file keeps its recipe; the suffix counts because it gives format and compression.
+        # The suffix gives format and compression. Folder and name do not matter, so files can be moved.
         hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
         recipe = {"files": hashes, "options": _plain(options)}
         train, test = self._parts(options, download=False)

@@ -137,8 +137,8 @@ def _from_table(table: Mapping[Any, Any]) -> Noise:
             raise ValueError("give either 'rates' or a 'matrix'")
         if kind is WindowNoise and not given["start"] < given["stop"]:
             raise ValueError(
-                f"the window's start 'from' must be less than its end 'to', got {given['start']:g} and "
-                f"{given['stop']:g}"
+                f"the window from {given['start']:g} to {given['stop']:g} is empty: "
+                "'from' must be less than 'to'"
             )
     except ValueError as error:
         raise ValueError(f"noise of model {model!r}: {error}") from None

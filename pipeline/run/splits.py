@@ -44,7 +44,7 @@ class Fold:
 
     @property
     def n_occurring(self) -> int | None:
-        """Return the number of features that occur, None if features are not renumbered."""
+        """Return the number of features that occur; None if not renumbered."""
         return None if self.renumbered is None else int(self.renumbered.shape[1])
 
     @functools.cached_property

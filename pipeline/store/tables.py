@@ -103,7 +103,7 @@ def to_parquet(table: pa.Table) -> bytes:
 
 
 def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:
-    """Return the cells and curves tables of finished cells, given each cell's row and curve by column."""
+    """Return the cells and curves tables of finished cells, given their rows and curves."""
     lengths = [len(curve.get("t", ())) for curve in curves]
     # Most columns are counts that few studies need: skip the columns that no row has.
     there = set[str]().union(*rows)

@@ -16,7 +16,7 @@ from .study import Study, misplaced
 
 # Limits the class names in an error, so that it stays one line.
 _MOST_NAMED = 10
-# The learners of a study by the labels of its algorithms.
+# A study's learners by the labels of its algorithms.
 Learners = Mapping[str, ResolvedLearner]
 
 

@@ -108,15 +108,15 @@ class Plan:
                 yield self._group(task, entry, noise, "run", members)
 
     def tuning_cells(self) -> Iterator[Cell]:
-        """Yield the tuning cells, group by group."""
+        """Yield the tuning cells."""
         return _cells(self.tuning_groups())
 
     def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
-        """Yield the evaluation cells that need no other cell's support size, group by group."""
+        """Yield the evaluation cells that need no support size."""
         return _cells(self.evaluation_groups(winners))
 
     def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
-        """Yield the evaluation cells that need other cells' support sizes, group by group."""
+        """Yield the evaluation cells that need other cells' support sizes."""
         return _cells(self.matched_groups(sizes))
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:

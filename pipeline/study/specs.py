@@ -126,7 +126,7 @@ def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dic
     return {**found, CLASS_WEIGHT: weights}
 
 
-# How a grid is tuned: "seed" on a reserved seed, the others along the stream, in one cell.
+# How grids are tuned: "seed" on a reserved seed, the others along the stream.
 Tune = Literal["seed", "leader", "weights"]
 Order = Literal["shuffled", "given"]
 

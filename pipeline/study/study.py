@@ -96,7 +96,7 @@ class Study(BaseModel):
     # Share of the rows that a seeded split holds out for testing.
     test_fraction: Share = 0.3
     folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
-    # Most training rows of a task that are used, chosen before any split: the same for all repetitions.
+    # Most training rows of a task, chosen before any split; the same in every repetition.
     max_examples: Count | None = None
     # Rows that one repetition uses; the order, seeded or given, decides which.
     max_train: Count | None = None

@@ -62,7 +62,7 @@ VOWPAL_WABBIT = {"adaptive steps": ([], AdaGradRDA), "--sgd": (["--sgd"], Online
 
 
 class Round(NamedTuple):
-    """One comparison with a library on a stream: how both get the rows, and the library's pass over them."""
+    """Describe one comparison with a library: how both get the rows of a stream."""
 
     way: str
     # The rows, cut into the parts that our learners get.
@@ -165,7 +165,7 @@ def written(stream: NamedStream, loss: str) -> Iterator[list[str]]:
 
 
 def vowpal_wabbit(stream: NamedStream) -> Iterator[Round]:
-    """Yield one comparison with Vowpal Wabbit, which reads the rows from its own cached file."""
+    """Yield one comparison with Vowpal Wabbit, which reads its own cached file."""
     part = stream.first(WRITTEN)
     way = "whole stream, theirs from a cached file"
     # The file exists until the caller has measured this comparison.

@@ -44,7 +44,7 @@ MANY_CLASSES: dict[str, Any] = {
     "AdaGrad-RDA": AdaGradRDA,
 }
 _POWERS = [10.0**k for k in range(-4, 4)]
-# Grids to time: the learner, the parameter that varies, and its values.
+# Learner, the parameter that varies, and its values.
 GRIDS: dict[str, tuple[Any, str, list[float]]] = {
     "PA-I": (PassiveAggressive, "C", _POWERS),
     "AROW": (AROW, "r", _POWERS),

@@ -177,7 +177,7 @@ class Work:
                     yield from ((cell,) for cell in own)
 
     def _ranked(self, groups: list[int], costs: Costs) -> list[int]:
-        """Return the indices of groups: those with long cells first, longest first; the rest in order."""
+        """Return the indices of groups: long cells first, longest first; the others in order."""
 
         def rank(index: int) -> float:
             seconds = costs.seconds(self._groups[index].name) or 0.0

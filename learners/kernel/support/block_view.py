@@ -32,10 +32,10 @@ class BlockView(NamedTuple):
     #: (slots, slots): the learner's matrix over the support set, empty if it keeps none; a triangular matrix
     #: is stored in blocks, with another shape (see `inverse_factor`).
     square: np.ndarray
-    #: The rows, as a padded matrix or a CSR tuple; and (b,): their squared norms.
+    #: The rows (padded matrix or CSR tuple), and (b,): their squared norms.
     rows: object
     norms: np.ndarray
-    #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
+    #: The kernel: its number, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
     #: (b or more, b or more): kernel values of each row of the block with the rows before it; or (1, b or
     #: more): scratch for the kernel values of one row with the rows after it.

@@ -153,7 +153,7 @@ class CachedView(NamedTuple):
     #: The rows of the block, packed, and their squared norms.
     block_rows: object
     block_norms: np.ndarray
-    #: The stored rows, as a padded matrix or a CSR tuple; their squared norms; and their k(x, x).
+    #: The stored rows (padded matrix or CSR tuple), their squared norms and their k(x, x).
     rows: object
     norms: np.ndarray
     diagonal: np.ndarray
@@ -161,7 +161,7 @@ class CachedView(NamedTuple):
     labels: np.ndarray
     #: The gradient of each stored row, as the learner defines and writes it.
     gradients: np.ndarray
-    #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
+    #: The kernel: its number, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
     cache: CacheLines
     #: (1, slots): scratch for the products of one row.

@@ -240,7 +240,7 @@ def in_panels(U, dtype):
 
 
 def from_panels(panels, D, d):
-    """Return the frequencies that `in_panels` has arranged as a matrix of shape (D, d)."""
+    """Return frequencies in panels as a matrix of shape (D, d)."""
     group = panels.shape[1]
     return panels.reshape(-1, d, group).transpose(0, 2, 1).reshape(-1, d)[:D]
 

@@ -201,7 +201,7 @@ class SparseRows:
         return self._values, self._columns, *places, *self._scratch
 
     def block_in_loops(self, packed, room):
-        """Return packed rows for compiled loops, as a tuple like that of the stored rows."""
+        """Return packed rows for compiled loops, as a tuple of arrays."""
         data, indices, indptr = packed
         return data, indices, indptr[:-1], indptr[1:], self._end, *room[1:]
 

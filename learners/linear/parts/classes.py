@@ -45,7 +45,7 @@ def weight_of(weights, code):
 def new_class_state(n_features, n_classes, value=0.0, place=0):
     """Return a float64 array of shape (n_features, width), where width is n_classes, padded to whole vectors.
 
-    `value` fills the array. Arrays that loops read together get different places (0, 1 or 2), for speed.
+    `value` fills the array. Arrays that are read together take different places (0, 1 or 2).
 
     >>> new_class_state(5, 10).shape
     (5, 16)

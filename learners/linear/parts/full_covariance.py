@@ -229,7 +229,7 @@ def variance_of_difference(sigma, x, y, z, buffer):
     """Return ΔfᵀΣΔf and store ΣΔf in ``buffer[0]``, where Δf is x in block y and -x in block z."""
     d = int(sigma[sigma.shape[0] - 1, _FEATURES])
     buffer[_DIRECTION] = 0.0
-    # Non-zeros are listed in the order of the vector, so the block of the lower class comes first.
+    # Non-zeros are listed in the vector's order: the block of the lower class comes first.
     first, sign = (y, 1.0) if y < z else (z, -1.0)
     n_nonzeros = _place_row(x, sign, first * d, buffer, 0)
     n_nonzeros = _place_row(x, -sign, (y + z - first) * d, buffer, n_nonzeros)

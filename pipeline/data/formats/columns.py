@@ -35,7 +35,7 @@ HASH_BITS = 16
 class Asked:
     """Contain the options of files with columns; the fields have the options' names."""
 
-    #: Label column; if empty, the only one with a name from `LABEL_NAMES`, such as "class".
+    #: Label column; empty takes the only one called "label", "target", "class" or "y".
     target: str = ""
     #: Columns whose values are categories.
     categorical: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ def remedy(names: Sequence[str]) -> str:
 
 
 def find_target(path: Path, names: Sequence[str], target: str) -> int:
-    """Return the position of the column `target`; if that is empty, of the only one called "class" or so."""
+    """Return the position of the column `target` or, if that is empty, of the only one in `LABEL_NAMES`."""
     if not names:
         raise InputError(f"{path}: the file has no columns")
     wanted = [i for i, name in enumerate(names) if name == target] if target else []

@@ -41,7 +41,7 @@ class ColumnBlock:
 
     #: Array or CSR array of shape (n, d).
     X: Any
-    #: The labels as stored in the file.
+    #: Labels as stored.
     labels: pa.Array
     #: Sort keys of the rows, float64; None if the rows are not sorted.
     keys: Any

@@ -43,7 +43,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Contain the labels of a data set's own classes, before a task joined some of them."""
+    """Contain a task's labels in the data set's own classes."""
 
     #: The data set's class code of each row of the task's stream.
     y: Codes

@@ -253,7 +253,7 @@ def test_a_rate_is_a_rate_however_it_is_written() -> None:
         ({"model": "features", "rate": 0.1, "scale": 0.0}, "'scale' must be a finite number > 0"),
         ({"model": "features", "rate": 0.1, "scale": math.inf}, "'scale' must be a finite number > 0"),
         ({"model": "window", "rate": 0.1, "from": 0.5}, "'to' is missing"),
-        ({"model": "window", "rate": 0.1, "from": 0.5, "to": 0.5}, "'from' must be less than its end 'to'"),
+        ({"model": "window", "rate": 0.1, "from": 0.5, "to": 0.5}, "'from' must be less than 'to'"),
         ({"model": "window", "rate": 0.1, "from": 0.5, "to": 2}, "'to' must be a place in the stream"),
         ({"model": "class"}, "give either 'rates' or a 'matrix'"),
         (

@@ -52,7 +52,7 @@ class Picture:
     title: str
     # Text printed above the drawing.
     heading: str
-    # SVG with placeholder colors, as `plots.svg.draw` returns it.
+    # SVG with placeholder colors.
     svg: str
     # Name of the drawing's file, relative to the report's folder; empty if only the page shows the drawing.
     file: str = ""

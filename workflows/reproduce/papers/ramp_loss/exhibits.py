@@ -181,7 +181,7 @@ def show_differences(evidence: Evidence) -> list[Block]:
 
 
 def show_solutions(evidence: Evidence) -> list[Block]:
-    """Return Fig. 2 of the paper: final boundaries and support vectors."""
+    """Return Fig. 2: boundaries and support vectors."""
     section = solutions.section(evidence["cost"].view)
     if section is None:
         raise NotThere("the study asks for no solutions")
@@ -218,7 +218,7 @@ def show_cost(evidence: Evidence) -> list[Block]:
 
 
 def show_forgetting(evidence: Evidence) -> list[Block]:
-    """Return Fig. 5 of the paper: kernel evaluations and accuracy of learners that forget rows."""
+    """Return Fig. 5: kernel evaluations and accuracy if rows are forgotten."""
     study, along = evidence["removal"], "along the stream"
     sets, styles = forgetting_sets(study), study.view.styles
     costs = [(name, study.curves("kernel_evaluations", FOUR, label)) for name, label in sets.items()]
@@ -234,7 +234,7 @@ def show_forgetting(evidence: Evidence) -> list[Block]:
 
 
 def show_queries(evidence: Evidence) -> list[Block]:
-    """Return Fig. 6 of the paper, accuracy by labels asked for, and a table of its accuracies."""
+    """Return Fig. 6, accuracy by labels asked for, and a table of its accuracies."""
     study = evidence["queries"]
     panels, axis = by_labels(study), Axis("labels asked for", "test accuracy, %", zero=False)
     missing = [name for name in PANELS if name not in panels]

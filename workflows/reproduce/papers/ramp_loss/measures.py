@@ -67,7 +67,7 @@ class Entry:
         return apart <= max(1.0, 2 * printed.accuracy_sd) + 1e-9
 
 
-# The results of all learners on one data set, by learner.
+# Results on one data set, by learner.
 Row = Mapping[str, Entry]
 
 
