@@ -75,9 +75,10 @@ class _Features:
 class FOGD(OnlineClassifier):
     """Fourier online gradient descent: if ``l = 1 - m > 0``, ``w += η y z(x)`` with random features z.
 
-    ``z(x) = [cos(U x), sin(U x)]/√D`` with D frequencies, the rows of U, drawn from N(0, 2 gamma I) once: the
-    expected inner product of two rows' features is ``exp(-gamma ‖x - z‖²)``. The time for a row grows with
-    its non-zeros times D, but not with the number of earlier rows.
+    ``m = y w·z(x)`` is the margin and ``z(x) = [cos(U x), sin(U x)]/√D``. The D rows of U, the frequencies,
+    are drawn from N(0, 2 gamma I) once. The expected value of ``z(x)·z(x')`` is the rbf kernel of x and x',
+    ``exp(-gamma ‖x - x'‖²)``. The time for a row grows with its non-zeros times D, but not with the number of
+    earlier rows.
 
     Parameters
     ----------
@@ -106,12 +107,13 @@ class FOGD(OnlineClassifier):
     The rows of the first call decide whether frequencies and features are float32 or float64. Dense and CSR
     rows with the same values give the same outcome to the last bit.
 
-    Sine and cosine are the same on every machine, to two units in the last place of the computed angle, for
-    angles up to 2²¹ = 2,097,152 (float32) or 2⁴⁸ (float64); larger angles count as 0. The angle itself is
-    rounded in the precision of the rows.
+    The angles U x, rounded in the precision of the rows, and their sines and cosines have the same bits on
+    every machine. The error of a sine or cosine is at most two units in the last place for angles up to 2²¹ =
+    2,097,152 (float32) or 2⁴⁸ (float64); larger angles count as 0.
 
-    Checked against figures of an independent implementation, which equals KOL's with its sine and cosine made
-    exact: KOL's sine is a parabola, and its inner products are not the kernel.
+    Checked against figures of an independent implementation. It agrees with KOL, the C++ library of the
+    paper's authors, once KOL's sine and cosine are made exact. KOL itself approximates the sine by a
+    parabola, so the inner products of its features are not the kernel.
 
     See Also
     --------

@@ -223,9 +223,12 @@ class KernelClassifier(OnlineClassifier):
 class RowCachingClassifier(KernelClassifier):
     """Base of the kernel learners that need kernel values between support vectors, cached row by row.
 
-    A subclass has one more parameter, ``cache_mb=200.0``, and its ``_learn_block`` gets a `CachedView`. Each
-    pass counts its rows from 0 (`support_`), so that a row has the same number in all passes. From the second
-    pass on ``_is_again`` is True: a row may be stored already. Rows after the last pass continue its count.
+    A subclass also has the parameter ``cache_mb=200.0``, the limit of the cache in MiB, and its
+    ``_learn_block`` gets a `CachedView`.
+
+    The row numbers in `support_` start from 0 in every pass, so that a row has the same number in all passes.
+    Rows learnt after the last pass get the numbers that follow. ``_is_again`` is True from the second pass
+    on: then the row to learn may already be stored.
     """
 
     cache_mb: NonNegative

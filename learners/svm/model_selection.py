@@ -459,7 +459,10 @@ class OnlineModelSelection(RowCachingClassifier):
         self.n_kernel_evaluations_ += model.learn(as_rows(X), codes, numbers, self._settings, blocks)
 
     def _choose_gamma(self, first):
-        """Choose γ by cross-validation on the first rows; both models then learn these rows again."""
+        """Choose γ by cross-validation on the first rows, then let two new models learn these rows.
+
+        They replace the simpler and the more complex model, which have learnt these rows with γ = 1/d.
+        """
         X, codes = first.take(self._dtype, self._sparse)
         self._gamma_init, evaluations = choose_gamma(X, codes, self._settings, self.classes_)
         self.n_kernel_evaluations_ += evaluations

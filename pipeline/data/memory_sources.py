@@ -25,7 +25,7 @@ _DIGITS = tuple("0123456789")
 
 @dataclass(frozen=True)
 class BundledSet:
-    """Declare a bundled set."""
+    """Declare a data set that comes with scikit-learn: how to load it, its shape, classes and options."""
 
     name: str
     #: Loads the table, with features scaled as `note` says, but not standardised.

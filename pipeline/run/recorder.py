@@ -18,8 +18,8 @@ from .splits import Codes, Floats, Rows, checkpoints
 Column = Sequence[Any] | NDArray[Any]
 
 _NOWHERE = np.empty(0, np.int64)
-# Rows with a smaller fading weight are left out of the fading area under the ROC curve. Otherwise each point
-# of the curve would sort the whole stream.
+# Fading areas under the ROC curve and fading average precisions leave out rows whose weight is below this.
+# Otherwise all rows of the stream so far would be sorted at every checkpoint.
 _LEAST_WEIGHT = 1e-100
 # Counts after every row are computed for this many rows at a time: with 26 classes they take 1.3 MB.
 _PIECE = 1024

@@ -303,8 +303,8 @@ class _Source:
         margins[order] = self._sorted_margins(part.X, part.rows[order], codes[order], level)
         return margins
 
-    # All noise rates of a repetition have the same rows, in different orders. If features are fitted, they
-    # are fitted to these rows, so they are the same too.
+    # Cached by the row numbers: all noise rates of a repetition have the same rows, in different orders, so
+    # they share the margins. X depends on these rows alone, because features are fitted to them or unchanged.
     @cachedmethod(
         attrgetter("margins"),
         lambda _, X, rows, codes, level: (sha256(rows).digest(), level),

@@ -87,7 +87,9 @@ def _without_the_guilty(
 ) -> tuple[list[Reading], list[Cell]]:
     """Run in subprocesses the cells that were running when the last run crashed; return the others.
 
-    Readings are for threads. Cells are for subprocesses: those of the learners that crashed again.
+    A reading is a tuple of cells that run together; `left` has the first key of each one that was running.
+    The others are returned in two lists: readings to run in threads, and cells to run in subprocesses because
+    their learner has crashed again.
     """
     guilty, others = set(), []
     for reading in readings:

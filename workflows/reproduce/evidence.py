@@ -96,9 +96,9 @@ class StudyEvidence:
             what = (
                 f"{who[columns[0]]} on {names[rows[0]]} is not complete"
                 if len(rows)
-                else "there is nothing to average"
+                else "no data set or no algorithm is selected"
             )
-            raise NotThere(f"{self.name}: {METRICS[metric].label}: {what}")
+            raise NotThere(f"{self.name}: cannot average {METRICS[metric].label}: {what}")
         return joined([each.sd for each in scores]).where(enough) if spread else mean
 
     def value(self, metric: str, algorithm: str, dataset: str, noise: float = 0.0) -> float:

@@ -148,7 +148,8 @@ def _widen(old, new):
 class CachedView(NamedTuple):
     """The stored rows, their kernel values and a block of the stream, as arrays for compiled loops."""
 
-    #: The kernel values of the block; slots are those of the stored rows.
+    #: The kernel values of the block's rows with the stored rows, and the coefficients of the stored rows.
+    #: A stored row has a slot: its column in ``block.values``, and its index in the arrays of stored rows.
     block: BlockView
     #: The rows of the block, packed, and their squared norms.
     block_rows: object

@@ -198,7 +198,7 @@ class IncrementalStore:
 
     @property
     def born(self):
-        """The numbers of the support vectors in the stream, by place."""
+        """The row numbers that the support vectors have in the stream, in the order of their places."""
         return self._numbers[self._places]
 
     def matrix(self, order):

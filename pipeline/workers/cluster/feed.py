@@ -76,7 +76,10 @@ class Try:
         self.lose("its workers were silent or unfit")
 
     def lose(self, reason: str) -> None:
-        """Note that the reading was lost and when to retry it; raise InputError after too many losses."""
+        """Count a try that ended without a stored outcome, and set the time of the next one.
+
+        Raises InputError if more than `_MOST_LOST` tries of these cells ended so.
+        """
         self.lost += 1
         if self.lost > _MOST_LOST:
             spec = self.reading[0].spec

@@ -117,7 +117,7 @@ def test_figures_that_are_not_there(results: StudyResults) -> None:
     cells = results.cells.copy()
     gone = (cells["dataset"] == "gauss") & (cells["algorithm"] == "PA") & (cells["seed"] == 0)
     study = StudyEvidence("toy", replace(results, cells=cells[~gone]))
-    with pytest.raises(NotThere, match="toy: test accuracy: PA on gauss is not complete"):
+    with pytest.raises(NotThere, match="toy: cannot average test accuracy: PA on gauss is not complete"):
         study.value("test_accuracy", "PA", "gauss")
     assert study.table("test_accuracy", gaps=True).loc["gauss"].isna()["PA"]
     assert study.table("test_accuracy", datasets=["gauss"], least_seeds=3).notna().all(axis=None)
