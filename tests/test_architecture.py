@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # (`pipeline` and `learners` are the modules in those folders themselves.)
 _LOWER = ("learners/numeric", "learners/estimator")
 _KERNEL = (*_LOWER, "learners/kernel/values", "learners/kernel/support")
-_TABLES = ("pipeline", "pipeline/data/io", "pipeline/data/tables")
+_TABLES = ("learners/numeric", "pipeline", "pipeline/data/io", "pipeline/data/tables")
 _FORMATS = (*_TABLES, "pipeline/data/formats")
 _RUN = (
     "learners",

@@ -57,7 +57,7 @@ def _measure_file(path: Path, shown: str) -> list[Measurement]:
         f"{shown}: convert",
         "convert",
         "load_and_compare",
-        "≥ 0.8",
+        "≥ 5",
         unit="{:.1f} s".format,
         peer_named="scikit-learn's loader",
     )

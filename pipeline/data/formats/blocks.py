@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from ..io.reading import Limits
 from ..io.spill import release
-from ..tables.options import Options, count_of, resolve_options
-from ..tables.stream import Codes, Matrix, Stream, arrays_of, int32_csr, is_sparse
+from ..tables.options import Options, resolve_options
+from ..tables.stream import Codes, Matrix, Stream, arrays_of, int32_csr, is_sparse, picked_rows, row_slice
 from .columns import Asked, lay_out
 from .encoding import survey
-from .files import file_options, open_columns
+from .files import file_options, open_columns, text_of_sparse_features
 from .labelled_columns import column_blocks
-from .svmlight import svmlight_blocks
+from .sparse_text import sparse_blocks
 
 # About 1 MB for rows of a hundred dense features.
 _ROWS = 1024
@@ -28,7 +28,8 @@ _ROWS = 1024
 class Block:
     """Consecutive rows of a file."""
 
-    #: svmlight: CSR, float64, int32 indices; d is the largest index so far unless ``n_features`` is given.
+    #: svmlight, Vowpal Wabbit: CSR, float64, int32 indices; d is the largest index so far unless the options
+    #: give it.
     #: CSV, Parquet, Arrow, ARFF: dense, or CSR if categories or words are hashed.
     X: Matrix
     #: The rows' labels as in the file: numbers or text.
@@ -64,9 +65,10 @@ def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, 
     X: Any = stream.X
     for start in range(0, len(stream.y), rows):
         y = stream.y[start : start + rows].copy()
-        wanted = slice(start, start + rows) if stream.rows is None else stream.rows[start : start + rows]
-        # Slices of a dense array are views, so copy them; slices of CSR are copies.
-        yield (X[wanted] if is_sparse(X) else np.array(X[wanted])), y
+        if stream.rows is None:
+            yield row_slice(X, start, start + rows).copy(), y
+        else:
+            yield picked_rows(X, stream.rows[start : start + rows]), y
         for array in arrays_of(X).values():
             release(array)
 
@@ -74,9 +76,8 @@ def stream_rows(stream: Stream, *, rows: int = _ROWS) -> Iterator[tuple[Matrix, 
 def _pieces(path: Path, options: Options) -> Iterator[Block]:
     file = open_columns(path, options)
     if file is None:
-        n_features, zero_based = count_of(options, "n_features"), bool(options["zero_based"])
-        limits = Limits.of(options)
-        for X, labels in svmlight_blocks(path, n_features=n_features, zero_based=zero_based, limits=limits):
+        scan, n_features = text_of_sparse_features(path, options)
+        for X, labels in sparse_blocks(path, scan, n_features=n_features, limits=Limits.of(options)):
             yield Block(X, labels)
         return
     asked = Asked.of(options)

@@ -16,7 +16,9 @@ from .arrow_files import ArrowFile
 from .columns import HASH_BITS, ONE_HOT, Asked, ColumnFile
 from .delimited import DelimitedFile
 from .labelled_columns import combine, read_columns
-from .svmlight import read_svmlight
+from .sparse_text import Scan, read_sparse
+from .svmlight import svmlight_scan
+from .vowpal_wabbit import vowpal_scan
 
 # Largest number of features, because indices and shapes are int32.
 _MOST_FEATURES = 2**31 - 1
@@ -44,8 +46,10 @@ class Format:
 
     suffixes: tuple[str, ...]
     options: Mapping[str, Option]
-    #: ``open(path, options)``, where options include defaults; None for svmlight, which has no columns.
+    #: ``open(path, options)``, where options include defaults; None for text of sparse features.
     open: Callable[[Path, Options], ColumnFile] | None
+    #: How lines of text of sparse features are scanned, given the options; None for files with columns.
+    scan: Callable[[Options], Scan] | None = None
     #: Whether a file may be compressed as a whole; formats that compress their own content may not.
     compressible: bool = True
 
@@ -71,6 +75,21 @@ FORMATS: dict[str, Format] = {
             "dense": Option("flag", False),
         },
         open=None,
+        scan=lambda options: svmlight_scan(
+            n_features=count_of(options, "n_features"),
+            zero_based=bool(options["zero_based"]),
+            limits=Limits.of(options),
+        ),
+    ),
+    "vw": Format(
+        suffixes=(".vw",),
+        options={
+            # Vowpal Wabbit's own default; at most 30, so that feature indices fit in int32.
+            "hash_bits": Option("count", 18, minimum=1, maximum=30),
+            "dense": Option("flag", False),
+        },
+        open=None,
+        scan=lambda options: vowpal_scan(hash_bits=count_of(options, "hash_bits")),
     ),
     "csv": Format(
         suffixes=(".csv", ".tsv"),
@@ -135,9 +154,20 @@ def file_options(path: Path, given: Options) -> Mapping[str, Option]:
 
 
 def open_columns(path: Path, options: Options) -> ColumnFile | None:
-    """Open a file with columns; return None for svmlight, which has none. `options` includes the defaults."""
+    """Open a file with columns; return None for text of sparse features. `options` includes the defaults."""
     opener = FORMATS[file_format(path, options["format"])].open
     return None if opener is None else opener(path, options)
+
+
+def text_of_sparse_features(path: Path, options: Options) -> tuple[Scan, int]:
+    """Return how the lines of a text of sparse features are scanned, and its number of features or 0."""
+    found = file_format(path, options["format"])
+    scan = FORMATS[found].scan
+    if scan is None:
+        raise ValueError(f"{path}: {found} files have columns")
+    if found == "vw":
+        return scan(options), 1 << count_of(options, "hash_bits")
+    return scan(options), count_of(options, "n_features")
 
 
 def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -> Table:
@@ -148,8 +178,21 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
     """
     # Keep the file's precision for standardising: means and deviations are computed from the stored numbers.
     dtype = "" if options["standardize"] else str(options["dtype"])
-    if FORMATS[file_format(paths[0], options["format"])].open is None:
-        return _read_svmlight(paths, tests, options, dtype)
+    found = file_format(paths[0], options["format"])
+    if FORMATS[found].scan is not None:
+        for each in (*paths, *tests):
+            if file_format(each, options["format"]) != found:
+                raise InputError(f"{each}: is not of the format of the training file, {found}")
+        scan, n_features = text_of_sparse_features(paths[0], options)
+        return read_sparse(
+            paths,
+            tests,
+            scan,
+            n_features=n_features,
+            dense=bool(options["dense"]),
+            dtype=dtype,
+            limits=Limits.of(options),
+        )
     asked = Asked.of(options)
     train = read_columns(_opened(paths, options), asked, dtype=dtype)
     test = read_columns(_opened(tests, options), asked, dtype=dtype, training=train) if tests else None
@@ -165,25 +208,8 @@ def _opened(paths: Sequence[Path], options: Options) -> list[ColumnFile]:
         file = open_columns(path, options)
         if file is None:
             raise InputError(
-                f"{path}: an svmlight file has no columns, but the training file has; give a test file with "
-                "the same columns"
+                f"{path}: text of sparse features has no columns, but the training file has; "
+                "give a test file with the same columns"
             )
         files.append(file)
     return files
-
-
-def _read_svmlight(paths: Sequence[Path], tests: Sequence[Path], options: Options, dtype: str) -> Table:
-    for several in (paths, tests):
-        if len(several) > 1:
-            raise InputError(
-                f"{several[0].parent}: {len(several)} svmlight files; only one can be read: join them (cat)"
-            )
-    return read_svmlight(
-        paths[0],
-        tests[0] if tests else None,
-        n_features=count_of(options, "n_features"),
-        zero_based=bool(options["zero_based"]),
-        dense=bool(options["dense"]),
-        dtype=dtype,
-        limits=Limits.of(options),
-    )

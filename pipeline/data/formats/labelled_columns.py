@@ -126,7 +126,7 @@ class _Collected:
 
     def __init__(self, encoder: Encoder, folder: Path, path: Path) -> None:
         self._encoder, self._folder = encoder, folder
-        self.rows = SpillingMatrix(folder, path)
+        self.rows = SpillingMatrix(folder)
         self.codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
         self.keys: SpillingArray[np.float64] | None = None
         self.found: dict[Any, int] = {}

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...errors import InputError
 from ..io.spill import release
 from ..tables.cache import cache_folder
-from ..tables.stream import SpillingMatrix, arrays_of
+from ..tables.stream import SpillingMatrix, arrays_of, picked_rows
 from .columns import ColumnFile
 from .labels import is_number
 
@@ -76,9 +76,9 @@ def by_keys(
     if (keys[1:] >= keys[:-1]).all():
         return X, codes
     order = np.argsort(keys, kind="stable")
-    moved = SpillingMatrix(cache_folder() / "streams", path)
+    moved = SpillingMatrix(cache_folder() / "streams")
     for start in range(0, len(order), _STEP):
-        moved.append(X[order[start : start + _STEP]])
+        moved.append(picked_rows(X, order[start : start + _STEP]))
         for array in arrays_of(X).values():
             release(array)
     return moved.finish(X.shape), codes[order]

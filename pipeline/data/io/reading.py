@@ -7,20 +7,28 @@ import gzip
 import hashlib
 import lzma
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from threading import Condition
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 from cachetools import LRUCache, cached
 
 from ...errors import InputError
 from .progress import report
 
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
 # How to uncompress a file, by its suffix.
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# More threads would wait for the one that reads the file and collects the rows.
+_MOST_THREADS = 8
 # A file that expands to less than this is harmless at any ratio.
 _HARMLESS_BYTES = 1 << 20
 
@@ -163,6 +171,30 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
             raise stream.too_long(number)
     if rest := b"".join(pieces):
         yield number, rest
+
+
+def in_threads(work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
+    """Yield the result of `work` for each item, in order; several threads work while the caller consumes.
+
+    At most twice as many items as threads are in work. An error of `work` is raised in its place.
+    """
+    import joblib  # takes too long to load for commands that read no file
+
+    n_threads = min(_MOST_THREADS, joblib.cpu_count())
+    items = iter(items)
+    if n_threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        due = deque(pool.submit(work, item) for item in islice(items, 2 * n_threads))
+        try:
+            while due:
+                made = due.popleft().result()
+                due.extend(pool.submit(work, item) for item in islice(items, 1))
+                yield made
+        finally:
+            for each in due:
+                each.cancel()
 
 
 def first_line(path: Path, limits: Limits = USUAL) -> tuple[int, str]:

@@ -19,6 +19,8 @@ T = TypeVar("T", bound=np.generic)
 # Arrays up to this size stay in memory, larger ones go to disk. A reader builds several arrays at once and
 # copies each block once, so it needs several times this memory.
 _SPILL_BYTES = 1 << 24
+# Smaller blocks are collected before they are written.
+_SMALL_BYTES = 1 << 16
 # Bytes in one step of a pass over a large array.
 _STEP_BYTES = 1 << 24
 
@@ -39,11 +41,13 @@ class SpillingArray(Generic[T]):
 
     def append(self, values: npt.NDArray[Any]) -> None:
         """Add copies of values at the end; raise InputError if the folder cannot be written or is full."""
-        block = np.array(values, dtype=self._dtype).reshape(-1)
+        # Later blocks of a large array are written at once.
+        copy = self._file is None or values.nbytes < _SMALL_BYTES
+        block = np.array(values, dtype=self._dtype, order="C", copy=copy or None).reshape(-1)
         self._blocks.append(block)
         self._held += block.nbytes
         self.size += block.size
-        if self._held > _SPILL_BYTES:
+        if self._held > _SPILL_BYTES or not copy:
             self._spill()
 
     def finish(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[T]:

@@ -23,6 +23,8 @@ from .stream import (
     first_where,
     int32_csr,
     is_sparse,
+    picked_rows,
+    row_slice,
 )
 
 # Up to this size a matrix is changed at once; a larger one block by block, so that it need not fit in memory.
@@ -106,7 +108,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
 
 def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -> Any:
     """Join dense blocks into one matrix with ``bias`` and ``dtype`` applied; store a large one on disk."""
-    made, d, plain = SpillingMatrix(cache_folder() / "streams", name), 0, FeatureFit(None, None, None)
+    made, d, plain = SpillingMatrix(cache_folder() / "streams"), 0, FeatureFit(None, None, None)
     for block in blocks:
         changed = change_features(name, block, plain, options)
         d = changed.shape[1]
@@ -133,7 +135,7 @@ def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any
 
     if _matrix_bytes(X) <= _WHOLE_BYTES:
         return change(X)
-    made = SpillingMatrix(cache_folder() / "streams", name)
+    made = SpillingMatrix(cache_folder() / "streams")
     for block in _blocks(X, None):
         made.append(change(block))
     return made.finish((X.shape[0], X.shape[1] + bool(options["bias"])))
@@ -169,7 +171,9 @@ def _blocks(X: Any, rows: Rows | None) -> Iterator[Any]:
         return
     step = _BLOCK_ROWS if is_sparse(X) else max(1, _BLOCK_BYTES // max(1, X.shape[1] * X.itemsize))
     for start in range(0, X.shape[0] if rows is None else len(rows), step):
-        yield X[start : start + step] if rows is None else X[rows[start : start + step]]
+        yield (
+            row_slice(X, start, start + step) if rows is None else picked_rows(X, rows[start : start + step])
+        )
         if _matrix_bytes(X) > _WHOLE_BYTES:
             for array in arrays_of(X).values():
                 release(array)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError
 from ..io.spill import SpillingArray, steps
 
 if TYPE_CHECKING:
@@ -27,7 +26,8 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 class Table:
     """Contain all rows of a source with its K classes, before a task is derived from it."""
 
-    #: Shape (n, d), float32 or float64; a C-contiguous array, or CSR with int32 indices.
+    #: Shape (n, d), float32 or float64; a C-contiguous array, or CSR with int32 indices. `indptr` is
+    #: int32, or int64 from 2^31 non-zeros on.
     X: Matrix
     #: Class codes 0..K-1, shape (n,).
     y: Codes
@@ -105,14 +105,58 @@ def first_where(X: Any, mask: npt.NDArray[np.bool_]) -> tuple[int, int, Any]:
     return row, int(X.indices[place[0]]), X.data[place[0]]
 
 
+def csr_of(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> csr_array:
+    """Return a CSR array of these arrays; SciPy's constructor would copy arrays of different index types."""
+    from scipy.sparse import csr_array
+
+    made = csr_array(shape, dtype=data.dtype)
+    made.data, made.indices, made.indptr = data, indices, indptr
+    return made
+
+
 def int32_csr(X: Any) -> Any:
-    """Return a sparse matrix as CSR with int32 indices, which every stream has; SciPy may choose int64."""
+    """Return a sparse matrix as CSR with int32 indices, which every stream has; SciPy may choose int64.
+
+    `indptr` is int32, too, below 2^31 non-zeros.
+    """
     from scipy.sparse import csr_array
 
     found = csr_array(X)
     found.indices = found.indices.astype(np.int32, copy=False)
-    found.indptr = found.indptr.astype(np.int32, copy=False)
+    found.indptr = found.indptr.astype(row_pointer_type(found.nnz), copy=False)
     return found
+
+
+def row_pointer_type(n_stored: int) -> type[np.int32] | type[np.int64]:
+    """Return the type of `indptr` for a number of non-zeros."""
+    return np.int32 if n_stored < 2**31 else np.int64
+
+
+def row_slice(X: Any, start: int, stop: int) -> Any:
+    """Return rows start … stop - 1 of a matrix as a view.
+
+    SciPy's slice of a CSR array would copy all its indices if `indptr` is int64.
+    """
+    if not is_sparse(X):
+        return X[start:stop]
+    start, stop = (min(each, X.shape[0]) for each in (start, stop))
+    ends = X.indptr[start : stop + 1]
+    stored = slice(ends[0], ends[-1])
+    ends = ends - ends[0]
+    data, indices = X.data[stored], X.indices[stored]
+    return csr_of(data, indices, ends.astype(row_pointer_type(len(data))), (stop - start, X.shape[1]))
+
+
+def picked_rows(X: Any, rows: Rows) -> Any:
+    """Return a copy of some rows of a matrix, in the given order; SciPy would copy as in `row_slice`."""
+    if not is_sparse(X):
+        return X[rows]
+    starts = X.indptr[rows].astype(np.int64)
+    lengths = X.indptr[rows + 1] - starts
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+    indptr = ends.astype(row_pointer_type(len(places)))
+    return csr_of(X.data[places], X.indices[places], indptr, (len(rows), X.shape[1]))
 
 
 def freeze(table: Table) -> Table:
@@ -142,39 +186,40 @@ def content_fingerprint(table: Table) -> str:
 
 
 class SpillingMatrix:
-    """Collect rows block by block into one matrix.
+    """Collect rows block by block into one matrix, stored in unnamed files in `folder` if it is large."""
 
-    A large matrix is stored in unnamed files in `folder`. `owner` is the file or data set that errors name.
-    """
-
-    def __init__(self, folder: Path, owner: object) -> None:
-        self._folder, self._owner = folder, owner
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._parts: list[SpillingArray[Any]] = []
 
     def append(self, X: Any) -> None:
-        """Add copies of rows; raise InputError at 2^31 non-zeros, or if the folder cannot be written."""
+        """Add copies of rows; raise InputError if the folder cannot be written or is full."""
+        if is_sparse(X):
+            self.append_csr(X.data, X.indices, X.indptr[1:])
+            return
         if not self._parts:
             self._parts = [SpillingArray(X.dtype.type, self._folder)]
-            if is_sparse(X):
-                self._parts += [SpillingArray(np.int32, self._folder) for _ in range(2)]
-                self._parts[2].append(np.zeros(1))
-        if not is_sparse(X):
-            self._parts[0].append(X)
-            return
-        data, indices, ends = self._parts
-        if data.size + X.nnz >= 2**31:
-            raise InputError(
-                f"{self._owner}: 2^31 non-zeros or more, but row offsets have 32 bits; split the file"
-            )
-        ends.append(X.indptr[1:] + data.size)
-        data.append(X.data)
-        indices.append(X.indices)
+        self._parts[0].append(X)
+
+    def append_csr(self, data: Any, indices: Any, ends: Any) -> None:
+        """Add the rows of a CSR matrix likewise; `ends` is its `indptr` without the leading 0."""
+        if not self._parts:
+            kinds: tuple[Any, ...] = data.dtype.type, np.int32, np.int64
+            self._parts = [SpillingArray(kind, self._folder) for kind in kinds]
+            self._parts[2].append(np.zeros(1))
+        self._parts[2].append(ends + np.int64(self._parts[0].size))
+        self._parts[0].append(data)
+        self._parts[1].append(indices)
 
     def finish(self, shape: tuple[int, int]) -> Any:
         """Return the matrix, either in memory or memory-mapped and read-only."""
         if len(self._parts) == 1:
             return self._parts[0].finish(shape)
-        from scipy.sparse import csr_array
-
         data, indices, ends = (part.finish() for part in self._parts)
-        return csr_array((data, indices, ends), shape=shape)
+        kind = row_pointer_type(len(data))
+        if kind is not np.int64:
+            narrow = SpillingArray(kind, self._folder)
+            for step in steps(ends):
+                narrow.append(np.frombuffer(step, np.int64).astype(kind))
+            ends = narrow.finish()
+        return csr_of(data, indices, ends, shape)

@@ -66,18 +66,15 @@ def test_which_files_train_is_part_of_what_a_table_is(folder: Path) -> None:
         ("parts/more/*.csv", "parts/more/*.csv: no file matches this pattern"),
         ("bare", "bare: no data file in this folder"),
         ("mixed", 'mixed: files of several formats (csv, parquet); select one format, such as'),
-        ("two/*.svm", "two: 2 svmlight files; only one can be read"),
     ],
 )  # fmt: skip
 def test_places_without_files_that_can_be_read(folder: Path, write: Write, place: str, line: str) -> None:
     base = folder.parent
-    for name in ("bare", "mixed", "two"):
+    for name in ("bare", "mixed"):
         (base / name).mkdir()
     write("bare/notes.txt", "")
     write("mixed/f.csv", "a,label\n1,x\n2,y\n")
     write("mixed/f.parquet", (folder / "a.parquet").read_bytes())
-    write("two/a.svm", "1 1:1\n-1 1:2\n")
-    write("two/b.svm", "1 1:1\n-1 1:2\n")
     with pytest.raises(InputError) as error:
         expand(path=place, base=base)
     assert line in str(error.value)

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from singlepass.pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
-from singlepass.pipeline.data.formats import arrow_files, delimited, svmlight
+from singlepass.pipeline.data.formats import arrow_files, delimited, sparse_text
 from singlepass.pipeline.data.formats.arrow_files import ArrowFile
 from singlepass.pipeline.data.formats.columns import Asked
 from singlepass.pipeline.data.formats.labelled_columns import read_columns
@@ -54,7 +54,7 @@ def tiny_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Split every file into many blocks, and write every array to disk."""
     # Long enough for the first line to fit into Arrow's first block.
     monkeypatch.setattr(delimited, "_BLOCK_BYTES", 64)
-    monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(sparse_text, "_BLOCK_BYTES", 16)
     monkeypatch.setattr(arrow_files, "_BATCH_BYTES", 200)
     monkeypatch.setattr(spill, "_SPILL_BYTES", 32)
 
@@ -130,7 +130,7 @@ def test_wrong_arguments(write: Write) -> None:
 
 
 def test_a_wrong_line_is_named_when_it_is_reached(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 8)
+    monkeypatch.setattr(sparse_text, "_BLOCK_BYTES", 8)
     path = write("f.svm", "1 1:1\n" * 20 + "-1 2:1 1:1\n" + "1 1:1\n")
     blocks = stream_blocks(path, rows=1)
     for _ in range(20):

@@ -96,7 +96,7 @@ def test_a_test_file_may_have_another_format(write: Write, tmp_path: Path) -> No
     write("t.svm", "1 1:1\n")
     stream = open_stream(expand(path="f.parquet", base=tmp_path, options={"test": "t.csv"})[0])
     np.testing.assert_array_equal(np.asarray(stream.X_test), np.asarray(stream.X))
-    with pytest.raises(InputError, match=r"t\.svm: an svmlight file has no columns, but"):
+    with pytest.raises(InputError, match=r"t\.svm: text of sparse features has no columns, but"):
         expand(path="f.parquet", base=tmp_path, options={"test": "t.svm"})
 
 
@@ -116,7 +116,8 @@ def test_tasks_of_a_file_with_three_classes(write: Write) -> None:
     ("name", "expected"),
     [
         ("a.csv", "csv"), ("a.b.CSV.GZ", "csv"), ("a.tsv.xz", "csv"), ("a.svmlight.bz2", "svmlight"),
-        ("a.libsvm", "svmlight"), ("a.parquet", "parquet"), ("a.arrow", "arrow"), ("a.feather", "arrow"),
+        ("a.libsvm", "svmlight"), ("a.vw.gz", "vw"),
+        ("a.parquet", "parquet"), ("a.arrow", "arrow"), ("a.feather", "arrow"),
     ],
 )  # fmt: skip
 def test_formats_by_suffix(name: str, expected: str) -> None:
@@ -135,7 +136,7 @@ def test_a_named_format_wins(write: Write) -> None:
         (
             "data.txt",
             {},
-            "the format is not clear from the name; set format = 'svmlight', 'csv', 'parquet', 'arrow'",
+            "the format is not clear from the name; set format = 'svmlight', 'vw', 'csv', 'parquet', 'arrow'",
         ),
         ("usps.bz2", {}, "the format is not clear from the name"),
         ("f.csv", {"format": "cvs"}, "format = 'cvs'; did you mean 'csv'?"),

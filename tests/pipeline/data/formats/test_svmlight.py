@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
-from singlepass.pipeline.data.formats import svmlight
-from singlepass.pipeline.data.formats.svmlight import read_svmlight, svmlight_blocks
+from singlepass.pipeline.data.formats import sparse_text, svmlight
+from singlepass.pipeline.data.formats.files import file_options, read_files
+from singlepass.pipeline.data.formats.sparse_text import sparse_blocks
+from singlepass.pipeline.data.formats.svmlight import read_svmlight, svmlight_scan
+from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -29,7 +32,8 @@ def read(
 ) -> tuple[list[float], list[list[tuple[int, float]]]]:
     """Return the label and the (index, value) pairs of every row, from the blocks of a file."""
     labels, rows = [], []
-    for X, y in svmlight_blocks(path, n_features=n_features, zero_based=zero_based):
+    scan = svmlight_scan(n_features=n_features, zero_based=zero_based)
+    for X, y in sparse_blocks(path, scan, n_features=n_features):
         assert X.indices.dtype == X.indptr.dtype == np.int32
         assert X.data.dtype == y.dtype == np.float64
         pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
@@ -219,13 +223,13 @@ def test_the_first_and_the_last_index(write: Write, zero_based: bool) -> None:
 
 
 def test_the_width_grows_with_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 8)
+    monkeypatch.setattr(sparse_text, "_BLOCK_BYTES", 8)
     path = write("f.svm", "1\n1\n1\n1\n1 1:1\n1 7:1\n1 2:1\n")
-    widths = [X.shape[1] for X, _ in svmlight_blocks(path)]
+    widths = [X.shape[1] for X, _ in sparse_blocks(path, svmlight_scan())]
     assert widths[0] == 0
     assert widths[-1] == 7
     assert widths == sorted(widths)
-    assert {X.shape[1] for X, _ in svmlight_blocks(path, n_features=9)} == {9}
+    assert {X.shape[1] for X, _ in sparse_blocks(path, svmlight_scan(n_features=9), n_features=9)} == {9}
 
 
 ROW = st.dictionaries(st.integers(1, 40), st.floats(allow_nan=False, allow_infinity=False), max_size=6)
@@ -244,7 +248,7 @@ def test_the_same_as_python(write: Write, rows: list[tuple[int, dict[int, float]
         split = [field.split(":") for field in fields]
         pairs.append([(int(index) - 1, float(value)) for index, value in split])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(svmlight, "_BLOCK_BYTES", block_bytes)
+        patch.setattr(sparse_text, "_BLOCK_BYTES", block_bytes)
         assert read(write("f.svm", text)) == (labels, pairs)
         # Suspicious blocks are read line by line, with the same result.
         assert read(write("f.svm", text.replace("\n", " qid:_\n"))) == (labels, pairs)
@@ -257,9 +261,9 @@ def test_what_is_right_is_not_read_line_by_line(write: Write, monkeypatch: pytes
 
 @pytest.mark.parametrize("end", ["", "\n", "\n-1 2:0.5\n"])
 def test_a_line_much_longer_than_a_block(write: Write, end: str) -> None:
-    n = 250_000
+    n = 1_000_000
     text = "+1 " + " ".join(f"{index}:{index % 97}.25" for index in range(1, n + 1)) + end
-    assert len(text) > 3_000_000 > 20 * svmlight._BLOCK_BYTES
+    assert len(text) > 20 * sparse_text._BLOCK_BYTES
     labels, rows = read(write("wide.svm", text))
     further = [[(1, 0.5)]] if "-1" in end else []
     assert labels == [1.0, -1.0][: 1 + len(further)]
@@ -267,7 +271,7 @@ def test_a_line_much_longer_than_a_block(write: Write, end: str) -> None:
 
 
 def test_many_files_at_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(svmlight, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(sparse_text, "_BLOCK_BYTES", 64)
     rng = np.random.RandomState(0)
     values = [rng.standard_normal(300).tolist() for _ in range(6)]
     paths = [
@@ -278,3 +282,72 @@ def test_many_files_at_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> No
         for k, (labels, rows) in enumerate(pool.map(read, paths)):
             assert labels == [k] * 300
             assert rows == [[(i % 7, value)] for i, value in enumerate(values[k])]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_the_number_of_threads_does_not_matter(
+    write: Write, monkeypatch: pytest.MonkeyPatch, n_threads: int
+) -> None:
+    monkeypatch.setattr("joblib.cpu_count", lambda: n_threads)
+    monkeypatch.setattr(sparse_text, "_BLOCK_BYTES", 100)
+    rng = np.random.RandomState(0)
+    values = rng.standard_normal(2000).tolist()
+    path = write("f.svm", "".join(f"{i % 2} {i % 7 + 1}:{value!r}\n" for i, value in enumerate(values)))
+    assert read(path) == ([i % 2 for i in range(2000)], [[(i % 7, value)] for i, value in enumerate(values)])
+    # The first wrong line is named, although a later block may be scanned before it.
+    lines = path.read_text().splitlines()
+    lines[700], lines[720] = "1 x:1", "1 y:1"
+    with pytest.raises(InputError, match=r"line 701: 'x:1'"):
+        read(write("g.svm", "\n".join(lines)))
+
+
+def test_several_files_are_read_as_one(write: Write) -> None:
+    paths = [write(f"{k}.svm", text) for k, text in enumerate(("1 1:1\n-1 9:2\n", "1 3:4", "-1 12:1\n"))]
+    options = resolve_options("files", {}, file_options(paths[0], {}))
+    table = read_files(paths[:2], paths[2:], options)
+    assert table.X.shape == (3, 12)
+    assert table.X.nonzero()[1].tolist() == [0, 8, 2]
+    assert table.X_test is not None
+    assert table.X_test.nonzero()[1].tolist() == [11]
+    with pytest.raises(InputError, match=r"f\.vw: is not of the format of the training file, svmlight"):
+        read_files([paths[0], write("f.vw", "1 | a")], [], options)
+
+
+def _outcome(block: bytes, *, slowly: bool) -> object:
+    scan = svmlight_scan()
+    try:
+        tokens = (
+            svmlight._read_lines(Path("f"), 1, block, 1 << 25, 1, "max_features = 33,554,432")
+            if slowly
+            else scan(Path("f"), 1, block)
+        )
+    except InputError as error:
+        return str(error)
+    return [array.tobytes() for array in tokens]
+
+
+def mutated_files(n: int, seed: int) -> int:
+    """Compare both readers on `n` mutated texts; return how many were read."""
+    rng = np.random.RandomState(seed)
+    line = b"%d qid:3 1:%r 7:%.17g 12:%.4f 100:1e-%d # c\n"
+    good = b"".join(line % (k % 3 - 1, k / 7, k / 11, k / 13, k) for k in range(9))
+    pieces = [b"9" * 20, b"nan", b"qid", *(bytes([each]) for each in b"\n :10#e-+._\xff")]
+    n_read = 0
+    for _ in range(n):
+        text = bytearray(good[: rng.randint(1, len(good))])
+        for _ in range(rng.randint(1, 4)):
+            at, piece = rng.randint(len(text) + 1), pieces[rng.randint(len(pieces))]
+            text[at : at + rng.randint(3)] = piece
+        fast, slow = (_outcome(bytes(text), slowly=slowly) for slowly in (False, True))
+        assert fast == slow, bytes(text)
+        n_read += isinstance(fast, list)
+    return n_read
+
+
+def test_mutated_files() -> None:
+    assert 100 < mutated_files(1000, 0) < 900
+
+
+@pytest.mark.slow
+def test_many_mutated_files() -> None:
+    assert 5000 < mutated_files(50_000, 1) < 45_000

@@ -1,0 +1,217 @@
+"""Parse decimal numbers of text in compiled code, correctly rounded."""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from ....learners.numeric.compiled import INLINE, register_jitable
+
+# Powers of ten that float64 represents exactly.
+_EXACT_TENS = 10.0 ** np.arange(23)
+# Decimal exponents beyond which a number of at most 19 digits is 0 or infinite.
+_SMALLEST_EXPONENT, _LARGEST_EXPONENT = -342, 308
+
+
+def _powers_of_five() -> npt.NDArray[np.uint64]:
+    """Return the leading 128 bits of 5^q as two halves, row ``q - _SMALLEST_EXPONENT``.
+
+    They are rounded down, or up for -27 <= q < 0, where a product may be exact.
+    """
+    rows = []
+    for q in range(_SMALLEST_EXPONENT, _LARGEST_EXPONENT + 1):
+        power = 5 ** abs(q)
+        if q < -27:
+            power = 2 ** (2 * power.bit_length() + 128) // power + 1
+        elif q < 0:
+            power = 2 ** (power.bit_length() + 127) // power + 1
+        shift = power.bit_length() - 128
+        leading = power >> shift if shift >= 0 else power << -shift
+        rows.append((leading >> 64, leading & (2**64 - 1)))
+    return np.array(rows, dtype=np.uint64)
+
+
+_FIVES = _powers_of_five()
+# 2^(p - 1075) for the biased binary exponents p of normal numbers: times a 53-bit mantissa it is the number.
+_TWOS = np.ldexp(1.0, np.arange(2047) - 1075)
+#: How `read_number` ends: not a number; its value; a number that only Python's float rounds correctly.
+WRONG, READ, HARD = 0, 1, 2
+
+# Numba computes in uint64 only if both operands have that type.
+_0, _1, _3, _8, _9, _10, _16, _32, _64 = (np.uint64(n) for n in (0, 1, 3, 8, 9, 10, 16, 32, 64))
+_LOW_HALF, _NINE_BITS, _ALL = np.uint64(0xFFFFFFFF), np.uint64(0x1FF), np.uint64(0xFFFFFFFFFFFFFFFF)
+_TWO_BITS, _2_TO_52, _2_TO_53, _63 = np.uint64(3), np.uint64(1 << 52), np.uint64(1 << 53), np.uint64(63)
+_MINUS, _PLUS, _POINT, _E, _ZERO = (np.uint64(ord(each)) for each in "-+.e0")
+# Masks and factors for eight digits at once; a byte that is 10 or more carries into its high bit.
+_EIGHT_ZEROS, _CARRY_FROM_10 = np.uint64(0x3030303030303030), np.uint64(0x7676767676767676)
+_HIGH_BITS, _PAIRS = np.uint64(0x8080808080808080), np.uint64(0x000000FF000000FF)
+_UPPER_PAIRS, _LOWER_PAIRS = np.uint64(100 + (1_000_000 << 32)), np.uint64(1 + (10_000 << 32))
+_POWERS = np.array([10**n for n in range(9)], dtype=np.uint64)
+# Digits that always fit a uint64.
+_MOST_DIGITS = np.uint64(19)
+
+
+@register_jitable(**INLINE)
+def byte(text, at):
+    """Return a byte of a text as uint64."""
+    return np.uint64(text[at])
+
+
+@register_jitable(**INLINE)
+def _product(a, b):
+    """Return the upper and the lower half of the 128-bit product of two uint64."""
+    a_high, a_low, b_high, b_low = a >> _32, a & _LOW_HALF, b >> _32, b & _LOW_HALF
+    middle = a_high * b_low + ((a_low * b_low) >> _32)
+    carry = a_low * b_high + (middle & _LOW_HALF)
+    return a_high * b_high + (middle >> _32) + (carry >> _32), a * b
+
+
+@register_jitable
+def _nearest(w, q):
+    """Return the float64 nearest to w 10^q, and whether it is certain (Lemire 2021, "Number parsing at a
+    gigabyte per second", Algorithm 1).
+
+    Zero is certain; subnormal and infinite numbers are not.
+    """
+    if w == _0:
+        return 0.0, True
+    if q < _SMALLEST_EXPONENT or q > _LARGEST_EXPONENT:
+        return 0.0, False
+    zeros = np.int64(0)
+    for step in (32, 16, 8, 4, 2, 1):
+        if w >> np.uint64(64 - step) == _0:
+            w <<= np.uint64(step)
+            zeros += step
+    high, low = _product(w, _FIVES[q - _SMALLEST_EXPONENT, 0])
+    # The lower half of the power matters only if every bit below the 55 leading ones is one.
+    if high & _NINE_BITS == _NINE_BITS:
+        second, _ = _product(w, _FIVES[q - _SMALLEST_EXPONENT, 1])
+        low += second
+        if second > low:
+            high += _1
+    if low == _ALL and not -27 <= q <= 55:
+        return 0.0, False
+    upper = high >> _63
+    shift = upper + _9
+    mantissa = high >> shift
+    # (217706 q) / 2^16, rounded down, is the binary exponent of 10^q.
+    power = ((217706 * q) >> 16) + 1086 + np.int64(upper) - zeros
+    if power <= 0:
+        return 0.0, False
+    # Exactly half-way between two numbers: round to even.
+    if low <= _1 and -4 <= q <= 23 and mantissa & _TWO_BITS == _1 and mantissa << shift == high:
+        mantissa &= ~_1
+    mantissa = (mantissa + (mantissa & _1)) >> _1
+    if mantissa >= _2_TO_53:
+        mantissa = _2_TO_52
+        power += 1
+    if power >= 2047:
+        return 0.0, False
+    return np.float64(np.int64(mantissa)) * _TWOS[power], True
+
+
+@intrinsic
+def _eight_bytes(_typing_context, text, at):
+    """Return eight bytes of a text from a position on as a little-endian uint64."""
+
+    def codegen(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
+        value = builder.load(address)
+        value.align = 1
+        # The processors that Numba compiles for with swapped bytes (s390x) need the bytes in this order, too.
+        return value if sys.byteorder == "little" else builder.bswap(value)
+
+    return types.uint64(text, types.uint64), codegen
+
+
+@intrinsic
+def _trailing_zeros(_typing_context, bits):
+    """Return the number of zero bits below the lowest one; 64 for 0."""
+
+    def codegen(_context, builder, _signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), codegen
+
+
+@register_jitable(**INLINE)
+def digits_from(text, at, number):
+    """Append the digits at a position to a number, modulo 2^64; return (position after them, number).
+
+    Eight bytes are taken at once (Lemire 2021, section 5), because a loop over digits is mispredicted at the
+    end of each number.
+    """
+    while True:
+        # The digits become 0 to 9; the first larger byte ends them, and carries after it do not matter.
+        eight = _eight_bytes(text, at) ^ _EIGHT_ZEROS
+        n = _trailing_zeros(((eight + _CARRY_FROM_10) | eight) & _HIGH_BITS) >> _3
+        if n == _0:
+            return at, number
+        # Leading zeros come first in memory, so they are the low bytes.
+        eight <<= _64 - (n << _3)
+        eight = eight * _10 + (eight >> _8)
+        eight = ((eight & _PAIRS) * _UPPER_PAIRS + ((eight >> _16) & _PAIRS) * _LOWER_PAIRS) >> _32
+        number = number * _POWERS[n] + eight
+        at += n
+        if n < _8:
+            return at, number
+
+
+@register_jitable(**INLINE)
+def read_number(text, at):
+    """Return (position after the number, its value, `WRONG`, `READ` or `HARD`) of the number at a position.
+
+    `text` is uint8 and ends with a line end, where every number stops. `at` is uint64.
+    """
+    negative = byte(text, at) == _MINUS
+    if negative or byte(text, at) == _PLUS:
+        at += _1
+    start = at
+    at, mantissa = digits_from(text, at, _0)
+    n_digits = at - start
+    exponent = np.int64(0)
+    if byte(text, at) == _POINT:
+        at += _1
+        fraction = at
+        at, mantissa = digits_from(text, at, mantissa)
+        exponent -= np.int64(at - fraction)
+        n_digits += at - fraction
+    if n_digits == _0:
+        return at, 0.0, WRONG
+    if n_digits > _MOST_DIGITS:
+        # Leading zeros do not count.
+        first = start
+        while byte(text, first) == _ZERO or byte(text, first) == _POINT:
+            n_digits -= np.uint64(byte(text, first) == _ZERO)
+            first += _1
+    if byte(text, at) | _32 == _E:
+        at += _1
+        down = byte(text, at) == _MINUS
+        if down or byte(text, at) == _PLUS:
+            at += _1
+        begin = at
+        at, power = digits_from(text, at, _0)
+        if at == begin:
+            return at, 0.0, WRONG
+        if at - begin > _8:
+            # Leading zeros, or a number that is 0 or infinite.
+            return at, 0.0, HARD
+        exponent += -np.int64(power) if down else np.int64(power)
+    if n_digits > _MOST_DIGITS:
+        return at, 0.0, HARD
+    if mantissa <= _2_TO_53 and -22 <= exponent <= 22:
+        # An exact mantissa times or over an exact power is rounded once (Clinger 1990).
+        value = np.float64(np.int64(mantissa))
+        value = value * _EXACT_TENS[exponent] if exponent >= 0 else value / _EXACT_TENS[-exponent]
+    else:
+        value, certain = _nearest(mantissa, exponent)
+        if not certain:
+            return at, 0.0, HARD
+    return at, -value if negative else value, READ

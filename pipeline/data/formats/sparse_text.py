@@ -1,0 +1,108 @@
+"""Read text whose lines have a label and sparse features, in blocks of lines that threads scan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+from ..io.reading import USUAL, Limits, first_line, in_threads, open_text, whole_lines
+from ..io.spill import SpillingArray
+from ..tables.cache import cache_folder
+from ..tables.stream import SpillingMatrix, Table, csr_of, first_where
+from .labels import encode_labels
+from .tokens import Tokens
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+#: ``scan(path, number, block)`` returns the rows of complete lines, of which the first has this number, or
+#: raises InputError for the first wrong line.
+Scan: TypeAlias = Callable[[Path, int, bytes], Tokens]
+
+# Bytes read at a time; larger blocks are hardly faster and take more memory.
+_BLOCK_BYTES = 1 << 19
+
+
+def read_sparse(
+    paths: Sequence[Path],
+    tests: Sequence[Path],
+    scan: Scan,
+    *,
+    n_features: int = 0,
+    dense: bool = False,
+    dtype: str = "",
+    limits: Limits = USUAL,
+) -> Table:
+    """Read files one after the other, and their test files, so that both parts have the same features.
+
+    An `n_features` of 0 takes as many features as the rows need. `dense` returns arrays instead of CSR with
+    int32 indices. `dtype` is "float32" or "float64" (the default).
+    """
+    parts = []
+    for some in filter(None, (paths, tests)):
+        for each in some:
+            first_line(each, limits)
+        parts.append(_all_rows(some, scan, dtype or "float64", limits))
+    width = n_features or max(width for *_, width in parts)
+    test = (parts[1][0], tests[0]) if tests else (None, None)
+    classes, y, y_test = encode_labels(parts[0][0], paths[0], *test)
+    matrices: list[Any] = [rows.finish((len(labels), width)) for labels, rows, _ in parts]
+    if dense:
+        matrices = [np.ascontiguousarray(X.toarray()) for X in matrices]
+    return Table(matrices[0], y, classes, matrices[1] if tests else None, y_test)
+
+
+def sparse_blocks(
+    path: Path, scan: Scan, *, n_features: int = 0, limits: Limits = USUAL
+) -> Iterator[tuple[Any, Floats]]:
+    """Yield (X, labels) for blocks of lines of a file, in file order and bounded memory.
+
+    X is CSR, float64 with int32 indices; its width is the largest index so far unless `n_features` is given.
+    """
+    width = 0
+    for tokens in _tokens(path, scan, limits):
+        width = n_features or max(width, int(tokens.indices.max(initial=-1)) + 1)
+        ends = np.concatenate([[0], tokens.ends]).astype(np.int32)
+        yield csr_of(tokens.values, tokens.indices, ends, (len(tokens.labels), width)), tokens.labels
+
+
+def _tokens(path: Path, scan: Scan, limits: Limits) -> Iterator[Tokens]:
+    """Yield the rows of a file, in file order; the blocks depend on the file only."""
+    with open_text(path, limits) as (stream, report_position):
+        blocks = whole_lines(stream, _BLOCK_BYTES)
+        for tokens in in_threads(lambda numbered: scan(path, *numbered), blocks):
+            yield tokens
+            report_position()
+        report_position()
+
+
+def _all_rows(
+    paths: Sequence[Path], scan: Scan, dtype: str, limits: Limits
+) -> tuple[Floats, SpillingMatrix, int]:
+    """Read all rows of files in bounded memory; return labels, rows, and the width that the rows need."""
+    folder = cache_folder() / "streams"
+    labels, rows, largest = SpillingArray(np.float64, folder), SpillingMatrix(folder), -1
+    for path in paths:
+        before = labels.size
+        for values in _tokens(path, scan, limits):
+            if dtype == "float32":
+                over = np.abs(values.values) > np.finfo(np.float32).max
+                if over.any():
+                    raise _too_large(path, labels.size - before, values, over)
+            rows.append_csr(values.values.astype(dtype, copy=False), values.indices, values.ends)
+            labels.append(values.labels)
+            largest = max(largest, int(values.indices.max(initial=-1)))
+    return labels.finish(), rows, largest + 1
+
+
+def _too_large(path: Path, done: int, tokens: Tokens, over: npt.NDArray[np.bool_]) -> InputError:
+    ends = np.concatenate([[0], tokens.ends])
+    X = csr_of(tokens.values, tokens.indices, ends, (len(tokens.labels), int(tokens.indices.max()) + 1))
+    row, column, value = first_where(X, over)
+    return InputError(
+        f"{path}, row {done + row + 1}, feature {column + 1}: {value} does not fit float32; set "
+        'dtype = "float64"'
+    )

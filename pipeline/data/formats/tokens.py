@@ -1,0 +1,326 @@
+"""Scan blocks of svmlight and Vowpal Wabbit text in compiled code."""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....learners.numeric.compiled import INLINE, compiled, register_jitable
+from .decimals import HARD, WRONG, byte, digits_from, read_number
+
+# Numba computes in uint64 only if both operands have that type.
+_0, _1, _3, _4, _5, _13, _15, _16, _17, _18, _19 = (
+    np.uint64(n) for n in (0, 1, 3, 4, 5, 13, 15, 16, 17, 18, 19)
+)
+_TAB, _NEWLINE, _RETURN, _SPACE, _COLON = (np.uint64(ord(each)) for each in "\t\n\r :")
+_BAR, _LAST_ASCII = np.uint64(ord("|")), np.uint64(127)
+_WORD = np.uint64(0xFFFFFFFF)
+_COMMENT, _Q, _I, _D = (np.uint64(ord(each)) for each in "#qid")
+
+
+class Tokens(NamedTuple):
+    """Contain the rows of a block of lines."""
+
+    labels: npt.NDArray[np.float64]
+    #: Position after the last non-zero of each row.
+    ends: npt.NDArray[np.int64]
+    #: Feature indices from 0, rising in each row.
+    indices: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+
+
+class _Scratch(threading.local):
+    """Contain the memory that a thread scans into, since fresh memory costs as much as the scan."""
+
+    def __init__(self) -> None:
+        self._arrays: tuple[npt.NDArray[Any], ...] = ()
+
+    def arrays(self, n_bytes: int) -> tuple[npt.NDArray[Any], ...]:
+        """Return arrays for the labels, ends, indices, values and hard numbers of a text."""
+        # A row ("1\n") or feature (" a") has at least two bytes. Memory that is not written costs nothing.
+        n = n_bytes // 2 + 1
+        if not self._arrays or len(self._arrays[0]) < n:
+            self._arrays = (
+                np.empty(n),
+                np.empty(n, np.int64),
+                np.empty(n, np.int32),
+                np.empty(n),
+                np.empty((2 * n, 3), np.int64),
+            )
+        return self._arrays
+
+
+_scratch = _Scratch()
+
+
+def text_of(block: bytes) -> npt.NDArray[np.uint8]:
+    """Return a block as an array that ends with a line end, before eight bytes that may be read."""
+    return np.frombuffer(b"%b\n%b" % (block, bytes(8)), dtype=np.uint8)[:-8]
+
+
+def svmlight_tokens(block: bytes, *, lowest: int, most: int) -> Tokens | None:
+    """Scan complete lines of svmlight text; return None if a line is wrong or unusual, without saying which.
+
+    Feature indices in the text start at `lowest`, 0 or 1, and there are `most` features.
+    """
+    arrays = _scratch.arrays(len(block))
+    n_rows, n_entries, n_hard = _scan_svmlight(text_of(block), lowest, most + lowest - 1, *arrays)
+    return _finished(block, arrays, n_rows, n_entries, n_hard)
+
+
+def vowpal_tokens(block: bytes, *, hash_bits: int) -> Tokens | None:
+    """Scan complete lines of Vowpal Wabbit text likewise; features are hashed into 2^`hash_bits` indices."""
+    arrays = _scratch.arrays(len(block))
+    n_rows, n_entries, n_hard = _scan_vowpal(text_of(block), np.uint64((1 << hash_bits) - 1), *arrays)
+    tokens = _finished(block, arrays, n_rows, n_entries, n_hard)
+    if tokens is None:
+        return None
+    n_entries = merge_duplicates(tokens.ends, tokens.indices, tokens.values)
+    return tokens._replace(indices=tokens.indices[:n_entries], values=tokens.values[:n_entries])
+
+
+def _finished(
+    block: bytes, arrays: tuple[npt.NDArray[Any], ...], n_rows: int, n_entries: int, n_hard: int
+) -> Tokens | None:
+    """Let Python read the hard numbers of a scanned block; return copies, or None if a number is infinite."""
+    labels, ends, indices, values, hard = arrays
+    if n_rows < 0:
+        return None
+    for place, start, end in hard[:n_hard].tolist():
+        number = float(block[start:end])
+        if not math.isfinite(number):
+            return None
+        if place >= 0:
+            labels[place] = number
+        else:
+            values[-1 - place] = number
+    rows, entries = slice(n_rows), slice(n_entries)
+    return Tokens(labels[rows].copy(), ends[rows].copy(), indices[entries].copy(), values[entries].copy())
+
+
+@register_jitable(**INLINE)
+def _ends_token(each):
+    """Return whether a byte is white space or begins a comment."""
+    return _TAB <= each <= _RETURN or each in (_SPACE, _COMMENT)
+
+
+@register_jitable(**INLINE)
+def _skip_blanks(text, at):
+    """Return the position of the next byte that is not white space, or of the line end."""
+    each = byte(text, at)
+    while each == _SPACE or (_TAB <= each <= _RETURN and each != _NEWLINE):
+        at += _1
+        each = byte(text, at)
+    return at
+
+
+@compiled
+def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard):
+    """Fill the arrays; return (rows, entries, hard numbers), with -1 rows if a line is wrong.
+
+    A hard number is left to Python: row or (negative, from -1) entry, start, end. `text` ends with a line
+    end, where every token stops, so positions need no bounds.
+    """
+    n = np.uint64(text.shape[0])
+    at = _0
+    n_rows = n_entries = n_hard = 0
+    while at < n:
+        at = _skip_blanks(text, at)
+        if byte(text, at) != _NEWLINE and byte(text, at) != _COMMENT:
+            start = at
+            at, value, outcome = read_number(text, at)
+            if outcome == WRONG or not _ends_token(byte(text, at)):
+                return -1, 0, 0
+            labels[n_rows] = value
+            if outcome == HARD:
+                hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = n_rows, start, at
+                n_hard += 1
+            previous = lowest - 1
+            while True:
+                at = _skip_blanks(text, at)
+                start = at
+                at, number = digits_from(text, at, _0)
+                if at == start:
+                    if byte(text, at) == _NEWLINE or byte(text, at) == _COMMENT:
+                        break
+                    if byte(text, at) == _Q and byte(text, at + _1) == _I and byte(text, at + _1 + _1) == _D:
+                        # "qid:" and what follows is not a feature.
+                        at += _3
+                        if byte(text, at) != _COLON:
+                            return -1, 0, 0
+                        while not _ends_token(byte(text, at)):
+                            if byte(text, at) > _LAST_ASCII:
+                                return -1, 0, 0
+                            at += _1
+                        continue
+                    return -1, 0, 0
+                index = np.int64(number)
+                # More digits could overflow.
+                if byte(text, at) != _COLON or at - start > _18 or index <= previous or index > last:
+                    return -1, 0, 0
+                previous = index
+                at += _1
+                start = at
+                at, value, outcome = read_number(text, at)
+                if outcome == WRONG or not _ends_token(byte(text, at)):
+                    return -1, 0, 0
+                if outcome == HARD:
+                    hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = -1 - n_entries, start, at
+                    n_hard += 1
+                indices[n_entries] = index - lowest
+                values[n_entries] = value
+                n_entries += 1
+            ends[n_rows] = n_entries
+            n_rows += 1
+        while byte(text, at) != _NEWLINE:
+            at += _1
+        at += _1
+    return n_rows, n_entries, n_hard
+
+
+@register_jitable(**INLINE)
+def _mixed(word):
+    """Return MurmurHash3's mixture of four bytes."""
+    word = (word * np.uint64(0xCC9E2D51)) & _WORD
+    word = ((word << _15) | (word >> _17)) & _WORD
+    return (word * np.uint64(0x1B873593)) & _WORD
+
+
+@register_jitable
+def _murmur(text, start, stop, seed):
+    """Return the MurmurHash3 (x86, 32 bits) of a part of a text."""
+    found = np.uint64(seed) & _WORD
+    at = start
+    while at + _4 <= stop:
+        word = np.uint64(0)
+        for k in range(4):
+            word |= byte(text, at + np.uint64(k)) << np.uint64(8 * k)
+        found ^= _mixed(word)
+        found = ((found << _13) | (found >> _19)) & _WORD
+        found = (found * _5 + np.uint64(0xE6546B64)) & _WORD
+        at += _4
+    if at < stop:
+        word = np.uint64(0)
+        for k in range(np.int64(stop - at)):
+            word |= byte(text, at + np.uint64(k)) << np.uint64(8 * k)
+        found ^= _mixed(word)
+    found ^= stop - start
+    found ^= found >> _16
+    found = (found * np.uint64(0x85EBCA6B)) & _WORD
+    found ^= found >> _13
+    found = (found * np.uint64(0xC2B2AE35)) & _WORD
+    return found ^ (found >> _16)
+
+
+@register_jitable(**INLINE)
+def _hashed(text, start, stop, seed):
+    """Return Vowpal Wabbit's hash of a name: a number is itself, added to the seed, modulo 2^64."""
+    end, number = digits_from(text, start, _0)
+    return number + seed if end == stop and stop > start else _murmur(text, start, stop, seed)
+
+
+@register_jitable(**INLINE)
+def _is_blank(each):
+    return each in (_SPACE, _TAB, _RETURN)
+
+
+@register_jitable(**INLINE)
+def _end_of_name(text, at):
+    """Return the position of the next blank, colon, bar or line end."""
+    each = byte(text, at)
+    while not (_is_blank(each) or each in (_COLON, _BAR, _NEWLINE)):
+        at += _1
+        each = byte(text, at)
+    return at
+
+
+@compiled
+def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
+    """Fill the arrays like `_scan_svmlight`; the indices of a row are in the order of the text.
+
+    A line is ``LABEL [1] ['TAG]|NAMESPACE[:WEIGHT] NAME[:VALUE] … |…``.
+    """
+    n = np.uint64(text.shape[0])
+    at = _0
+    n_rows = n_entries = n_hard = 0
+    while at < n:
+        while _is_blank(byte(text, at)):
+            at += _1
+        if byte(text, at) != _NEWLINE:
+            start = at
+            at, value, outcome = read_number(text, at)
+            if outcome == WRONG or not _is_blank(byte(text, at)):
+                return -1, 0, 0
+            labels[n_rows] = value
+            if outcome == HARD:
+                hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = n_rows, start, at
+                n_hard += 1
+            while _is_blank(byte(text, at)):
+                at += _1
+            # What else may stand before the bar is rare: a weight or a tag.
+            if byte(text, at) != _BAR:
+                return -1, 0, 0
+            while byte(text, at) == _BAR:
+                at += _1
+                start = at
+                at = _end_of_name(text, at)
+                seed = _hashed(text, start, at, _0) if at > start else _0
+                # A weight of a namespace is rare, too.
+                if byte(text, at) == _COLON or byte(text, at) == _BAR:
+                    return -1, 0, 0
+                while True:
+                    while _is_blank(byte(text, at)):
+                        at += _1
+                    if byte(text, at) == _NEWLINE or byte(text, at) == _BAR:
+                        break
+                    start = at
+                    at = _end_of_name(text, at)
+                    # A value without a name, and a bar within a name.
+                    if at == start or byte(text, at) == _BAR:
+                        return -1, 0, 0
+                    indices[n_entries] = np.int64(_hashed(text, start, at, seed) & mask)
+                    value = 1.0
+                    if byte(text, at) == _COLON:
+                        start = at + _1
+                        at, value, outcome = read_number(text, start)
+                        if outcome == WRONG or not (_is_blank(byte(text, at)) or byte(text, at) == _NEWLINE):
+                            return -1, 0, 0
+                        if outcome == HARD:
+                            hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = -1 - n_entries, start, at
+                            n_hard += 1
+                    values[n_entries] = value
+                    n_entries += 1
+            ends[n_rows] = n_entries
+            n_rows += 1
+        at += _1
+    return n_rows, n_entries, n_hard
+
+
+@compiled
+def merge_duplicates(ends, indices, values):
+    """Sort each row by index, add values of equal indices, and leave zeros out, in place.
+
+    Values of equal indices are added in the order in which they come. Returns the number of entries.
+    """
+    n_entries = start = 0
+    for row in range(ends.shape[0]):
+        order = np.argsort(indices[start : ends[row]], kind="mergesort")
+        names, numbers = indices[start : ends[row]][order], values[start : ends[row]][order]
+        start = ends[row]
+        k = 0
+        while k < names.shape[0]:
+            name, total = names[k], numbers[k]
+            k += 1
+            while k < names.shape[0] and names[k] == name:
+                total += numbers[k]
+                k += 1
+            if total != 0.0:
+                indices[n_entries], values[n_entries] = name, total
+                n_entries += 1
+        ends[row] = n_entries
+    return n_entries
