@@ -101,7 +101,8 @@ _METRICS = (
     Scoring(
         "precision",
         "precision",
-        f"The share of correct predictions among rows predicted as {_POSITIVE}; 0 if there are none.",
+        f"The share of correct predictions among rows predicted as {_POSITIVE}; 0 if there are "
+        "none, undefined without a row of that class.",
         two_classes=True,
     ),
     Scoring(
@@ -113,13 +114,15 @@ _METRICS = (
     Scoring(
         "f1",
         "F1",
-        f"The harmonic mean of precision and recall of {_POSITIVE}; 0 if none of its rows was found.",
+        f"The harmonic mean of precision and recall of {_POSITIVE}; 0 if none of its rows was "
+        "found, undefined without one.",
         two_classes=True,
     ),
     Scoring(
         "g_mean",
         "G-mean",
-        "The geometric mean of the recalls of both classes: 0 if one of them is never found.",
+        "The geometric mean of the recalls of both classes: 0 if one of them is never found, undefined if "
+        "one never occurs.",
         two_classes=True,
     ),
     _number(

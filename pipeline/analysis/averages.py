@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
 
 from ..noise import Noise
 from ..scoring import can_rank
 from .design import Design, evaluation_rows, shared_seeds
 from .metrics import METRICS, Metric
+from .pairwise import LEVEL
 from .progress import Shortfall, shortfalls
-from .ranks import DroppedBlock
+from .ranks import DroppedBlock, snap
 
 
 def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
@@ -51,6 +54,34 @@ class Scores:
     complete: pd.DataFrame
     # For (data set, algorithm): which of the study's seeds have no value, in words.
     missing: dict[tuple[str, str], str]
+    # The values that are averaged: rows are (data set, seed), columns algorithms.
+    by_seed: pd.DataFrame
+
+    def paired(self, *, highest: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return how each mean compares with the best complete one of its data set, over the same seeds.
+
+        Both tables are data sets by algorithms: the standard error of the mean difference to the best, NaN
+        for the best itself and below two seeds; and whether the 95% interval of that difference (Student's t)
+        has 0, true for the best. The interval covers orders, splits and flips of labels, not data sets.
+        """
+        means, complete = self.mean.to_numpy(np.float64), self.complete.to_numpy(bool)
+        errors, level = np.full(means.shape, np.nan), np.zeros(means.shape, bool)
+        values = self.by_seed.reindex(columns=self.mean.columns)
+        for row, dataset in enumerate(self.mean.index):
+            known = complete[row] & np.isfinite(means[row])
+            if not known.any():
+                continue
+            keyed = np.where(known, means[row] if highest else -means[row], -np.inf)
+            best = int(keyed.argmax())
+            seeds = values.loc[dataset].to_numpy(np.float64)
+            behind = snap((seeds - seeds[:, [best]]).ravel()).reshape(seeds.shape)
+            n = len(seeds)
+            if n > 1:
+                errors[row] = behind.std(axis=0, ddof=1) / np.sqrt(n)
+            reach = stats.t.ppf((1 + LEVEL) / 2, n - 1) * errors[row] if n > 1 else np.zeros(len(known))
+            level[row] = known & (np.abs(behind.mean(axis=0)) <= reach)
+            errors[row, best] = np.nan
+        return errors, level
 
     def complete_blocks(self, algorithms: list[str]) -> tuple[pd.DataFrame, list[DroppedBlock]]:
         """Return the scores of the data sets that all `algorithms` finished, and why the others are left out.
@@ -88,6 +119,8 @@ class _Tables:
     complete: pd.DataFrame
     # For (data set, algorithm): the seeds that have a value.
     seeds: dict[tuple[str, str], set[int]]
+    # The values averaged, (data set, seed) by algorithms.
+    by_seed: pd.DataFrame
 
 
 class Averages:
@@ -132,6 +165,7 @@ class Averages:
                 for pair, seeds in present.items()
                 if len(seeds) < len(expected[pair[0]])
             },
+            by_seed=tables.by_seed,
         )
 
     def shortfalls(self, noise: Noise, design: Design) -> dict[tuple[str, str], Shortfall]:
@@ -139,10 +173,14 @@ class Averages:
         return shortfalls(self._rows, noise, design)
 
     def long_table(self, metric: Metric, design: Design) -> pd.DataFrame:
-        """Return mean and deviation over seeds, one row per (data set, noise, algorithm) with a result."""
+        """Return means over seeds, one row per (data set, noise, algorithm) with a result.
+
+        Column sd has the standard deviation (n - 1), se_to_best the standard error of `Scores.paired`.
+        """
         parts = []
         for noise in design.noise:
             table = self.scores(metric, noise, design)
+            errors, _ = table.paired(highest=metric.direction == "higher")
             index = pd.MultiIndex.from_product(
                 [design.datasets, design.algorithms], names=["dataset", "algorithm"]
             )
@@ -152,11 +190,12 @@ class Averages:
                     "seeds": table.count.to_numpy().ravel(),
                     "mean": table.mean.to_numpy().ravel(),
                     "sd": table.sd.to_numpy().ravel(),
+                    "se_to_best": errors.ravel(),
                 },
                 index=index,
             ).reset_index()
             parts.append(part[part["seeds"] > 0])
-        columns = ["dataset", "noise", "algorithm", "seeds", "mean", "sd"]
+        columns = ["dataset", "noise", "algorithm", "seeds", "mean", "sd", "se_to_best"]
         return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
     def _of(self, metric: Metric, noise: Noise, algorithms: tuple[str, ...]) -> _Tables:
@@ -181,7 +220,9 @@ def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
         *(values[name].tolist() for name in ("dataset", "algorithm", "seed")), strict=True
     ):
         seeds.setdefault((dataset, algorithm), set()).add(seed)
-    groups = values[values["shared"]].groupby(["dataset", "algorithm"])["value"]
+    averaged = values[values["shared"]]
+    groups = averaged.groupby(["dataset", "algorithm"])["value"]
+    by_seed = averaged.pivot(index=["dataset", "seed"], columns="algorithm", values="value")
     count = groups.count()
     complete = whole & (count.reindex(whole.index) > 0)
 
@@ -189,4 +230,6 @@ def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
         wide = reduced.unstack() if len(reduced) else pd.DataFrame()
         return wide.astype("float64")
 
-    return _Tables(table(groups.mean()), table(groups.std(ddof=1)), table(count), table(complete), seeds)
+    return _Tables(
+        table(groups.mean()), table(groups.std(ddof=1)), table(count), table(complete), seeds, by_seed
+    )

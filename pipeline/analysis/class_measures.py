@@ -55,23 +55,25 @@ def macro_f1(counts: ClassCounts) -> Floats:
 
 
 def precision(counts: ClassCounts) -> Floats:
-    """Return the precision of class 1 of two; 0 if it was never predicted."""
-    return _ratio(counts.right[:, 1], counts.predicted[:, 1], 0.0)
+    """Return the precision of class 1 of two; 0 if it was never predicted, NaN if it never occurred."""
+    known = _ratio(counts.right[:, 1], counts.predicted[:, 1], 0.0)
+    return np.where(counts.occurred[:, 1] > 0, known, np.nan)
 
 
 def recall(counts: ClassCounts) -> Floats:
-    """Return the recall of class 1 of two; 0 if it never occurred."""
-    return _ratio(counts.right[:, 1], counts.occurred[:, 1], 0.0)
+    """Return the recall of class 1 of two; NaN if it never occurred."""
+    return _ratio(counts.right[:, 1], counts.occurred[:, 1])
 
 
 def f1(counts: ClassCounts) -> Floats:
-    """Return the F1 of class 1 of two; 0 if it was neither predicted nor occurred."""
-    return _ratio(2 * counts.right[:, 1], counts.predicted[:, 1] + counts.occurred[:, 1], 0.0)
+    """Return the F1 of class 1 of two; NaN if it never occurred."""
+    known = _ratio(2 * counts.right[:, 1], counts.predicted[:, 1] + counts.occurred[:, 1])
+    return np.where(counts.occurred[:, 1] > 0, known, np.nan)
 
 
 def g_mean(counts: ClassCounts) -> Floats:
-    """Return the geometric mean of the recalls of two classes."""
-    mean: Floats = np.sqrt(_ratio(counts.right, counts.occurred, 0.0).prod(axis=1))
+    """Return the geometric mean of the recalls of two classes; NaN if one of them never occurred."""
+    mean: Floats = np.sqrt(_ratio(counts.right, counts.occurred).prod(axis=1))
     return mean
 
 
@@ -95,8 +97,10 @@ def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
 
     `right` and `reference` are counts of correct predictions, `total` counts rows, each of shape (n,).
 
-    I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer, G. Holmes, "Evaluation methods and decision theory for
-    classification of streaming data with temporal dependence", Machine Learning 98 (2015).
+    κ-M: A. Bifet, G. de Francisci Morales, J. Read, G. Holmes, B. Pfahringer, "Efficient online evaluation of
+    big data stream classifiers", KDD (2015). κ-temporal: I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer,
+    G. Holmes, "Evaluation methods and decision theory for classification of streaming data with temporal
+    dependence", Machine Learning 98 (2015).
     """
     return _ratio(right - reference, total - reference)
 

@@ -1,16 +1,23 @@
-"""Compare all algorithms at one noise rate by ranks and significance tests."""
+"""Compare all algorithms at one noise rate by ranks and significance tests.
+
+Tasks cut from one base set share examples and are not independent. Mean ranks weight all tasks equally, but
+every test and interval counts base sets.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
 import pandas as pd
 
 from ..noise import Noise
 from .averages import Averages
+from .bayes import Belief, signed_rank_posterior
 from .design import Design
 from .friedman import Friedman, friedman, nemenyi_difference
+from .intervals import mean_intervals
 from .metrics import Metric
 from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
 from .ranks import DroppedBlock, block_ranks, mean_ranks
@@ -35,8 +42,8 @@ class Comparison:
     left_out: list[str]
     # Algorithms restricted to some of the data sets, which are not ranked among the others.
     bound: list[str] = field(default_factory=list)
-    # Number of different source data sets among those ranked: tasks made from one source are not independent.
-    n_sources: int = 0
+    # The base set of each data set ranked.
+    sources: list[str] = field(default_factory=list)
 
     @property
     def n(self) -> int:
@@ -48,32 +55,60 @@ class Comparison:
         """Return the number of algorithms ranked."""
         return self.scores.shape[1]
 
+    @property
+    def n_sources(self) -> int:
+        """Return the number of base sets among the data sets ranked, the sample size of every test."""
+        return len(set(self.sources))
+
+    @cached_property
+    def base_scores(self) -> pd.DataFrame:
+        """Return the mean score over the tasks of each base set, shape (base sets, k)."""
+        return self.scores.groupby(self.sources, sort=False).mean()
+
+    @cached_property
+    def rank_intervals(self) -> pd.DataFrame | None:
+        """Return 95% intervals of the mean ranks (columns low and high); see `mean_intervals`."""
+        return mean_intervals(self.ranks, self.sources)
+
     @cached_property
     def friedman(self) -> Friedman | None:
-        """Return the Friedman test, or None with fewer than two data sets or three algorithms."""
-        return friedman(self.ranks) if self.n >= 2 and self.k >= 3 else None
+        """Return the Friedman test, or None with fewer than two base sets or three algorithms."""
+        if self.n_sources < 2 or self.k < 3:
+            return None
+        return friedman(block_ranks(self.base_scores, self.metric.direction))
 
     @cached_property
     def pairs(self) -> list[PairTest]:
-        """Return the Wilcoxon–Holm tests of all pairs; empty with fewer than two data sets or algorithms."""
-        if self.n < 2 or self.k < 2:
+        """Return the Wilcoxon–Holm tests of all pairs; empty with fewer than two base sets or algorithms."""
+        if self.n_sources < 2 or self.k < 2:
             return []
-        return wilcoxon_holm(self.scores, [str(name) for name in self.scores], self.metric.direction)
+        return wilcoxon_holm(self.base_scores, [str(name) for name in self.scores], self.metric.direction)
+
+    @cached_property
+    def beliefs(self) -> dict[tuple[str, str], Belief]:
+        """Return the posterior of every pair (first, second) in the order of the mean ranks.
+
+        It is empty with fewer than two base sets, or if the metric is not a share: then one point is not a
+        region of practical equivalence.
+        """
+        if self.n_sources < 2 or not self.metric.percent:
+            return {}
+        sign = 1.0 if self.metric.direction == "higher" else -1.0
+        table = sign * self.base_scores
+        names = [str(name) for name in self.mean_ranks.index]
+        return signed_rank_posterior({(a, b): table[a] - table[b] for a, b in combinations(names, 2)})
 
     @cached_property
     def critical_difference(self) -> float | None:
-        """Return Nemenyi's critical difference (level 0.05); None for under two data sets or algorithms."""
-        return nemenyi_difference(self.k, self.n, alpha=ALPHA) if self.n >= 2 and self.k >= 2 else None
+        """Return Nemenyi's critical difference (level 0.05); None for under two base sets or algorithms."""
+        if self.n_sources < 2 or self.k < 2:
+            return None
+        return nemenyi_difference(self.k, self.n_sources, alpha=ALPHA)
 
     @property
     def smallest_p(self) -> float:
-        """Return the smallest Holm-adjusted p-value that N data sets allow."""
-        return smallest_p(self.n, self.k) if self.n >= 1 else 1.0
-
-    @property
-    def too_few_sources(self) -> bool:
-        """Return whether the tasks have too few source data sets for any pair to differ significantly."""
-        return 0 < self.n_sources < self.n and smallest_p(self.n_sources, self.k) > ALPHA
+        """Return the smallest Holm-adjusted p-value that the base sets allow."""
+        return smallest_p(self.n_sources, self.k) if self.n_sources else 1.0
 
     @property
     def all_tied(self) -> bool:
@@ -116,7 +151,7 @@ def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) ->
         dropped=dropped,
         left_out=[name for name in design.algorithms if name not in measured],
         bound=[name for name in design.algorithms if name not in design.everywhere and name in measured],
-        n_sources=len({sources[name] for name in complete.index}),
+        sources=[sources[name] for name in complete.index],
     )
 
 

@@ -14,7 +14,7 @@ from ...pipeline.analysis.study_results import read_results
 from ...pipeline.errors import InputError, did_you_mean
 from ..report.page.view import StudyView
 from ..report.parts.figures import curve_panel, rank_diagram
-from ..report.parts.rank_tables import friedman_table, mean_rank_table, pairs_table
+from ..report.parts.rank_tables import friedman_table, mean_rank_table, pairs_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ class Results:
             return comparison.mean_ranks.rename_axis("algorithm").rename("mean rank")
         table = mean_rank_table(self._view.comparisons_of(metric, None), self._view.design).data
         assert table is not None
-        return table.set_index("algorithm")
+        return table.set_index("algorithm").filter(regex="^(?!noise .* (low|high)$)")
 
     def tests(
         self,
@@ -117,8 +117,9 @@ class Results:
         Parameters
         ----------
         kind : {"pairs", "friedman"}, default="pairs"
-            "pairs": Wilcoxon's signed-rank test of every pair with Holm's correction; "friedman": Friedman's
-            test of all, Iman and Davenport's F, Nemenyi's critical difference.
+            "pairs": of every pair, Wilcoxon's signed-rank test with Holm's correction, the Hodges–Lehmann
+            effect with its 95% interval, and the probabilities of the Bayesian signed-rank test; "friedman":
+            Friedman's test of all, Iman and Davenport's F, Nemenyi's critical difference.
         metric, noise
             As in `ranks`.
 
@@ -126,7 +127,7 @@ class Results:
         -------
         DataFrame
             One row per pair and noise level, or with "friedman" per noise level; empty with fewer than two
-            data sets.
+            base sets.
 
         Raises
         ------
@@ -137,11 +138,10 @@ class Results:
 
         comparisons = self._view.comparisons_of(metric, noise)
         if kind == "pairs":
-            table = pairs_table(comparisons, self._view.design)
-        elif kind == "friedman":
-            table = friedman_table(comparisons)
-        else:
+            return pairs_frame(comparisons)
+        if kind != "friedman":
             raise InputError(f"tests: unknown kind {kind!r}: {did_you_mean(kind, ['pairs', 'friedman'])}")
+        table = friedman_table(comparisons)
         return pd.DataFrame() if table is None or table.data is None else table.data
 
     def plot_ranks(

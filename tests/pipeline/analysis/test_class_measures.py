@@ -74,11 +74,13 @@ def plain(
     }
     if n_classes == 2:
         recalls = [oracle.recall_score(labels, predicted, pos_label=k, zero_division=0.0) for k in classes]
+        # Measures of a class that does not occur are undefined, while scikit-learn returns 0.
+        positive, both = labels.any(), len(set(labels.tolist())) == 2
         found |= {
-            "precision": oracle.precision_score(labels, predicted, zero_division=0.0),
-            "recall": recalls[1],
-            "f1": oracle.f1_score(labels, predicted, zero_division=0.0),
-            "g_mean": float(np.sqrt(recalls[0] * recalls[1])),
+            "precision": oracle.precision_score(labels, predicted, zero_division=0.0) if positive else nan,
+            "recall": recalls[1] if positive else nan,
+            "f1": oracle.f1_score(labels, predicted, zero_division=0.0) if positive else nan,
+            "g_mean": float(np.sqrt(recalls[0] * recalls[1])) if both else nan,
             "auc": nan if len(set(labels.tolist())) < 2 else oracle.roc_auc_score(labels, scores),
             "average_precision": oracle.average_precision_score(labels, scores) if labels.any() else nan,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -169,3 +170,61 @@ def test_where_nobody_takes_part_everywhere_data_sets_are_dropped() -> None:
     comparison = compare(Averages(cells), ACCURACY, CLEAN, study_design(cells, {"algorithms": bound}))
     assert (comparison.n, comparison.k, comparison.bound) == (1, 2, [])
     assert [block.dataset for block in comparison.dropped] == ["d0", "d2"]
+
+
+def test_tests_count_base_sets_not_tasks() -> None:
+    """Forty tasks of four base sets are four independent data sets: nothing can be significant."""
+    cells, design = study(clear_order(40, 3))
+    few = replace(design, sources=[f"s{i % 4}" for i in range(40)])
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, few)
+    assert (comparison.n, comparison.n_sources) == (40, 4)
+    assert comparison.smallest_p == 3 / 2**3
+    assert [pair.p for pair in comparison.pairs] == [2 / 2**4] * 3
+    assert comparison.friedman is not None
+    assert comparison.friedman.n == 4
+    assert comparison.different == set()
+    assert comparison.rank_intervals is None
+    # The score of a base set is the mean over its tasks, and mean ranks are over tasks.
+    np.testing.assert_allclose(comparison.base_scores.loc["s1"], comparison.scores.iloc[1::4].mean())
+    assert compare(Averages(cells), ACCURACY, CLEAN, design).different == {
+        *map(frozenset, ("AB", "AC", "BC"))
+    }
+
+
+def test_one_base_set_allows_no_test() -> None:
+    cells, design = study(clear_order(8, 3))
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, replace(design, sources=["digits"] * 8))
+    assert (comparison.friedman, comparison.pairs, comparison.critical_difference) == (None, [], None)
+    assert (comparison.beliefs, comparison.smallest_p) == ({}, 1.0)
+
+
+def test_intervals_and_posteriors() -> None:
+    cells, design = study(clear_order(20, 3))
+    comparison = compare(Averages(cells), ACCURACY, CLEAN, design)
+    assert comparison.rank_intervals is not None
+    assert comparison.rank_intervals.to_numpy().tolist() == [[1, 1], [2, 2], [3, 3]]
+    assert comparison.beliefs["A", "B"].better > 0.95
+    assert list(comparison.beliefs) == [("A", "B"), ("A", "C"), ("B", "C")]
+
+
+def test_means_are_paired_with_the_best_over_seeds() -> None:
+    accuracy = np.array([[0.9, 0.88, 0.5], [0.5, 0.6, 0.7]])
+    cells, design = study(accuracy, seeds=4)
+    # A and B differ by 2 points on average, by 1 to 3 in single seeds: B is told apart from A.
+    shift = {0: 0.01, 1: -0.01, 2: 0.01, 3: -0.01}
+    here = (cells["dataset"] == "d0") & (cells["algorithm"] == "B")
+    cells.loc[here, "test_accuracy"] += cells.loc[here, "seed"].map(shift)
+    scores = Averages(cells).scores(ACCURACY, CLEAN, design)
+    errors, level = scores.paired(highest=True)
+    assert level.tolist() == [[True, False, False], [False, False, True]]
+    assert np.isnan(errors[0, 0])
+    assert errors[0, 1] == pytest.approx(np.std([0.01, -0.01, 0.01, -0.01], ddof=1) / 2)
+    # Differences of 1 to 5 points in two seeds have a wide interval.
+    cells, design = study(accuracy, seeds=2)
+    here = (cells["dataset"] == "d0") & (cells["algorithm"] == "B")
+    cells.loc[here, "test_accuracy"] += cells.loc[here, "seed"].map(shift)
+    assert Averages(cells).scores(ACCURACY, CLEAN, design).paired(highest=True)[1][0].tolist() == [
+        True,
+        True,
+        False,
+    ]

@@ -54,7 +54,7 @@ def test_a_mean_without_its_stopped_seed_is_flagged_and_never_bold(tmp_path: Pat
     _, whole = render(results, tmp_path / "whole")
     assert "**" in line(whole, "## Test accuracy", "AROW-H")
     _, markdown = render(stop(results, keys_of(results, "AROW-H", seeds=1)), tmp_path)
-    assert re.fullmatch(r"\| AROW-H \| \d\d\.\d ± \d\.\d ⚠ \|", line(markdown, "## Test accuracy", "AROW-H"))
+    assert re.fullmatch(r"\| AROW-H \| \d\d\.\d ⚠ \|", line(markdown, "## Test accuracy", "AROW-H"))
     assert (
         "Means without all of their seeds, never bold: AROW-H on breast-cancer (1 of 3 stopped at 10 of "
         "1,000)." in markdown

@@ -5,16 +5,22 @@ The comparisons that a function takes are of one metric, one per noise level.
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from ....pipeline.analysis.bayes import ROPE
 from ....pipeline.analysis.comparison import ALPHA, Comparison, overall_ranks
 from ....pipeline.analysis.design import Design
+from ....pipeline.analysis.intervals import FEWEST, level_with_best
+from ....pipeline.analysis.pairwise import PairTest
 from ....pipeline.noise import Noise
-from ..page.table import TableBlock, best_of, tabulate
+from ..page.table import TableBlock, tabulate
 from ..words.markup import slug
 from ..words.wording import p_value, percent
 
@@ -35,11 +41,12 @@ def rank_texts(ranks: pd.DataFrame, places: Sequence[int]) -> pd.DataFrame:
 
 
 def by_algorithm(
-    values: pd.DataFrame, texts: pd.DataFrame, name: str, title: str, *, highest: bool = False, note: str
+    values: pd.DataFrame, texts: pd.DataFrame, name: str, title: str, *, bold: Any = (), note: str
 ) -> TableBlock:
-    """Return a table with a row per algorithm and a column per noise level; the best of a column is bold.
+    """Return a table with a row per algorithm and a column per noise level.
 
-    `texts` has the entries for the numbers in `values`, whose columns are `Noise` or other names.
+    `texts` has the entries for the numbers in `values`, whose columns are `Noise` or other names; `bold` is a
+    mask of the same shape.
     """
     header = ["algorithm", *(str(getattr(column, "short", column)) for column in values)]
     csv_names = {column: f"noise {column.slug}" for column in values if isinstance(column, Noise)}
@@ -47,7 +54,7 @@ def by_algorithm(
         texts.reset_index().set_axis(header, axis="columns"),
         name,
         title,
-        bold=best_of(values, texts, highest=highest),
+        bold=bold,
         note=note,
         data=values.rename(columns=csv_names).rename_axis("algorithm").reset_index(),
     )
@@ -60,23 +67,76 @@ def _places(comparisons: Sequence[Comparison]) -> int:
     return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1
 
 
+def bold_among(
+    tables: Sequence[pd.DataFrame],
+    comparisons: Sequence[Comparison],
+    rows: pd.Index[str],
+    *,
+    highest: bool = False,
+) -> tuple[NDArray[np.bool_], str]:
+    """Return which entries of a table of means cannot be told from the best of their column, and a note.
+
+    `tables` has the values averaged, one table per comparison, data sets by algorithms.
+    """
+    masks = [
+        level_with_best(table, c.sources, highest=highest).reindex(rows, fill_value=False)
+        for table, c in zip(tables, comparisons, strict=True)
+    ]
+    bold = np.array([mask.to_numpy(bool) for mask in masks]).T.reshape(len(rows), len(masks))
+    if all(c.n == 1 for c in comparisons):
+        return bold, " Bold: the best."
+    if any(c.n_sources >= FEWEST for c in comparisons):
+        return bold, (
+            " Bold: not told apart from the best by the 95% interval of the paired difference (bootstrap of "
+            "base sets)."
+        )
+    return bold, f" Bold: the best, without an interval, which would need {FEWEST} base sets."
+
+
+# A table with more noise levels has its intervals only in its file.
+_MOST_INTERVALS = 4
+
+
 def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
-    """Return mean ranks by noise level, with the average over levels in the last column."""
+    """Return mean ranks with 95% intervals by noise level, and the average over levels in the last column."""
     frame = rank_frame(comparisons, design)
     metric, places = comparisons[0].metric, [_places(comparisons)] * len(comparisons)
     same = len({c.n for c in comparisons}) == 1
     sizes = ", ".join(f"{c.n} at {c.noise.short}" for c in comparisons)
     note = f"1 is best. Data sets ranked: {comparisons[0].n if same else sizes}."
+    known = [c for c in comparisons if c.n]
+    bold, told = bold_among([c.ranks for c in known], known, frame.index)
+    mask = np.zeros(frame.shape, bool)
+    mask[:, [place for place, c in enumerate(comparisons) if c.n]] = bold
     if len(comparisons) > 1:
         frame = frame.assign(overall=overall_ranks(list(comparisons)).reindex(frame.index))
+        mask = np.column_stack([mask, np.zeros(len(frame), bool)])
         places.append(2)
         note += (
             " The last column averages the noise levels within each data set that is complete at all of "
             "them; it is not tested."
         )
+    texts = rank_texts(frame, places)
+    data = frame.rename(columns={c.noise: f"noise {c.noise.slug}" for c in comparisons})
+    intervals = [c.rank_intervals for c in comparisons]
+    if any(found is not None for found in intervals):
+        for place, (c, found) in enumerate(zip(comparisons, intervals, strict=True)):
+            if found is None:
+                continue
+            found = found.reindex(frame.index)
+            data = data.join(found.add_prefix(f"noise {c.noise.slug} "))
+            if len(comparisons) <= _MOST_INTERVALS:
+                texts.iloc[:, place] = [
+                    f"{text} ({low:.2f} to {high:.2f})" if np.isfinite(low) else text
+                    for text, low, high in zip(texts.iloc[:, place], found["low"], found["high"], strict=True)
+                ]
+        shown = "In brackets" if len(comparisons) <= _MOST_INTERVALS else "In the table's file"
+        note += f" {shown}: 95% intervals, by a bootstrap of the base sets."
     kind = "Mean rank" if any(c.n > 1 for c in comparisons) else "Rank"
     title = f"{kind} by {metric.label}, by label noise"
-    return by_algorithm(frame, rank_texts(frame, places), f"mean-ranks-{slug(metric.name)}", title, note=note)
+    name = f"mean-ranks-{slug(metric.name)}"
+    table = by_algorithm(frame, texts, name, title, bold=mask, note=note + told)
+    return replace(table, data=data.rename_axis("algorithm").reset_index())
 
 
 def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
@@ -118,8 +178,8 @@ def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
             "smallest_p_holm": c.smallest_p if c.pairs else None,
         }
         shown = values if np.isfinite(f.f) else {**values, "F_p": None}
-        rows.append([c.noise.short, c.metric.label, c.n, c.k, *shown.values()])
-        sizes = {"datasets": c.n, "algorithms": c.k}
+        rows.append([c.noise.short, c.metric.label, c.n_sources, c.k, *shown.values()])
+        sizes = {"datasets": c.n, "base_sets": c.n_sources, "algorithms": c.k}
         data.append({"noise": c.noise.slug, "metric": c.metric.name, **sizes, **values})
     if not rows:
         return None
@@ -130,8 +190,8 @@ def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
         "Friedman and Iman–Davenport tests, Nemenyi critical difference",
         write=[str, str, _two, p_value, _two, p_value, _two, p_value],
         labels=2,
-        note="N data sets, k algorithms; χ² corrected for ties. The last column is the smallest "
-        "Holm-adjusted p-value that a pair can reach on N data sets.",
+        note="N base sets, k algorithms; χ² corrected for ties. The last column is the smallest "
+        "Holm-adjusted p-value that a pair can reach on N base sets.",
         data=pd.DataFrame(data),
     )
 
@@ -140,47 +200,112 @@ def _two(value: float) -> str:
     return f"{value:.2f}" if np.isfinite(value) else "∞"
 
 
-def pairs_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
-    """Return Wilcoxon–Holm tests, one row per pair and one column per noise level; None without any test."""
-    tested = [c for c in comparisons if c.pairs]
-    if not tested:
-        return None
-    found = {(c.noise, p.first, p.second): p for c in tested for p in c.pairs}
-    rows, bold, data = [], [], []
-    for first, second in itertools.combinations(design.algorithms, 2):
-        tests = [found.get((c.noise, first, second)) for c in tested]
-        if not any(tests):
-            continue
-        different = [frozenset({first, second}) in c.different for c in tested]
-        rows.append(
-            [first, second, *(p and f"{p_value(p.p_holm)} ({p.wins}–{p.ties}–{p.losses})" for p in tests)]
-        )
-        bold.append([p is not None and each for p, each in zip(tests, different, strict=True)])
-        data += [
-            {
+def pairs_frame(comparisons: Sequence[Comparison]) -> pd.DataFrame:
+    """Return tests, effects and posterior probabilities of every pair, one row per pair and noise level."""
+    rows = []
+    for c in comparisons:
+        for p in c.pairs:
+            row = {
                 "noise": c.noise.slug,
-                "first": first,
-                "second": second,
+                "first": p.first,
+                "second": p.second,
+                "base_sets": c.n_sources,
                 "wins": p.wins,
                 "ties": p.ties,
                 "losses": p.losses,
                 "mean_difference": p.difference,
+                "effect": p.effect,
+                "low": p.low,
+                "high": p.high,
                 "W": p.statistic,
                 "p": p.p,
                 "p_holm": p.p_holm,
-                "significant": significant,
+                "significant": frozenset({p.first, p.second}) in c.different,
             }
-            for c, p, significant in zip(tested, tests, different, strict=True)
-            if p is not None
-        ]
+            if c.beliefs:
+                here = c.beliefs.get((p.first, p.second))
+                there = here or c.beliefs[p.second, p.first]
+                better, worse = (there.better, there.worse) if here else (there.worse, there.better)
+                row |= {"p_better": better, "p_equal": there.equal, "p_worse": worse}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def comparison_matrices(comparisons: Sequence[Comparison]) -> list[TableBlock]:
+    """Return a multiple comparison matrix for each noise level with tests.
+
+    Above the diagonal are effects, below it tests. A. Ismail-Fawaz, A. Dempster, C. W. Tan, M. Herrmann,
+    L. Miller, D. F. Schmidt, S. Berretti, J. Weber, M. Devanne, G. Forestier, G. I. Webb, "An Approach to
+    Multiple Comparison Benchmark Evaluations that is Stable Under Manipulation of the Comparate Set" (2023).
+    """
+    return [_matrix(c) for c in comparisons if c.pairs]
+
+
+def _matrix(c: Comparison) -> TableBlock:
+    names = [str(name) for name in c.mean_ranks.index]
+    found = {frozenset({p.first, p.second}): p for p in c.pairs}
+    unit = ", points" if c.metric.percent else ""
+    rows, bold = [], []
+    for i, row in enumerate(names):
+        texts, strong = [], []
+        for j, column in enumerate(names):
+            pair = frozenset({row, column})
+            if i == j:
+                texts.append("")
+            elif i < j:
+                texts.append(_effect(c, found[pair], row))
+            else:
+                p = found[pair]
+                wins, losses = (p.wins, p.losses) if p.first == row else (p.losses, p.wins)
+                texts.append(f"{p_value(p.p_holm)} ({wins}–{p.ties}–{losses})")
+            strong.append(i != j and pair in c.different)
+        rows.append([row, *texts])
+        bold.append(strong)
     return tabulate(
-        pd.DataFrame(rows, columns=["first", "second", *(c.noise.short for c in tested)]),
-        "wilcoxon-holm",
-        f"Wilcoxon signed-rank tests of every pair by {tested[0].metric.label}, Holm-adjusted p-values",
+        pd.DataFrame(rows, columns=["", *names]),
+        f"pairs-noise-{c.noise.stem}",
+        f"Every pair by {c.metric.label}, {c.noise.label}",
         bold=bold,
-        labels=2,
-        note="In brackets: data sets on which the first is better, equal, worse. Bold: significant at "
-        f"{percent(ALPHA)}, which also requires that the Friedman test of that noise level finds "
-        "differences. Holm's correction covers all pairs of one noise level.",
-        data=pd.DataFrame(data),
+        note=f"Best mean rank first. Above the diagonal: Hodges–Lehmann estimate of row minus column{unit}, "
+        "with the 95% interval of Wilcoxon's signed-rank test. Below it: Holm-adjusted p-value of that test, "
+        f"and in brackets on how many of {c.n_sources} base sets the row is better, equal, worse. Bold: "
+        f"significant at {percent(ALPHA)}, which also requires that the Friedman test finds differences.",
+        data=pairs_frame([c]),
+    )
+
+
+def _effect(c: Comparison, pair: PairTest, row: str) -> str:
+    """Write the effect of `row` minus the other algorithm of the pair, with its interval if it is finite."""
+    sign = 1.0 if pair.first == row else -1.0
+    ends = sorted((sign * pair.low, sign * pair.high))
+    text = f"{_signed(c, sign * pair.effect)}"
+    return f"{text} ({_signed(c, ends[0])} to {_signed(c, ends[1])})" if math.isfinite(ends[0]) else text
+
+
+def _signed(c: Comparison, value: float) -> str:
+    text = c.metric.show(abs(value), digits=c.metric.decimals)
+    zero = not any(letter in "123456789" for letter in text)
+    return text if zero else f"{'+' if value > 0 else '−'}{text}"
+
+
+def equivalence_table(c: Comparison) -> TableBlock | None:
+    """Return the posterior probabilities of every pair at one noise level; None without any."""
+    if not c.beliefs:
+        return None
+    names = [str(name) for name in c.mean_ranks.index]
+    rows, bold = [], []
+    for i, first in enumerate(names[:-1]):
+        found = [c.beliefs[first, second] for second in names[i + 1 :]]
+        texts = [f"{b.better:.2f} / {b.equal:.2f} / {b.worse:.2f}" for b in found]
+        rows.append([first, *[""] * i, *texts])
+        bold.append([*[False] * i, *(max(b.better, b.equal, b.worse) >= 1 - ALPHA for b in found)])
+    return tabulate(
+        pd.DataFrame(rows, columns=["", *names[1:]]),
+        f"posterior-noise-{c.noise.stem}",
+        f"Probabilities of better / equal / worse by {c.metric.label}, {c.noise.label}",
+        bold=bold,
+        note="Bayesian signed-rank test of row against column (Benavoli et al. 2017). Equal: within "
+        f"{100 * ROPE:g} point. Bold: at least {percent(1 - ALPHA)}.",
+        data=pairs_frame([c]),
+        show="folded",
     )

@@ -1,4 +1,4 @@
-"""Build tables of mean ± standard deviation over seeds."""
+"""Build tables of means over seeds, with the standard error of the difference to the best."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import Metric
 from ....pipeline.noise import Noise
 from ....pipeline.scoring import can_rank
-from ..page.table import TableBlock, best_of, tabulate
+from ..page.table import TableBlock, tabulate
 from ..words.markup import slug
 from ..words.wording import how_far
 
@@ -19,7 +19,7 @@ _MOST_GAPS = 5
 
 
 def score_tables(averages: Averages, metric: Metric, design: Design) -> list[TableBlock]:
-    """Return tables of mean ± standard deviation, data sets by algorithms, one per noise level.
+    """Return tables of means over seeds, data sets by algorithms, one per noise level.
 
     Noise levels without any value are left out. A study of a single data set has one table, algorithms by
     noise levels.
@@ -68,17 +68,15 @@ class _Part:
         scores, lacks = averages.scores(metric, noise, design), averages.shortfalls(noise, design)
         self.noise = noise
         self.known = bool(scores.count.to_numpy().any())
-        means, sds = scores.mean.to_numpy(float), scores.sd.to_numpy(float)
+        means = scores.mean.to_numpy(float)
+        errors, level = scores.paired(highest=metric.direction == "higher")
         # Digits after the point are chosen per data set.
-        digits = [metric.digits(row) or metric.digits(sd) for row, sd in zip(means, sds, strict=True)]
+        digits = [metric.digits(row) or metric.digits(se) for row, se in zip(means, errors, strict=True)]
         shown = [[metric.show(mean, digits=n) for mean in row] for row, n in zip(means, digits, strict=True)]
         # Means without all of their seeds are flagged and never bold.
         planned = np.array([[len(design.seeds_of(dataset, noise))] for dataset in design.datasets])
         self.partial = np.isfinite(means) & (scores.count.to_numpy() < planned)
-        compared = scores.complete.to_numpy(bool) & can_rank(metric.name)
-        self.bold = best_of(
-            np.where(compared, means, np.nan), shown, axis=1, highest=metric.direction == "higher"
-        )
+        self.bold = level & can_rank(metric.name)
         self.gaps = []
         texts = [list(row) for row in shown]
         for i, dataset in enumerate(design.datasets):
@@ -87,8 +85,8 @@ class _Part:
                 if not np.isfinite(means[i, j]):
                     texts[i][j] = shown[i][j] if lack is None else how_far(lack)
                     continue
-                if np.isfinite(sds[i, j]):
-                    texts[i][j] += f" ± {metric.show(sds[i, j], digits=digits[i])}"
+                if np.isfinite(errors[i, j]):
+                    texts[i][j] += f" ± {metric.show(errors[i, j], digits=digits[i])}"
                 if lack is not None and lack.stopped + lack.failed:
                     self.gaps.append(f"{name} on {dataset} ({how_far(lack)})")
         self.texts = pd.DataFrame(texts, index=design.datasets, columns=design.algorithms)

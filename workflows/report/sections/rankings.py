@@ -10,16 +10,13 @@ import pandas as pd
 
 from ....pipeline.analysis.subsets import among, task_groups, tasks_of, within
 from ....pipeline.noise import parse_noise
-from ..page.blocks import Block, Column, Columns, Folded, Heading, Listing, Panels, Section, Text
-from ..page.table import Show, TableBlock, best_of, tabulate
+from ..page.blocks import Block, Folded, Heading, Listing, Panels, Section, Text
+from ..page.table import Show, TableBlock, tabulate
 from ..page.view import StudyView
 from ..parts.figures import diagrams
 from ..parts.head_to_head import head_to_head
-from ..parts.rank_tables import friedman_table, mean_rank_table, pairs_table, rank_texts
+from ..parts.rank_tables import comparison_matrices, friedman_table, mean_rank_table, rank_texts
 from ..words import wording
-
-# A table with at most this many pairs appears next to the ranks.
-_FEW_PAIRS = 10
 
 
 def section(view: StudyView) -> Section | None:
@@ -41,13 +38,8 @@ def _ranking(view: StudyView, entry: Mapping[str, Any], place: int) -> list[Bloc
         return replace(table, name=prefix + table.name, scope=title, show=show)
 
     blocks: list[Block] = [Heading(title), Text(wording.leads(comparisons))]
-    columns = [Column([own(mean_rank_table(comparisons, part))])]
-    pairs = pairs_table(comparisons, part)
-    if pairs and len(pairs.rows) <= _FEW_PAIRS:
-        columns.append(Column([own(pairs)]))
-    blocks.append(Columns(columns))
-    if pairs and len(pairs.rows) > _FEW_PAIRS:
-        blocks.append(own(pairs, "folded"))
+    blocks.append(own(mean_rank_table(comparisons, part)))
+    blocks += [own(table, "folded") for table in comparison_matrices(comparisons)]
     if drawn := diagrams(comparisons, view.styles, prefix=prefix, scope=title):
         blocks.append(Folded(f"Critical difference diagrams: {title}", [Panels(drawn, roomy=True)]))
     noise = [parse_noise(rate) for rate in entry.get("focus_noise") or ()]
@@ -85,7 +77,6 @@ def groups(view: StudyView) -> Section | None:
         pd.concat([pd.DataFrame(labels), texts], axis=1).set_axis(header, axis="columns"),
         "mean-ranks-by-task-group",
         f"Mean rank by {view.metric.label}, by base set and kind of task",
-        bold=best_of(values, texts, axis=1),
         labels=2,
         show="long",
         note="1 is best. Groups are not tested: their tasks share examples.",

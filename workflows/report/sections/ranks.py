@@ -14,11 +14,13 @@ from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
 from ..parts.figures import diagrams
 from ..parts.rank_tables import (
+    bold_among,
     by_algorithm,
+    comparison_matrices,
+    equivalence_table,
     friedman_table,
     mean_rank_table,
     model_rank_table,
-    pairs_table,
     rank_frame,
 )
 from ..plots.curve_plots import ranks_by_noise
@@ -29,7 +31,7 @@ _DIAGRAMS_NOTE = (
     "Critical difference diagrams: every algorithm is placed at its mean rank, the best on the left. A thick "
     "bar joins neighbors of which no two differ significantly (Wilcoxon–Holm at 5%; with three or more "
     "algorithms a difference also requires that the Friedman test rejects). The ruler shows Nemenyi's "
-    "critical difference for comparison; the bars do not use it."
+    "critical difference for comparison; the bars do not use it. Tests count base sets."
 )
 
 
@@ -76,20 +78,24 @@ def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
 def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
     """Return the mean of the metric over the ranked data sets, by noise level, with equal weights."""
     metric = comparisons[0].metric
-    columns = {c.noise: c.scores.mean(axis=0) for c in comparisons if c.n}
+    known = [c for c in comparisons if c.n]
+    columns = {c.noise: c.scores.mean(axis=0) for c in known}
     frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
     digits = [metric.digits(frame[noise]) for noise in frame]
     texts = {
         place: [metric.show(value, digits=n) for value in frame.iloc[:, place]]
         for place, n in enumerate(digits)
     }
+    highest = metric.direction == "higher"
+    bold, told = bold_among([c.scores for c in known], known, frame.index, highest=highest)
+    seeds = ", each a mean over seeds" if design.repetitions > 1 else ""
     return by_algorithm(
         frame,
         pd.DataFrame(texts, index=frame.index),
         f"mean-{slug(metric.name)}",
         f"Mean {metric.label}{', %' if metric.percent else ''}, by label noise",
-        highest=metric.direction == "higher",
-        note=f"Mean over the data sets ranked{', each a mean over seeds' if design.repetitions > 1 else ''}.",
+        bold=bold,
+        note=f"Mean over the data sets ranked{seeds}.{told}",
     )
 
 
@@ -119,6 +125,6 @@ def significance(view: StudyView) -> Section | None:
     every = [c for series in (comparisons, *view.other_comparisons) for c in series]
     if tests := friedman_table(every):
         blocks.append(replace(tests, show="folded"))
-    if pairs := pairs_table(comparisons, view.design):
-        blocks.append(replace(pairs, show="long"))
+    blocks += comparison_matrices(comparisons)
+    blocks += [table for c in comparisons if (table := equivalence_table(c))]
     return Section("significance", "Significance", blocks)

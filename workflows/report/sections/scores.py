@@ -85,7 +85,12 @@ def metrics(view: StudyView) -> Section | None:
 
 
 def _best(view: StudyView) -> str:
-    return f"The best of a {'column' if view.single else 'row'} is bold."
+    if view.design.repetitions < 2:
+        return f"The best of a {'column' if view.single else 'row'} is bold."
+    return (
+        "Bold: not told apart from the best by the 95% interval of the paired difference over seeds, which "
+        "share what tuning chose."
+    )
 
 
 def _shown(tables: Sequence[TableBlock], show: Show) -> list[TableBlock]:

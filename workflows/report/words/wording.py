@@ -58,7 +58,7 @@ def how_far(lack: Shortfall) -> str:
     )
 
 
-# Below this many data sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
+# Below this many base sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
 _FEWEST_FOR_A_PAIR = 6
 
 
@@ -77,13 +77,25 @@ def verdict(comparison: Comparison) -> str:
         return f"{first[0]} is the only algorithm, so there is nothing to compare."
     if comparison.all_tied:
         return f"all {comparison.k} algorithms tie on {count(comparison.n, 'data set')}."
-    rank = f"mean rank {comparison.mean_ranks.iloc[0]:.2f}"
     if comparison.n == 1:
         return _single(comparison, first)
     if len(first) > 1:
-        return f"{enumerate_names(first)} share the lead ({rank}){_against(comparison, first)}."
+        names = enumerate_names(first)
+        return f"{names} share the best mean rank, {_rank(comparison)}{_against(comparison, first)}."
     runner_up = f"{comparison.mean_ranks.index[1]} ({comparison.mean_ranks.iloc[1]:.2f})"
-    return f"{first[0]} leads ({rank}), followed by {runner_up}{_against(comparison, first)}."
+    return (
+        f"{first[0]} has the best mean rank, {_rank(comparison)}, followed by {runner_up}"
+        f"{_against(comparison, first)}."
+    )
+
+
+def _rank(comparison: Comparison) -> str:
+    """Write the best mean rank with its 95% interval, if there are enough base sets for one."""
+    text = f"{comparison.mean_ranks.iloc[0]:.2f}"
+    if (found := comparison.rank_intervals) is None:
+        return text
+    low, high = found.loc[comparison.mean_ranks.index[0]]
+    return f"{text} (95% interval {low:.2f} to {high:.2f})"
 
 
 def _single(comparison: Comparison, first: list[str]) -> str:
@@ -102,6 +114,13 @@ def _single(comparison: Comparison, first: list[str]) -> str:
     return f"{lead}; with one data set no difference can be tested."
 
 
+def _sample(comparison: Comparison) -> str:
+    """Name the sample of the tests: data sets, or the base sets from which they are cut."""
+    if comparison.n_sources == comparison.n:
+        return f"{comparison.n} data sets"
+    return f"{comparison.n} data sets from {count(comparison.n_sources, 'base set')}"
+
+
 def _against(comparison: Comparison, first: list[str]) -> str:
     """Say how certain the lead is."""
     if not comparison.overall:
@@ -110,12 +129,7 @@ def _against(comparison: Comparison, first: list[str]) -> str:
         return "" if comparison.friedman is None else "; the Friedman test finds differences"
     if comparison.smallest_p > ALPHA:
         found = "" if comparison.friedman is None else " the Friedman test finds differences, but"
-        return f";{found} {comparison.n} data sets are too few to tell any one pair apart"
-    if comparison.too_few_sources:
-        return (
-            f"; the {comparison.n} data sets are cut from {count(comparison.n_sources, 'base set')}, too few "
-            "to tell any one pair apart"
-        )
+        return f";{found} {_sample(comparison)} are too few to tell any one pair apart"
     rest = [str(name) for name in comparison.mean_ranks.index if name != first[0]]
     beaten = [name for name in rest if frozenset({first[0], name}) in comparison.different]
     if not beaten:
@@ -166,7 +180,7 @@ def _story(run: Sequence[Comparison]) -> str:
     low, high = f"{min(ranks):.2f}", f"{max(ranks):.2f}"
     between = low if low == high else f"{low} to {high}"
     levels = noise_levels([c.noise for c in run])
-    return f"At {levels} {first[0]} leads (mean rank {between}){_against(run[0], first)}."
+    return f"At {levels} {first[0]} has the best mean rank ({between}){_against(run[0], first)}."
 
 
 def why_no_test(design: Design) -> str:
@@ -182,7 +196,7 @@ def why_no_test(design: Design) -> str:
     if seeds > 1:
         text += (
             f" The {seeds} seeds are repetitions on the same data set, not further data sets; the "
-            "standard deviations and the spread in the figures below show how much they vary."
+            "standard errors and the spread in the figures below show how much they vary."
         )
     return text
 
@@ -191,6 +205,8 @@ def friedman_sentence(comparison: Comparison) -> str:
     """Say what the tests at one noise level found, and which of them need more data sets."""
     if comparison.n < 2:
         return f"{count(comparison.n, 'complete data set')}: no test is possible; tests need at least two."
+    if comparison.n_sources < 2:
+        return f"The {comparison.n} data sets are cut from one base set: no test is possible."
     if comparison.k < 2:
         return "One algorithm: there is nothing to test."
     sentences = []
@@ -203,7 +219,7 @@ def friedman_sentence(comparison: Comparison) -> str:
         finds = "differences" if outcome.p <= ALPHA else "no significant differences"
         if outcome.f == float("inf"):
             sentences.append(
-                f"All {outcome.n} data sets rank the algorithms alike: Friedman χ²({outcome.k - 1}) = "
+                f"All {outcome.n} base sets rank the algorithms alike: Friedman χ²({outcome.k - 1}) = "
                 f"{outcome.chi2:.2f}, {equation(outcome.chi2_p)}; the test finds {finds}."
             )
         else:
@@ -214,23 +230,20 @@ def friedman_sentence(comparison: Comparison) -> str:
             )
     if comparison.smallest_p > ALPHA:
         why = (
-            "fewer than six data sets cannot decide even one pair"
-            if comparison.n < _FEWEST_FOR_A_PAIR
+            "fewer than six cannot decide even one pair"
+            if comparison.n_sources < _FEWEST_FOR_A_PAIR
             else f"with {len(comparison.pairs)} pairs the smallest possible adjusted p-value is "
             f"{p_value(comparison.smallest_p)}"
         )
-        sentences.append(f"Wilcoxon–Holm cannot reach significance on {comparison.n} data sets: {why}.")
-    elif comparison.too_few_sources:
-        sentences.append(
-            f"The data sets are cut from {count(comparison.n_sources, 'base set')}: on so few independent "
-            "data sets Wilcoxon–Holm could not reach significance, whatever the p-values of the tasks are."
-        )
+        sentences.append(f"Wilcoxon–Holm cannot reach significance on {_sample(comparison)}: {why}.")
     return " ".join(sentences)
 
 
 def averaged(design: Design) -> str:
-    """Say what an entry of a score table is: a mean and standard deviation over seeds, or a single run."""
-    return "Mean ± standard deviation over seeds" if design.repetitions > 1 else "One run each"
+    """Say what an entry of a score table is: a mean over seeds with a standard error, or a single run."""
+    if design.repetitions > 1:
+        return "Mean over seeds ± standard error of the paired difference to the best"
+    return "One run each"
 
 
 def shaded(design: Design) -> str:
@@ -249,7 +262,8 @@ def cautions(
     if sources < len(design.datasets):
         found.append(
             f"The {count(len(design.datasets), 'data set')} are tasks cut from {count(sources, 'base set')}. "
-            "Tasks of one base set share examples: they are not independent, so the p-values are optimistic."
+            "Tasks of one base set share examples, so tests and intervals count base sets, each with the "
+            "mean score of its tasks."
         )
     left_out = sorted({name for c in comparisons for name in c.left_out}, key=design.algorithms.index)
     if left_out:

@@ -37,19 +37,19 @@ def test_some_algorithms_are_ranked_among_themselves(tmp_path: Path) -> None:
     assert {row[0]: float(row[2]) for row in rows} == pytest.approx(by_hand.to_dict())
     # Holm's correction covers the pairs of the ranking, not those of the whole study.
     whole, part = (
-        {tuple(row[:3]): row for row in csv_rows(tmp_path / "tables" / f"{name}wilcoxon-holm.csv")}
+        {tuple(row[:3]): row for row in csv_rows(tmp_path / "tables" / f"{name}pairs-noise-0.1.csv")}
         for name in ("", "ranking-1-")
     )
-    assert len(part) == 1 + 3 * 3
+    assert len(part) == 1 + 3
     pair = part["0.1", "PA-I", "AROW"], whole["0.1", "PA-I", "AROW"]
     place = part["noise", "first", "second"].index("p_holm")
     assert float(pair[0][place - 1]) == float(pair[1][place - 1])
     assert float(pair[0][place]) < float(pair[1][place])
-    assert csv_rows(tmp_path / "tables" / "ranking-1-friedman.csv")[1][2:4] == ["11", "3"]
+    assert csv_rows(tmp_path / "tables" / "ranking-1-friedman.csv")[1][2:5] == ["11", "4", "3"]
     # Two algorithms have no Friedman test and so no table of it, but they have a diagram.
     assert not (tmp_path / "tables" / "ranking-2-friedman.csv").exists()
     assert len(list((tmp_path / "figures").glob("ranking-?-critical-difference-*.svg"))) == 2 * 3
-    caption = (tmp_path / "tables" / "ranking-2-wilcoxon-holm.tex").read_text(encoding="utf-8")
+    caption = (tmp_path / "tables" / "ranking-2-pairs-noise-0.tex").read_text(encoding="utf-8")
     assert "(Two)}" in caption
 
 
@@ -114,4 +114,4 @@ def test_rankings_of_few_data_sets(datasets: tuple[str, ...], tmp_path: Path) ->
     results.study["rankings"] = [{"title": "Two", "algorithms": ["PA", "SOP"], "focus": "PA"}]
     _, markdown = render(results, tmp_path)
     assert "### Two" in markdown
-    assert (tmp_path / "tables" / "ranking-1-wilcoxon-holm.csv").exists() == (len(datasets) > 1)
+    assert (tmp_path / "tables" / "ranking-1-pairs-noise-0.csv").exists() == (len(datasets) > 1)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from singlepass.workflows.report.page.view import StudyView
+
 from ...synthetic_results import DATASETS, fail, make_results
 from ..report_page import csv_rows, render
 
@@ -65,3 +67,25 @@ def test_ranks_by_model_of_noise(tmp_path: Path) -> None:
     # With one noise model there is no such table.
     render(make_results(algorithms=("A", "B"), tuned=(), seeds=2), tmp_path / "one")
     assert not list(tmp_path.glob("one/tables/*by-model*"))
+
+
+def test_the_matrix_of_pairs_has_effects_and_tests(tmp_path: Path) -> None:
+    made = make_results(datasets=tuple("abcdefghij"), algorithms=("A", "B", "C"), noise=(0.1,), tuned=())
+    _, markdown = render(made, tmp_path)
+    view = StudyView(made)
+    [comparison] = view.comparisons
+    best, second, _ = comparison.mean_ranks.index
+    found = {frozenset({p.first, p.second}): p for p in comparison.pairs}
+    pair = found[frozenset({best, second})]
+    effect = 100 * abs(pair.effect)
+    table = markdown[markdown.index("Every pair by test accuracy") :]
+    assert re.search(rf"\| {best} \|  ?\| \**\+{effect:.1f} \([+−]?\d+\.\d to \+\d+\.\d\)", table)
+    head, *rows = csv_rows(tmp_path / "tables" / "pairs-noise-0.1.csv")
+    assert len(rows) == 3
+    for row in rows:
+        values = dict(zip(head, row, strict=True))
+        assert sum(float(values[name]) for name in ("p_better", "p_equal", "p_worse")) == pytest.approx(1)
+        assert float(values["low"]) <= float(values["effect"]) <= float(values["high"])
+    assert (tmp_path / "tables" / "posterior-noise-0.1.csv").exists()
+    # With ten base sets the table of mean ranks has intervals.
+    assert re.search(rf"\| {best} \| \**\d\.\d\d \(\d\.\d\d to \d\.\d\d\)", markdown)

@@ -1,0 +1,75 @@
+"""Compute confidence intervals of means over tasks that are cut from a few base sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from .pairwise import LEVEL
+
+# With six base sets, intervals meant for 95% covered 91 to 94% in simulated studies, with eight 93 to 95%.
+FEWEST = 8
+# With 10,000 draws an end of an interval moves by a fiftieth of its width from seed to seed.
+_DRAWS = 10_000
+
+
+def mean_intervals(table: pd.DataFrame, sources: Sequence[str]) -> pd.DataFrame | None:
+    """Return 95% intervals (columns low and high) of the mean of each column; None below eight base sets.
+
+    `table` has one row per task, such as its ranks, without gaps; `sources` names the base set of each row.
+
+    Base sets are drawn with replacement, each with all its tasks (A. C. Davison, D. V. Hinkley, "Bootstrap
+    Methods and Their Application" (1997), section 3.8). The percentiles are moved outwards as Student's t
+    asks for few draws (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
+    Statistician 69 (2015), section 5.3), with the effective number of base sets (A. V. Carter,
+    K. T. Schnepel, D. G. Steigerwald, Review of Economics and Statistics 99 (2017)) as sample size.
+    """
+    drawn = _drawn_means(table, sources)
+    return None if drawn is None else _percentiles(*drawn, table.columns)
+
+
+def level_with_best(table: pd.DataFrame, sources: Sequence[str], *, highest: bool = False) -> pd.Series[bool]:
+    """Return which columns the data cannot tell from the one with the best mean.
+
+    These are the columns whose difference to it has 0 in its 95% interval (see `mean_intervals`). Below eight
+    base sets, only the best itself and columns of the same mean are named.
+    """
+    means = table.mean()
+    best = means.idxmax() if highest else means.idxmin()
+    behind = table.sub(table[best], axis=0)
+    drawn = _drawn_means(behind, sources)
+    if drawn is None:
+        return behind.mean().abs() < 1e-12
+    found = _percentiles(*drawn, table.columns)
+    return (found["low"] <= 0) & (found["high"] >= 0)
+
+
+def _drawn_means(
+    table: pd.DataFrame, sources: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return means of bootstrap samples, shape (draws, columns), and the numbers of tasks by base set."""
+    codes, names = pd.factorize(np.asarray(sources, dtype=object))
+    if len(names) < FEWEST:
+        return None
+    sizes = np.bincount(codes).astype(np.float64)
+    sums = np.zeros((len(names), table.shape[1]))
+    np.add.at(sums, codes, table.to_numpy(np.float64))
+    # The seed is fixed, so that a report made again has the same digits.
+    generator = np.random.RandomState(np.random.PCG64(0))
+    times = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=_DRAWS)
+    return (times @ sums) / (times @ sizes)[:, np.newaxis], sizes
+
+
+def _percentiles(
+    means: NDArray[np.float64], sizes: NDArray[np.float64], columns: pd.Index[str]
+) -> pd.DataFrame:
+    n, effective = len(sizes), sizes.sum() ** 2 / (sizes**2).sum()
+    quantile = float(stats.t.ppf((1 + LEVEL) / 2, max(1.0, effective - 1)))
+    outside = float(stats.norm.cdf(-math.sqrt(n / (n - 1)) * quantile))
+    low, high = np.quantile(means, [outside, 1 - outside], axis=0)
+    return pd.DataFrame({"low": low, "high": high}, index=columns)
