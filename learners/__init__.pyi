@@ -56,10 +56,10 @@ from .linear.readings import reading_of as reading_of
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
+from .numeric.lanes import LANES as LANES
 from .numeric.margins import count_mistakes as count_mistakes
 from .numeric.margins import count_ties as count_ties
 from .numeric.margins import count_wrong as count_wrong
-from .numeric.models import LANES as LANES
 from .numeric.orders import ordered_rows as ordered_rows
 from .numeric.orders import take_rows as take_rows
 from .numeric.references import BaselineCounts as BaselineCounts

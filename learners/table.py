@@ -502,7 +502,7 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "RunningScale": ".numeric.scaling",
     "StreamLearner": ".contract",
     "as_rows": ".numeric.rows",
-    "LANES": ".numeric.models",
+    "LANES": ".numeric.lanes",
     "available": ".registry",
     "count_mistakes": ".numeric.margins",
     "count_ties": ".numeric.margins",

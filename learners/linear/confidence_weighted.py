@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from ..estimator.parameters import between
 from ..numeric.compiled import register_jitable
+from ..numeric.lanes import invert, where
 from ..numeric.vector import EPSILON
 from .gaussian import GaussianClassifier
 from .parts.covariance import Projection, Shape
@@ -25,8 +26,9 @@ def variance_step(m, v, phi):
     ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which rounding cannot make negative.
     """
     b = 1.0 + 2.0 * phi * m
-    root = math.sqrt((1.0 - 2.0 * phi * m) ** 2 + 8.0 * phi * phi * v)
-    alpha = 2.0 * (phi * v - m) / (v * (root + b)) if b > 0.0 else (root - b) / (4.0 * phi * v)
+    a = 1.0 - 2.0 * phi * m
+    root = math.sqrt(a * a + 8.0 * phi * phi * v)
+    alpha = where(b > 0.0, 2.0 * (phi * v - m) / (v * (root + b)), (root - b) / (4.0 * phi * v))
     gamma = 2.0 * alpha * phi
     return alpha, gamma / (1.0 + gamma * v), gamma
 
@@ -36,22 +38,23 @@ def stdev_alpha(m, v, phi):
     """Return α of the constraint ``m >= φ √v`` (Crammer et al. 2008)."""
     psi = 1.0 + phi * phi / 2.0
     zeta = 1.0 + phi * phi
-    root = math.sqrt(m * m * phi**4 / 4.0 + v * phi * phi * zeta)
+    root = math.sqrt(m * m * ((phi * phi) * (phi * phi)) / 4.0 + v * phi * phi * zeta)
     # For m > 0 the numerator root - mψ is multiplied by its conjugate to avoid cancellation.
-    return (phi * phi * v - m * m) / (v * (root + m * psi)) if m > 0.0 else (root - m * psi) / (v * zeta)
+    positive = (phi * phi * v - m * m) / (v * (root + m * psi))
+    return where(m > 0.0, positive, (root - m * psi) / (v * zeta))
 
 
 @register_jitable
-def stdev_shrinkage(alpha, m, v, phi):
+def stdev_shrinkage(alpha, m, v, phi, is_capped=False):
     """Return the step sizes (α, β, γ) for the constraint ``m >= φ √v``, given its `alpha`.
 
     The step makes the margin φ√u, where u is the new variance. If that is below the rounding error of the
-    old margin m, there is no step (α = 0).
+    old margin m, there is no step (α = 0). A step that `is_capped` leaves a smaller margin, and is made.
     """
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
-    if phi * sqrt_u <= EPSILON * abs(m):
-        alpha = 0.0
+    is_lost = invert(is_capped) & (phi * sqrt_u <= EPSILON * abs(m))
+    alpha = where(is_lost, 0.0, alpha)
     return alpha, alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
 
 
@@ -62,7 +65,7 @@ def is_step(v, alpha, gamma):
     A margin that overflowed, or a large margin with a tiny v, makes α or γ overflow. Then μ or Σ would
     become NaN for good.
     """
-    return v > _SMALLEST_VARIANCE and 0.0 < alpha < np.inf and gamma < np.inf
+    return (v > _SMALLEST_VARIANCE) & (alpha > 0.0) & (alpha < np.inf) & (gamma < np.inf)
 
 
 class CWRule(NamedTuple):

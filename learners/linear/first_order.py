@@ -1,8 +1,9 @@
 """First-order learners: updates are ``w += α y x``. A rule decides which rows cause one, and computes α.
 
 A rule is a named tuple of parameters with a method ``step(y, m, squares, weight)``. Given a row's label y
-(±1), margin m, ``‖x‖²`` and class weight, it returns ``(is_update, α)``. The last field can be one of these,
-with a default value that is compiled in:
+(±1), margin m, ``‖x‖²`` and class weight, it returns ``(is_update, α)``. It does not branch on m, squares or
+its own numbers, so that it also compiles for the margins of several models; see `numeric.lanes`. The last
+field of a rule can be one of these, with a default value that is compiled in:
 
 - ``margin_limit``: ‖x‖² is computed for rows of smaller margin; otherwise, and without this field, it is 0;
 - ``skips_zero_rows``: rows of zeros are no updates.
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..numeric.compiled import INLINE
+from ..numeric.lanes import holds_anywhere
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, by_types, dot, n_rows, row, squared_norm
@@ -38,14 +40,14 @@ def squares_at(rule, m, x):
     limit = rule.instance_class._field_defaults.get("margin_limit")
     if limit is None:
         return lambda rule, m, x: 0.0
-    return lambda rule, m, x: squared_norm(x) if m < limit else 0.0
+    return lambda rule, m, x: squared_norm(x) if holds_anywhere(m < limit) else 0.0
 
 
 @by_types(**INLINE)
 def is_moved_by(rule, m, x):
     """Return whether the row can cause an update: a row of zeros cannot if the rule ``skips_zero_rows``."""
     if "skips_zero_rows" in rule.instance_class._field_defaults:
-        return lambda rule, m, x: m != 0.0 or has_entries(x)
+        return lambda rule, m, x: (m != 0.0) | has_entries(x)
     return lambda rule, m, x: True
 
 

@@ -4,7 +4,8 @@ A rule is a named tuple of parameters with a method ``step(m, v, weight)``. Give
 ``v = xᵀΣx`` (0 < v < ∞) and class weight, it returns ``(is_update, α, β, γ)``. An update is ``μ += α y Σx``
 with ``Σ -= β Σx xᵀΣ`` or, for a diagonal with projection "precision", with ``Σ⁻¹ += γ x xᵀ``. The last field
 of a rule can be ``margin_limit``, with a default value that is compiled in: only rows of smaller margin are
-updates, so the variances of others need not be computed.
+updates, so the variances of others need not be computed. A rule does not branch on m, v or its own numbers,
+so that it also compiles for the margins and variances of several models; see `numeric.lanes`.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class.

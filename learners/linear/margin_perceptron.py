@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.parameters import Count, NonNegative, Positive
 from ..numeric.compiled import compiled
+from ..numeric.lanes import invert
 from ..numeric.rows import count_rows, dot, entry, n_entries, n_rows, row, row_range
 from .first_order import step
 from .perceptron import VotingClassifier
@@ -25,7 +26,7 @@ class MarginRule(NamedTuple):
 
     def step(self, y, m, squares, weight):
         """Return ``(is_update, step)`` for a row with margin m; `weight` multiplies η."""
-        return not m > (self.tau_plus if y > 0.0 else self.tau_minus), self.eta * weight
+        return invert(m > (self.tau_plus if y > 0.0 else self.tau_minus)), self.eta * weight
 
 
 class BoundedRule(NamedTuple):
@@ -45,7 +46,7 @@ class BoundedRule(NamedTuple):
         """Return ``(is_update, step)`` as in Khardon & Wachman (2007), and count the row's updates."""
         before = self.caused[self.number[0]]
         is_update, alpha = step(self.rule, y, m + (self.lam if before > 0 else 0.0), squares, weight)
-        is_update = is_update and before < self.bound
+        is_update = is_update & (before < self.bound)
         self.caused[self.number[0]] += is_update
         self.number[0] += 1
         return is_update, alpha

@@ -9,6 +9,7 @@ import numpy as np
 from ..estimator.parameters import Positive
 from ..numeric.arrays import is_sparse_row
 from ..numeric.compiled import INLINE
+from ..numeric.lanes import holds_anywhere
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, by_types, dot, n_rows, new_state, row
@@ -33,12 +34,11 @@ class PARule(NamedTuple):
         l = 1.0 - m
         # A score that overflowed gives no step. No step reaches a row of zeros, nor one whose squares leave
         # the normal range of float64.
-        if not (0.0 < l < np.inf and SMALLEST_NORMAL <= squares < np.inf):
-            return False, 0.0
+        is_loss = (l > 0.0) & (l < np.inf) & (squares >= SMALLEST_NORMAL) & (squares < np.inf)
+        if not holds_anywhere(is_loss):
+            return is_loss, l
         tau = min(self.largest_step * weight, l / (squares + self.slack / weight))
-        if not tau < np.inf:
-            return False, 0.0
-        return True, tau
+        return is_loss & (tau < np.inf), tau
 
 
 # A postponed update ``w += a·last`` is the pair (True, a).

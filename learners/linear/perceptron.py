@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.compiled import INLINE, compiled, register_jitable
+from ..numeric.lanes import invert
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, borrowed, by_types, dot, n_rows, row
@@ -21,7 +22,7 @@ class PerceptronRule(NamedTuple):
 
     def step(self, y, m, squares, weight):
         """Return ``(is_update, step)`` for a row with margin m; the step is the class weight."""
-        return not m > 0.0, weight
+        return invert(m > 0.0), weight
 
 
 class Mean(NamedTuple):

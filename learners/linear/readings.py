@@ -13,10 +13,21 @@ from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
 from ..estimator.pieces import Passage
-from ..numeric.compiled import compiled
+from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.emitters import zero_like
+from ..numeric.lanes import (
+    LANES,
+    holds_anywhere,
+    invert,
+    numbers_of,
+    read_lanes,
+    rules_together,
+    where,
+    write_column,
+    write_lanes,
+)
 from ..numeric.margins import signed
-from ..numeric.models import LANES, model_sums, model_update, numbers_of, rule_at
+from ..numeric.models import model_sums, model_update, prefetch_models
 from ..numeric.rows import Rows, count_rows, n_rows, new_state, row, row_range
 from . import first_order, gaussian, passive_aggressive
 from .first_order import is_moved_by, squares_at, step
@@ -34,6 +45,9 @@ _WIDEST_DENSE = 64
 # The state of a reading is copied from the models and back; sparse rows must have this many non-zeros in all
 # for each feature, or copying takes longer than learning.
 _LEAST_ENTRIES = 4
+
+# Features whose weights are prefetched for sparse rows: 1 MiB, half of a core's own cache.
+_LARGE = 1 << 14
 
 
 @compiled
@@ -64,6 +78,19 @@ def _shrink(ir, mu, sigma, x, alpha, beta):
     return [ir.fadd(mu, ir.fmul(alpha, s)), ir.select(ir.fcmp_ordered(">", shrunk, zero), shrunk, zero)]
 
 
+@register_jitable(**INLINE)
+def _prefetch_next(X, t, state):
+    """Fetch what the row after row t needs, if the state is larger than a core's own cache."""
+    if state[0].shape[0] >= _LARGE and t + 1 < n_rows(X):
+        prefetch_models(state, row(X, t + 1))
+
+
+@register_jitable(**INLINE)
+def _count(counts, place, condition):
+    """Add 1 to the counts of the models for which a condition holds."""
+    write_lanes(counts, place, read_lanes(counts, place) + where(condition, 1.0, 0.0))
+
+
 _dots = model_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
 _dots_and_variances = model_sums(2, lambda ir, mu, s, x: [ir.fmul(mu, x), ir.fmul(ir.fmul(s, x), x)])
 _add_scaled = model_update(_add)
@@ -72,59 +99,46 @@ _update_gaussian = model_update(_shrink)
 
 @compiled
 def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass with LANES models; row 0 of `counts` gets the mistakes of each, row 1 the updates."""
-    sums, steps, mask = np.empty((1, LANES)), np.zeros(LANES), np.zeros(LANES, np.int64)
+    """Make one pass as in `first_order`; `scores` has shape (LANES, n), `counts` mistakes and updates."""
+    rules = rules_together(rule, numbers)
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
-        _dots(state, x, sums)
-        smallest = np.inf
-        for g in range(LANES):
-            scores[t, g] = sums[0, g]
-            if y * sums[0, g] < smallest:
-                smallest = y * sums[0, g]
-        squares, weight, updates = squares_at(rule, smallest, x), weight_of(weights, codes[t]), 0
-        for g in range(LANES):
-            m = y * sums[0, g]
-            is_update, alpha = step(rule_at(rule, numbers, g), y, m, squares, weight)
-            mask[g] = is_update and is_moved_by(rule, m, x)
-            steps[g] = alpha * y
-            updates += mask[g]
-            counts[0, g] += not m > 0.0
-            counts[1, g] += mask[g]
-        if updates > 0:
-            _add_scaled(state, x, (steps,), mask)
+        _prefetch_next(X, t, state)
+        s = _dots(state, x)
+        write_column(scores, t, s)
+        m = y * s
+        is_update, alpha = step(rules, y, m, squares_at(rule, m, x), weight_of(weights, codes[t]))
+        _count(counts, 0, invert(m > 0.0))
+        if holds_anywhere(is_update):
+            moved = is_update & is_moved_by(rule, m, x)
+            _add_scaled(state, x, (alpha * y,), moved)
+            _count(counts, 1, moved)
 
 
 @compiled
 def _learn_gaussian(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass with LANES models with a diagonal Σ; `counts` gets mistakes and updates."""
-    sums, mask = np.empty((2, LANES)), np.zeros(LANES, np.int64)
-    alphas, betas = np.zeros(LANES), np.zeros(LANES)
+    """Make one pass as in `gaussian`, with the arguments of `_learn_first_order`."""
+    rules = rules_together(rule, numbers)
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
-        _dots_and_variances(state, x, sums)
-        weight, updates = weight_of(weights, codes[t]), 0
-        for g in range(LANES):
-            scores[t, g] = sums[0, g]
-            m, v = y * sums[0, g], sums[1, g]
-            is_update, alpha, beta, _ = gaussian.step(rule_at(rule, numbers, g), m, v, weight)
-            mask[g] = is_update and m < gaussian.margin_limit(rule) and is_usable(v)
-            alphas[g], betas[g] = alpha * y, beta
-            updates += mask[g]
-            counts[0, g] += not m > 0.0
-            counts[1, g] += mask[g]
-        if updates > 0:
-            _update_gaussian(state, x, (alphas, betas), mask)
+        _prefetch_next(X, t, state)
+        s, v = _dots_and_variances(state, x)
+        write_column(scores, t, s)
+        m = y * s
+        _count(counts, 0, invert(m > 0.0))
+        usable = (m < gaussian.margin_limit(rule)) & is_usable(v)
+        if holds_anywhere(usable):
+            is_update, alpha, beta, _ = gaussian.step(rules, m, v, weight_of(weights, codes[t]))
+            updated = is_update & usable
+            _update_gaussian(state, x, (alpha * y, beta), updated)
+            _count(counts, 1, updated)
 
 
 @compiled
 def _score(X, scores, state):
-    """Write the scores that rows would get next, shape (n, LANES)."""
-    sums = np.empty((1, LANES))
+    """Write the scores that rows would get next, shape (LANES, n)."""
     for t in range(n_rows(X)):
-        _dots(state, row(X, t), sums)
-        for g in range(LANES):
-            scores[t, g] = sums[0, g]
+        write_column(scores, t, _dots(state, row(X, t)))
 
 
 # For each loop over the rows of one model: the loop over several, and the names of its state arrays.
@@ -183,14 +197,14 @@ class Together:
 
     def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
         """Learn rows as ``learn_rows`` of each learner does, and return the scores of each."""
-        counts = np.zeros((2, LANES), np.int64)
-        scores = np.empty((count_rows(X), LANES))
+        counts = np.zeros((2, LANES))
+        scores = np.empty((LANES, count_rows(X)))
         self._loop(X, codes, scores, counts, self._state, self._rules[0], self._numbers, self._class_weights)
         for g, each in enumerate(self.learners):
             each.n_examples_ += len(codes)
             each.n_mistakes_ += int(counts[0, g])
             each.n_updates_ += int(counts[1, g])
-        return self._by_model(scores)
+        return [*scores[: len(self.learners)]]
 
     def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
         """Learn rows as ``learn_along`` of each learner does; seconds are divided by the models."""
@@ -212,12 +226,9 @@ class Together:
 
     def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
         """Return the scores that rows would get next from each learner."""
-        scores = np.empty((count_rows(X), LANES))
+        scores = np.empty((LANES, count_rows(X)))
         _score(X, scores, self._state[:1])
-        return self._by_model(scores)
-
-    def _by_model(self, scores: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        return [np.ascontiguousarray(scores[:, g]) for g in range(len(self.learners))]
+        return [*scores[: len(self.learners)]]
 
     def write_back(self) -> None:
         """Write the learners' arrays."""

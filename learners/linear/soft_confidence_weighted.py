@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from ..estimator.parameters import Positive, between
 from ..numeric.compiled import register_jitable
+from ..numeric.lanes import where
 from .confidence_weighted import is_step, stdev_alpha, stdev_shrinkage
 from .gaussian import GaussianClassifier
 from .parts.covariance import Projection, Shape
@@ -25,11 +26,8 @@ def _shrinkage(alpha, v, phi):
 def _capped_step(m, v, phi, C):
     """Return (α, β, γ) of SCW-I: the step of CW, but no longer than C."""
     alpha = stdev_alpha(m, v, phi)
-    if alpha > C:
-        # The step C is too short for a margin of φ√u, so `stdev_shrinkage`'s test for rounding is not needed.
-        beta, gamma = _shrinkage(C, v, phi)
-        return C, beta, gamma
-    return stdev_shrinkage(alpha, m, v, phi)
+    is_capped = alpha > C
+    return stdev_shrinkage(where(is_capped, C, alpha), m, v, phi, is_capped)
 
 
 @register_jitable
@@ -43,10 +41,8 @@ def _slack_step(m, v, phi, slack):
     q = n / v
     b = m * (2.0 * q + phi * phi)
     root = phi * math.sqrt(phi * phi * m * m + 4.0 * n * (q + phi * phi))
-    if m > 0.0:
-        alpha = 2.0 * (phi * phi * v - m * m) / (v * (root + b))
-    else:
-        alpha = (root - b) / (2.0 * n * (q + phi * phi))
+    positive = 2.0 * (phi * phi * v - m * m) / (v * (root + b))
+    alpha = where(m > 0.0, positive, (root - b) / (2.0 * n * (q + phi * phi)))
     beta, gamma = _shrinkage(alpha, v, phi)
     return alpha, beta, gamma
 

@@ -24,6 +24,14 @@ def is_sparse_row(x):
     return isinstance(x, types.BaseTuple) and isinstance(x[1].dtype, types.Integer)
 
 
+def emit_prefetch(builder, address):
+    """Emit a prefetch of the cache line at an address; any address is harmless."""
+    address = builder.bitcast(address, ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [address.type, _INT32, _INT32, _INT32])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+    builder.call(function, [address, *(ir.Constant(_INT32, option) for option in _READ_DATA_SOON)])
+
+
 class FlatArray:
     """A 1-D C-contiguous array during code generation: its pointer, length and Numba type."""
 
@@ -48,12 +56,9 @@ class FlatArray:
 
     def prefetch(self, builder, index, n_bytes, ahead=0):
         """Prefetch `n_bytes` from `ahead` bytes after an element; harmless past the end of the array."""
+        address = builder.bitcast(builder.gep(self.pointer, [index]), ir.IntType(8).as_pointer())
         for line in range(0, n_bytes, _LINE):
-            address = builder.bitcast(builder.gep(self.pointer, [index]), ir.IntType(8).as_pointer())
-            address = builder.gep(address, [ir.Constant(index.type, ahead + line)])
-            kind = ir.FunctionType(ir.VoidType(), [address.type, _INT32, _INT32, _INT32])
-            function = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
-            builder.call(function, [address, *(ir.Constant(_INT32, option) for option in _READ_DATA_SOON)])
+            emit_prefetch(builder, builder.gep(address, [ir.Constant(index.type, ahead + line)]))
 
     def load_double(self, builder, index, lanes):
         """Load `lanes` consecutive values, widened to float64."""

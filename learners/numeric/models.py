@@ -6,24 +6,20 @@ the arithmetic that it gets alone: sums in the order of `vector`, and the same o
 
 from functools import reduce
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .arrays import DenseRow, is_sparse_row
+from .arrays import DenseRow, emit_prefetch, is_sparse_row
 from .emitters import spread
+from .lanes import LANES, as_vector, lanes, mask
 from .vector import DENSE_ORDER, SPARSE_ORDER, arrays_of, load_lanes
-
-#: Models that are learnt together: 8 float64 are a cache line, and a vector of AVX-512.
-LANES = 8
 
 # Partial sums that a loop keeps in registers; processors have 16 or 32.
 _TOGETHER = 8
 
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
-_INTEGERS = ir.VectorType(ir.IntType(64), LANES)
 
 
 def _pointers(context, builder, kinds, values):
@@ -64,22 +60,22 @@ def _add_up(builder, emit, n_sums, length, order):
     whole = builder.mul(builder.udiv(length, step), step)
     whole_lanes = builder.mul(builder.udiv(length, lane_step), lane_step)
     zero = ir.Constant(_DOUBLES, [0.0] * LANES)
-    sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(slots)] for _ in range(n_sums)]
+    folded = [cgutils.alloca_once_value(builder, zero) for _ in range(n_sums)]
 
-    def add(index, slot):
-        for total, term in zip(sums, emit(builder.add(index, intp(slot))), strict=True):
-            builder.store(builder.fadd(builder.load(total[slot]), term), total[slot])
+    def add_slots(first, last, start, stop, step):
+        """Return, for each sum, those of slots first … last - 1, over steps from `start` to `stop`."""
+        n_slots = last - first
+        sums = [[cgutils.alloca_once(builder, _DOUBLES) for _ in range(n_slots)] for _ in range(n_sums)]
+        for slot in range(n_slots):
+            for total in sums:
+                builder.store(zero, total[slot])
+        with cgutils.for_range_slice(builder, start, stop, step, intp) as (index, _):
+            for slot in range(n_slots):
+                for total, term in zip(sums, emit(builder.add(index, intp(first + slot))), strict=True):
+                    builder.store(builder.fadd(builder.load(total[slot]), term), total[slot])
+        return sums
 
-    for first in range(0, slots, _TOGETHER):
-        with cgutils.for_range_slice(builder, intp(0), whole, step, intp) as (index, _):
-            for slot in range(first, first + _TOGETHER):
-                add(index, slot)
-    with cgutils.for_range_slice(builder, whole, whole_lanes, lane_step, intp) as (index, _):
-        for slot in range(lanes):
-            add(index, slot)
-    folded = []
-    for total in sums:
-        parts = [builder.load(slot) for slot in total]
+    def fold(parts):
         values = {lane: reduce(builder.fadd, parts[lane::lanes]) for lane in range(lanes)}
         for bit in bits:
             values = {
@@ -87,7 +83,31 @@ def _add_up(builder, emit, n_sums, length, order):
                 for lane, value in values.items()
                 if not lane >> bit & 1
             }
-        folded.append(cgutils.alloca_once_value(builder, values[0]))
+        return values[0]
+
+    # A row shorter than a step needs only the slots of the first accumulator, which fit into registers.
+    with builder.if_else(builder.icmp_unsigned("<", length, step)) as (short, long):
+        with short:
+            terms = [[] for _ in range(n_sums)]
+            with builder.if_then(builder.icmp_unsigned("!=", whole_lanes, intp(0))):
+                for slot in range(lanes):
+                    for total, term in zip(terms, emit(intp(slot)), strict=True):
+                        # A sum that begins with 0 is never -0.0.
+                        total.append(builder.fadd(zero, term))
+                for total, values in zip(folded, terms, strict=True):
+                    builder.store(fold(values), total)
+        with long:
+            sums = [[] for _ in range(n_sums)]
+            for first in range(0, slots, _TOGETHER):
+                some = add_slots(first, first + _TOGETHER, intp(0), whole, step)
+                for total, values in zip(sums, some, strict=True):
+                    total += values
+            with cgutils.for_range_slice(builder, whole, whole_lanes, lane_step, intp) as (index, _):
+                for slot in range(lanes):
+                    for total, term in zip(sums, emit(builder.add(index, intp(slot))), strict=True):
+                        builder.store(builder.fadd(builder.load(total[slot]), term), total[slot])
+            for total, values in zip(folded, sums, strict=True):
+                builder.store(fold([builder.load(value) for value in values]), total)
     with cgutils.for_range_slice(builder, whole_lanes, length, intp(1), intp) as (index, _):
         for total, term in zip(folded, emit(index), strict=True):
             builder.store(builder.fadd(builder.load(total), term), total)
@@ -95,54 +115,49 @@ def _add_up(builder, emit, n_sums, length, order):
 
 
 def model_sums(n_sums, terms):
-    """Build an intrinsic ``f(state, x, sums)`` that writes sums over the features of a row, for all models.
+    """Build an intrinsic ``f(state, x)`` that returns sums over the features of a row, as `lanes`.
 
     ``terms(builder, *state, x)`` emits the terms of one feature as for `vector.lane_sums`. `state` is a tuple
-    of float64 arrays of shape (d, LANES), `sums` a float64 array of shape (n_sums, LANES).
+    of float64 arrays of shape (d, LANES). Several sums are a tuple.
     """
+    result = lanes if n_sums == 1 else types.UniTuple(lanes, n_sums)
 
     @intrinsic
-    def sums_of_models(_typing_context, state, x, sums):
+    def sums_of_models(_typing_context, state, x):
         def codegen(context, builder, signature, arguments):
             pointers = _pointers(context, builder, signature.args[0], arguments[0])
             entry, length, order = _entries(context, builder, signature.args[1], arguments[1])
-            out = context.make_array(signature.args[2])(context, builder, arguments[2]).data
 
             def emit(k):
                 place, x_j = entry(k)
                 return terms(builder, *[load_lanes(builder, each, place, LANES) for each in pointers], x_j)
 
-            for i, total in enumerate(_add_up(builder, emit, n_sums, length, order)):
-                _store_lanes(builder, out, length.type(i * LANES), total)
-            return context.get_dummy_value()
+            totals = _add_up(builder, emit, n_sums, length, order)
+            return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
 
-        return types.void(state, x, sums), codegen
+        return result(state, x), codegen
 
     return sums_of_models
 
 
 def model_update(step):
-    """Build an intrinsic ``f(state, x, scalars, mask)`` that updates some of the models along a row.
+    """Build an intrinsic ``f(state, x, scalars, updated)`` that updates some of the models along a row.
 
     ``step(builder, *state, x, *scalars)`` emits the new state values of one feature. `scalars` is a tuple of
-    float64 arrays of shape (LANES,); `mask` is an int64 array of that shape, not 0 for models to update.
+    `lanes` or numbers; `updated` is the `mask` of the models to update.
     """
 
     @intrinsic
-    def update_models(_typing_context, state, x, scalars, mask):
+    def update_models(_typing_context, state, x, scalars, updated):
         def codegen(context, builder, signature, arguments):
             pointers = _pointers(context, builder, signature.args[0], arguments[0])
             entry, length, _ = _entries(context, builder, signature.args[1], arguments[1])
-            intp = length.type
             numbers = [
-                load_lanes(builder, each, intp(0), LANES)
-                for each in _pointers(context, builder, signature.args[2], arguments[2])
+                as_vector(context, builder, lanes, kind, builder.extract_value(arguments[2], i))
+                for i, kind in enumerate(signature.args[2])
             ]
-            pointer = context.make_array(signature.args[3])(context, builder, arguments[3]).data
-            asked = builder.load(builder.bitcast(pointer, _INTEGERS.as_pointer()))
-            asked.align = 8
-            chosen = builder.icmp_signed("!=", asked, ir.Constant(_INTEGERS, [0] * LANES))
-            with cgutils.for_range(builder, length, intp=intp) as loop:
+            chosen = as_vector(context, builder, mask, signature.args[3], arguments[3])
+            with cgutils.for_range(builder, length, intp=length.type) as loop:
                 place, x_j = entry(loop.index)
                 old = [load_lanes(builder, each, place, LANES) for each in pointers]
                 # A step of 0 is not enough: -0.0 + 0.0 is 0.0, and 0 times infinity NaN.
@@ -152,34 +167,23 @@ def model_update(step):
                     _store_lanes(builder, each, place, builder.select(chosen, after, before))
             return context.get_dummy_value()
 
-        return types.void(state, x, scalars, mask), codegen
+        return types.void(state, x, scalars, updated), codegen
 
     return update_models
 
 
-def numbers_of(rules):
-    """Return the fields of up to LANES rules as an array of shape (n_fields, LANES).
-
-    The last rule stands for missing ones.
-    """
-    columns = [*rules, *[rules[-1]] * (LANES - len(rules))]
-    return np.array([[rule[i] for rule in columns] for i in range(len(rules[0]))], np.float64)
-
-
 @intrinsic
-def rule_at(_typing_context, rule, numbers, lane):
-    """Return the rule of one model: `rule` with floats of column `lane` of `numbers` (compiled code only)."""
+def prefetch_models(_typing_context, state, x):
+    """Fetch the lines of the state arrays that a sparse row needs into the cache; see `model_sums`."""
 
     def codegen(context, builder, signature, arguments):
-        kind = signature.args[0]
-        pointer = context.make_array(signature.args[1])(context, builder, arguments[1]).data
-        lane = context.cast(builder, arguments[2], signature.args[2], types.intp)
-        fields = []
-        for i, field in enumerate(kind):
-            value = builder.extract_value(arguments[0], i)
-            if field == types.float64:
-                value = builder.load(builder.gep(pointer, [builder.add(lane, lane.type(i * LANES))]))
-            fields.append(value)
-        return context.make_tuple(builder, kind, fields)
+        if is_sparse_row(signature.args[1]):
+            pointers = _pointers(context, builder, signature.args[0], arguments[0])
+            entry, length, _ = _entries(context, builder, signature.args[1], arguments[1])
+            with cgutils.for_range(builder, length, intp=length.type) as loop:
+                place, _ = entry(loop.index)
+                for pointer in pointers:
+                    emit_prefetch(builder, builder.gep(pointer, [place]))
+        return context.get_dummy_value()
 
-    return rule(rule, numbers, lane), codegen
+    return types.void(state, x), codegen

@@ -75,7 +75,7 @@ def is_usable(v):
     divide by. Rounding can make v slightly negative for a full Σ, and v may overflow. Rows without a usable v
     are skipped; the second-order Perceptron only leaves A unchanged.
     """
-    return 0.0 < v < np.inf
+    return (v > 0.0) & (v < np.inf)
 
 
 @by_types(**INLINE)

@@ -1,0 +1,228 @@
+"""Numbers of several models as one value: arithmetic on LANES float64 at once, in compiled code.
+
+`lanes` is a Numba type of LANES float64 and `mask` one of LANES truth values, a lane for each model. A rule
+compiles for numbers and for lanes if it does not branch on numbers: it combines conditions with ``&``, ``|``
+and `invert`, and chooses by `where`. Each lane gets the operations of a number, so its results are equal to
+the last bit.
+"""
+
+import math
+import operator
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+from .compiled import INLINE, overload
+from .emitters import spread
+
+#: Models that are learnt together: 8 float64 are a cache line, and a vector of AVX-512.
+LANES = 8
+
+
+class _Vector(types.Type):
+    """The type of a vector of LANES elements."""
+
+
+lanes, mask = _Vector("lanes"), _Vector("mask")
+_ELEMENTS = {lanes: ir.DoubleType(), mask: ir.IntType(1)}
+_SCALARS = {lanes: types.float64, mask: types.boolean}
+
+
+@register_model(_Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.VectorType(_ELEMENTS[kind], LANES))
+
+
+def as_vector(context, builder, vector, kind, value):
+    """Emit a value of type `kind` as `lanes` or `mask`; a scalar fills all lanes."""
+    if kind == vector:
+        return value
+    return spread(builder, context.cast(builder, value, kind, _SCALARS[vector]), LANES)
+
+
+def _operation(functions, vector, result, emit):
+    """Declare a function for arguments of which one has the type `vector`; ``emit(builder, *values)``."""
+
+    @intrinsic
+    def one(_typing_context, a):
+        def codegen(context, builder, signature, arguments):
+            return emit(builder, as_vector(context, builder, vector, a, arguments[0]))
+
+        return result(a), codegen
+
+    @intrinsic
+    def two(_typing_context, a, b):
+        def codegen(context, builder, signature, arguments):
+            kinds = zip(signature.args, arguments, strict=True)
+            return emit(builder, *[as_vector(context, builder, vector, kind, each) for kind, each in kinds])
+
+        return result(a, b), codegen
+
+    if emit.__code__.co_argcount == 2:
+        overload(functions, INLINE)(lambda a: (lambda a: one(a)) if a == vector else None)
+    else:
+        overload(functions, INLINE)(lambda a, b: (lambda a, b: two(a, b)) if vector in (a, b) else None)
+
+
+def _call(name):
+    def emit(builder, a):
+        kind = ir.FunctionType(a.type, [a.type])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{LANES}f64"), [a])
+
+    return emit
+
+
+_operation(operator.add, lanes, lanes, lambda ir, a, b: ir.fadd(a, b))
+_operation(operator.sub, lanes, lanes, lambda ir, a, b: ir.fsub(a, b))
+_operation(operator.mul, lanes, lanes, lambda ir, a, b: ir.fmul(a, b))
+_operation(operator.truediv, lanes, lanes, lambda ir, a, b: ir.fdiv(a, b))
+_operation(operator.neg, lanes, lanes, lambda ir, a: ir.fneg(a))
+_operation(abs, lanes, lanes, _call("llvm.fabs"))
+_operation(math.sqrt, lanes, lanes, _call("llvm.sqrt"))
+# As for numbers in compiled code: the second one only if it is smaller.
+_operation(min, lanes, lanes, lambda ir, a, b: ir.select(ir.fcmp_ordered("<", b, a), b, a))
+_operation(operator.lt, lanes, mask, lambda ir, a, b: ir.fcmp_ordered("<", a, b))
+_operation(operator.le, lanes, mask, lambda ir, a, b: ir.fcmp_ordered("<=", a, b))
+_operation(operator.gt, lanes, mask, lambda ir, a, b: ir.fcmp_ordered(">", a, b))
+_operation(operator.ge, lanes, mask, lambda ir, a, b: ir.fcmp_ordered(">=", a, b))
+_operation(operator.ne, lanes, mask, lambda ir, a, b: ir.fcmp_unordered("!=", a, b))
+_operation(operator.and_, mask, mask, lambda ir, a, b: ir.and_(a, b))
+_operation(operator.or_, mask, mask, lambda ir, a, b: ir.or_(a, b))
+
+
+def invert(condition):
+    """Return ``not condition``, for each lane of a mask."""
+    return not condition
+
+
+def where(condition, a, b):
+    """Return a where the condition holds, else b: numbers, or lanes for a mask."""
+    return a if condition else b
+
+
+def holds_anywhere(condition):
+    """Return whether a condition holds, or a mask in any lane."""
+    return condition
+
+
+@intrinsic
+def _not(_typing_context, condition):
+    return mask(mask), lambda _context, builder, _signature, arguments: builder.not_(arguments[0])
+
+
+@intrinsic
+def _select(_typing_context, condition, a, b):
+    def codegen(context, builder, signature, arguments):
+        kinds, numbers = signature.args[1:], arguments[1:]
+        values = [as_vector(context, builder, lanes, kinds[i], numbers[i]) for i in range(2)]
+        return builder.select(arguments[0], *values)
+
+    return lanes(mask, a, b), codegen
+
+
+@intrinsic
+def _any(_typing_context, condition):
+    def codegen(_context, builder, _signature, arguments):
+        bits = builder.bitcast(arguments[0], ir.IntType(LANES))
+        return builder.icmp_unsigned("!=", bits, bits.type(0))
+
+    return types.boolean(mask), codegen
+
+
+@overload(invert, INLINE)
+def _(condition):
+    return (lambda condition: _not(condition)) if condition == mask else invert
+
+
+@overload(where, INLINE)
+def _(condition, a, b):
+    return (lambda condition, a, b: _select(condition, a, b)) if condition == mask else where
+
+
+@overload(holds_anywhere, INLINE)
+def _(condition):
+    return (lambda condition: _any(condition)) if condition == mask else holds_anywhere
+
+
+def numbers_of(rules):
+    """Return the fields of up to LANES rules as an array of shape (n_fields, LANES).
+
+    Missing models are copies of the last one.
+    """
+    columns = [*rules, *[rules[-1]] * (LANES - len(rules))]
+    return np.array([[rule[i] for rule in columns] for i in range(len(rules[0]))], np.float64)
+
+
+def _row(context, builder, kind, array, index):
+    """Return a pointer to a row of a float64 array of shape (n, LANES)."""
+    data = context.make_array(kind)(context, builder, array).data
+    start = builder.mul(index, index.type(LANES))
+    vector = ir.VectorType(_ELEMENTS[lanes], LANES)
+    return builder.bitcast(builder.gep(data, [start]), vector.as_pointer())
+
+
+@intrinsic
+def write_lanes(_typing_context, array, index, value):
+    """Store lanes in row `index` of a C-contiguous float64 array of shape (n, LANES)."""
+
+    def codegen(context, builder, signature, arguments):
+        index = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        value = as_vector(context, builder, lanes, signature.args[2], arguments[2])
+        builder.store(value, _row(context, builder, signature.args[0], arguments[0], index)).align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, index, value), codegen
+
+
+@intrinsic
+def write_column(_typing_context, array, index, value):
+    """Store lanes in column `index` of a C-contiguous float64 array of shape (LANES, n)."""
+
+    def codegen(context, builder, signature, arguments):
+        struct = context.make_array(signature.args[0])(context, builder, arguments[0])
+        length = cgutils.unpack_tuple(builder, struct.shape, 2)[1]
+        place = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        for lane in range(LANES):
+            element = builder.extract_element(arguments[2], ir.IntType(32)(lane))
+            builder.store(element, builder.gep(struct.data, [place]))
+            place = builder.add(place, length)
+        return context.get_dummy_value()
+
+    return types.void(array, index, value), codegen
+
+
+@intrinsic
+def read_lanes(_typing_context, array, index):
+    """Load lanes from row `index` of an array, see `write_lanes`."""
+
+    def codegen(context, builder, signature, arguments):
+        index = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        value = builder.load(_row(context, builder, signature.args[0], arguments[0], index))
+        value.align = 8
+        return value
+
+    return lanes(array, index), codegen
+
+
+@intrinsic
+def rules_together(_typing_context, rule, numbers):
+    """Return the rule of several models: `rule` with lanes, from `numbers_of`, in place of its floats."""
+    kinds = [lanes if kind == types.float64 else kind for kind in rule]
+    result = types.NamedTuple(kinds, rule.instance_class)
+
+    def codegen(context, builder, signature, arguments):
+        fields = []
+        for i, kind in enumerate(kinds):
+            if kind == lanes:
+                pointer = _row(context, builder, signature.args[1], arguments[1], ir.IntType(64)(i))
+                fields.append(builder.load(pointer))
+                fields[-1].align = 8
+            else:
+                fields.append(builder.extract_value(arguments[0], i))
+        return context.make_tuple(builder, result, fields)
+
+    return result(rule, numbers), codegen
