@@ -76,6 +76,11 @@ def available() -> dict[str, LearnerClass]:
     return dict(sorted((_installed() | _plugins).items())) if _plugins else _installed().copy()
 
 
+def built_in(name: str) -> LearnerClass | None:
+    """Return the built-in learner of this name, or None; unlike `available`, import no other learner."""
+    return ROWS[name].load() if name in NAMES else None
+
+
 @functools.cache
 def _installed() -> dict[str, LearnerClass]:
     """Return the built-in learners and those of installed packages, searched once per process."""

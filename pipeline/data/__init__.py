@@ -21,6 +21,7 @@ from .formats.arrays import array_table, frame_table
 from .formats.blocks import Block, stream_blocks, stream_rows
 from .formats.labels import class_name
 from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, keep_frame
+from .io.folders import cache_folder, cache_space
 from .io.progress import watched
 from .pins import Pin, pin, unpin
 from .preview import Outlook, convert, describe, fetch, look
@@ -43,7 +44,6 @@ from .resolve import (
 )
 from .sources import DatasetRow
 from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
-from .tables.cache import cache_folder, cache_space
 from .tables.stream import Stream
 from .tables.tasks import TaskRef
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..errors import InputError
+from .io.folders import cache_folder, scratch_folder
 from .own_sources import ConvertedSource, FileSource
-from .tables.cache import cache_folder, converted_table, kept_folder, scratch_folder
+from .tables.cache import converted_table, kept_folder
 from .tables.options import FEATURE_OPTIONS, Option, Options
 from .tables.stream import Table, content_fingerprint, is_sparse
 

@@ -14,8 +14,8 @@ from typing import Any
 from cachetools import LRUCache, cached
 
 from ..errors import InputError
+from .io.folders import cache_folder, scratch_folder
 from .io.progress import report
-from .tables.cache import cache_folder, scratch_folder
 
 _CHUNK = 1 << 20
 

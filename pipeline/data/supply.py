@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
+from .io.folders import cache_folder
 from .own_sources import ConvertedSource
 from .pins import Pin, pin_of
 from .resolve import find_source
-from .tables.cache import adopt, cache_folder, kept_folder, recipe_key
+from .tables.cache import adopt, kept_folder, recipe_key
 from .tables.features import computed, raw_options, scaled_online
 from .tables.tasks import TaskRef
 

@@ -200,6 +200,9 @@ def resolve_learner(name: str) -> ResolvedLearner:
     """Find a learner by its name or place, ``module:Class``; raise InputError if there is none."""
     if names_given(name):
         return _given_learner(name)
+    built_in: Any = registry.built_in(name)
+    if built_in is not None:
+        return _resolved(name, built_in)
     known = registry.available()
     if name not in known and names_guest(name):
         try:

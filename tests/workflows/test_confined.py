@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from singlepass.pipeline.data.tables.cache import cache_folder
+from singlepass.pipeline.data.io.folders import cache_folder
 
 STUDY = """
 name = "{name}"

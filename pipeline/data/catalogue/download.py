@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ...errors import InputError
+from ..io.folders import cache_folder, scratch_folder
 from ..io.progress import report
-from ..tables.cache import cache_folder, scratch_folder
 from .public import PublicFile, PublicSet
 
 # Timeouts in seconds to connect and between two packets: they catch a dead server and tolerate a slow line.

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...errors import InputError
+from ..io.folders import cache_folder, scratch_folder
 from ..io.reading import file_sha256
-from ..tables.cache import cache_folder, scratch_folder
 from .download import mirrored, retrieve
 
 _API = "https://www.openml.org/api/v1/json/data"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
+from ..io.folders import cache_folder
 from ..io.spill import SpillingArray
-from ..tables.cache import cache_folder
 from ..tables.stream import Matrix, SpillingMatrix, Table, first_where, is_sparse
 from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out

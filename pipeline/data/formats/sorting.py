@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
+from ..io.folders import cache_folder
 from ..io.spill import release
-from ..tables.cache import cache_folder
 from ..tables.stream import SpillingMatrix, arrays_of, picked_rows
 from .columns import ColumnFile
 from .labels import is_number

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
+from ..io.folders import cache_folder
 from ..io.reading import USUAL, Limits, first_line, in_threads, open_text, whole_lines
 from ..io.spill import SpillingArray
-from ..tables.cache import cache_folder
 from ..tables.stream import SpillingMatrix, Table, csr_of, first_where
 from .labels import encode_labels
-from .tokens import Tokens
+
+
+class Tokens(NamedTuple):
+    """Contain the rows of a block of lines."""
+
+    labels: npt.NDArray[np.float64]
+    #: Position after the last non-zero of each row.
+    ends: npt.NDArray[np.int64]
+    #: Feature indices from 0, rising in each row.
+    indices: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 #: ``scan(path, number, block)`` returns the rows of complete lines, of which the first has this number, or

@@ -13,8 +13,7 @@ import numpy as np
 from ...errors import InputError
 from ..io.reading import USUAL, Limits, decode_line
 from ..tables.stream import Table
-from .sparse_text import Scan, read_sparse
-from .tokens import Tokens, svmlight_tokens
+from .sparse_text import Scan, Tokens, read_sparse
 
 Number = TypeVar("Number", int, float)
 
@@ -27,6 +26,8 @@ def svmlight_scan(*, n_features: int = 0, zero_based: bool = False, limits: Limi
     An `n_features` of 0 accepts ``limits.max_features``. `zero_based` says that indices start at 0; LIBSVM's
     own files start at 1.
     """
+    from .tokens import svmlight_tokens  # needs Numba, which commands that read no file can do without
+
     lowest, most = 0 if zero_based else 1, n_features or limits.max_features
     bound = f"n_features = {n_features}" if n_features else f"max_features = {most:,}"
 

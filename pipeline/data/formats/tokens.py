@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ....learners.numeric.compiled import INLINE, compiled, register_jitable
 from .decimals import HARD, WRONG, byte, digits_from, read_number
+from .sparse_text import Tokens
 
 # Numba computes in uint64 only if both operands have that type.
 _0, _1, _3, _4, _5, _13, _15, _16, _17, _18, _19 = (
@@ -21,17 +22,6 @@ _TAB, _NEWLINE, _RETURN, _SPACE, _COLON = (np.uint64(ord(each)) for each in "\t\
 _BAR, _LAST_ASCII = np.uint64(ord("|")), np.uint64(127)
 _WORD = np.uint64(0xFFFFFFFF)
 _COMMENT, _Q, _I, _D = (np.uint64(ord(each)) for each in "#qid")
-
-
-class Tokens(NamedTuple):
-    """Contain the rows of a block of lines."""
-
-    labels: npt.NDArray[np.float64]
-    #: Position after the last non-zero of each row.
-    ends: npt.NDArray[np.int64]
-    #: Feature indices from 0, rising in each row.
-    indices: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float64]
 
 
 class _Scratch(threading.local):

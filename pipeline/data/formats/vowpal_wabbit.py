@@ -10,14 +10,14 @@ import numpy as np
 
 from ...errors import InputError
 from .labels import is_number
-from .sparse_text import Scan
-from .tokens import Tokens, merge_duplicates, vowpal_tokens
+from .sparse_text import Scan, Tokens
 
 _BLANKS = re.compile(rb"[ \t\r]+")
 
 
 def vowpal_scan(*, hash_bits: int) -> Scan:
     """Return the function that scans blocks of lines into 2^`hash_bits` features (option -b there)."""
+    from .tokens import vowpal_tokens  # needs Numba, which commands that read no file can do without
 
     def scan(path: Path, first: int, block: bytes) -> Tokens:
         found = vowpal_tokens(block, hash_bits=hash_bits)
@@ -28,6 +28,8 @@ def vowpal_scan(*, hash_bits: int) -> Scan:
 
 def _read_lines(path: Path, first: int, block: bytes, hash_bits: int) -> Tokens:
     """Read lines that the compiled scan refused; raise an error for the first wrong line."""
+    from .tokens import merge_duplicates
+
     labels: list[float] = []
     values: list[float] = []
     indices: list[int] = []

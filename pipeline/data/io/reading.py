@@ -5,12 +5,15 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import json
 import lzma
+import re
+import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,6 +23,7 @@ from typing import IO, Any, TypeVar, cast
 from cachetools import LRUCache, cached
 
 from ...errors import InputError
+from .folders import cache_folder
 from .progress import report
 
 Item = TypeVar("Item")
@@ -204,12 +208,16 @@ def first_line(path: Path, limits: Limits = USUAL) -> tuple[int, str]:
     raise InputError(f"{path}: the file is empty")
 
 
+# Checksums of smaller files are computed by each process.
+_REMEMBERED_FROM_BYTES = 1 << 24
+# A file changed within this time may change again without another time stamp.
+_SETTLED_SECONDS = 2.0
+
+
 def file_sha256(path: Path) -> str:
     """Return the sha256 of a file, cached until its size, times or inode change."""
     try:
-        status = path.stat()
-        state = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        return _hash(path, state)
+        return _hash(path, file_state(path))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -218,7 +226,32 @@ def file_sha256(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
+def file_state(path: Path) -> tuple[int, ...]:
+    """Return numbers that differ whenever a file was written."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def is_settled(path: Path) -> bool:
+    """Return whether the last change of a file is so long ago that the next one has another time stamp."""
+    return time.time() - path.stat().st_ctime > _SETTLED_SECONDS
+
+
 @cached(LRUCache(maxsize=1024), condition=Condition())
 def _hash(path: Path, state: tuple[int, ...]) -> str:
+    """Return the checksum of a file; that of a large file is also cached on disk."""
+    keep = state[1] >= _REMEMBERED_FROM_BYTES and is_settled(path)
+    name = hashlib.sha256(json.dumps([str(path.absolute()), state]).encode()).hexdigest()
+    kept = cache_folder() / "checksums" / name
+    if keep:
+        with suppress(OSError):
+            found = kept.read_text()
+            if re.fullmatch("[0-9a-f]{64}", found):
+                return found
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if keep and file_state(path) == state:
+        with suppress(OSError):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(digest)
+    return digest

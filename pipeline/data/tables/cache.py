@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -23,58 +22,20 @@ import numpy.typing as npt
 
 from ...documents import open_document, seal_document
 from ...errors import InputError
+from ..io.folders import cache_folder, scratch_folder
+from ..io.reading import file_state, is_settled
 from ..io.spill import steps
-from .stream import Table, arrays_of, content_fingerprint, freeze
+from .stream import Table, arrays_of, content_fingerprint, csr_of, freeze
 
 # Increase this whenever the same file would be parsed into a different table.
 CONVERTER_VERSION = 1
 
 _MANIFEST = "manifest.json"
+# States of the files of a large table whose checksums were compared, so that a run need not read all of it.
+_CHECKED, _REMEMBERED_FROM_BYTES = "checked.json", 1 << 26
 # Smaller arrays are read into memory: a mapping costs a page and a file handle, and an empty file cannot be
 # mapped.
 _MAPPED_FROM_BYTES = 1 << 16
-
-
-def cache_folder() -> Path:
-    """Return the folder for downloads and parsed data: ``SINGLEPASS_CACHE``, or the user's cache folder."""
-    named = os.environ.get("SINGLEPASS_CACHE")
-    if named:
-        return Path(named).expanduser().absolute()
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("singlepass", appauthor=False))
-
-
-def cache_space() -> int:
-    """Return the free bytes on the disk of the cache, after a test write.
-
-    Raises
-    ------
-    InputError
-        If the cache folder cannot be written.
-    """
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"0")
-        return shutil.disk_usage(folder).free
-    except OSError as error:
-        raise InputError(
-            f"cache {folder}: cannot be written ({error.strerror}); set SINGLEPASS_CACHE to a folder that can"
-        ) from None
-
-
-def scratch_folder(parent: Path) -> Path:
-    """Make an empty folder inside `parent`; raise InputError if `parent` cannot be written."""
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
-    except OSError as error:
-        raise InputError(
-            f"{parent}: the cache cannot be written ({error.strerror}); "
-            "set SINGLEPASS_CACHE to a folder that can"
-        ) from None
 
 
 def converted_fingerprint(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> str:
@@ -111,7 +72,7 @@ def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Ta
     _store(folder, recipe, table)
     # The mapped copy replaces the parsed one, which frees memory. If another process cleared the cache in
     # between, the parsed table is returned.
-    return _load(folder) or freeze(table)
+    return _load(folder, check=False) or freeze(table)
 
 
 def kept_manifest(recipe: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -158,11 +119,14 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
     scratch = scratch_folder(folder.parent)
     try:
         sums = {}
-        for name, array in _parts(table).items():
-            path = scratch / f"{name}.npy"
-            sums[name] = {"crc32": _save(path, array), "bytes": path.stat().st_size, "form": _form(array)}
+        with ThreadPoolExecutor(1) as pool:
+            # Hashing takes as long as writing, and both release the GIL.
+            fingerprint = pool.submit(content_fingerprint, table)
+            for name, array in _parts(table).items():
+                path = scratch / f"{name}.npy"
+                sums[name] = {"crc32": _save(path, array), "bytes": path.stat().st_size, "form": _form(array)}
         manifest = {
-            "fingerprint": content_fingerprint(table),
+            "fingerprint": fingerprint.result(),
             "classes": list(table.classes),
             "notes": list(table.notes),
             "shape": list(table.X.shape),
@@ -196,17 +160,19 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
     return manifest if whole and {"fingerprint", "classes", "shape"} <= manifest.keys() else None
 
 
-def _load(folder: Path) -> Table | None:
+def _load(folder: Path, *, check: bool = True) -> Table | None:
+    """Return a cached table, or None if there is none or, with `check`, a part has another checksum."""
     manifest = _read_manifest(folder)
     if manifest is None:
         return None
+    check = check and not _is_checked(folder, manifest)
     try:
         parts = {}
         for name, part in manifest["parts"].items():
             parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
             # Manifests of older versions have no "form".
             form = _form(parts[name])
-            if part.get("form", form) != form or _crc32(parts[name]) != part["crc32"]:
+            if part.get("form", form) != form or (check and _crc32(parts[name]) != part["crc32"]):
                 return None
         X = _matrix(parts, "X", manifest["shape"])
         X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
@@ -215,7 +181,30 @@ def _load(folder: Path) -> Table | None:
         table = Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), notes=notes)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    if check:
+        _remember_checked(folder, manifest)
     return freeze(table)
+
+
+def _is_checked(folder: Path, manifest: Mapping[str, Any]) -> bool:
+    """Return whether the parts of a large table are unchanged since their checksums were last compared."""
+    try:
+        return (folder / _CHECKED).read_text() == _states(folder, manifest)
+    except OSError:
+        return False
+
+
+def _remember_checked(folder: Path, manifest: Mapping[str, Any]) -> None:
+    parts = manifest["parts"]
+    with suppress(OSError):
+        if sum(part["bytes"] for part in parts.values()) >= _REMEMBERED_FROM_BYTES and all(
+            is_settled(folder / f"{name}.npy") for name in parts
+        ):
+            (folder / _CHECKED).write_text(_states(folder, manifest))
+
+
+def _states(folder: Path, manifest: Mapping[str, Any]) -> str:
+    return json.dumps({name: file_state(folder / f"{name}.npy") for name in sorted(manifest["parts"])})
 
 
 def _array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
@@ -236,10 +225,8 @@ def _form(array: npt.NDArray[Any]) -> list[Any]:
 def _matrix(parts: Mapping[str, npt.NDArray[Any]], name: str, shape: list[int]) -> Any:
     if f"{name}_dense" in parts:
         return parts[f"{name}_dense"]
-    from scipy.sparse import csr_array
-
     data, indices, indptr = (parts[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
-    return csr_array((data, indices, indptr), shape=(shape[0], shape[1]))
+    return csr_of(data, indices, indptr, (shape[0], shape[1]))
 
 
 def _save(path: Path, array: npt.NDArray[Any]) -> int:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
+from ..io.folders import cache_folder
 from ..io.spill import release
-from .cache import cache_folder
 from .options import ONLINE, Options, Value
 from .stream import (
     FloatArray,

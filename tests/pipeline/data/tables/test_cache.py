@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from singlepass.pipeline.data.io import reading
+from singlepass.pipeline.data.io.folders import cache_folder
 from singlepass.pipeline.data.tables import cache
 from singlepass.pipeline.data.tables.cache import (
     converted_classes,
@@ -56,9 +58,7 @@ def test_large_parts_are_memory_mapped() -> None:
 
 
 def folder_of_only_entry() -> Path:
-    (folder,) = [
-        each for each in (cache.cache_folder() / "streams").iterdir() if not each.name.startswith(".")
-    ]
+    (folder,) = [each for each in (cache_folder() / "streams").iterdir() if not each.name.startswith(".")]
     return folder
 
 
@@ -108,7 +108,7 @@ def test_the_slower_of_two_writers_gives_way() -> None:
         return table()
 
     assert content_fingerprint(converted_table(RECIPE, parse)) == content_fingerprint(table())
-    assert not list((cache.cache_folder() / "streams").glob(".unfinished-*"))
+    assert not list((cache_folder() / "streams").glob(".unfinished-*"))
 
 
 def test_a_failed_parse_leaves_nothing() -> None:
@@ -117,7 +117,7 @@ def test_a_failed_parse_leaves_nothing() -> None:
 
     with pytest.raises(InputError, match="no"):
         converted_table(RECIPE, parse)
-    assert not (cache.cache_folder() / "streams").exists()
+    assert not (cache_folder() / "streams").exists()
 
 
 def test_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -127,3 +127,17 @@ def test_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_pat
         InputError, match=r"the cache cannot be written .*; set SINGLEPASS_CACHE to a folder that can"
     ):
         converted_table(RECIPE, table)
+
+
+def test_a_large_table_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_REMEMBERED_FROM_BYTES", 1)
+    monkeypatch.setattr(reading, "_SETTLED_SECONDS", -1.0)
+    expected = content_fingerprint(converted_table(RECIPE, table))
+    converted_table(RECIPE, never)
+    with pytest.MonkeyPatch.context() as patch:
+        # No checksum is computed again.
+        patch.setattr(cache, "_crc32", None)
+        assert content_fingerprint(converted_table(RECIPE, never)) == expected
+    part = folder_of_only_entry() / "X_dense.npy"
+    part.write_bytes(part.read_bytes()[:-1] + b"\x55")
+    assert content_fingerprint(converted_table(RECIPE, table)) == expected

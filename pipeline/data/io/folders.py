@@ -1,0 +1,52 @@
+"""Find and make folders of the cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from ...errors import InputError
+
+
+def cache_folder() -> Path:
+    """Return the folder for downloads and parsed data: ``SINGLEPASS_CACHE``, or the user's cache folder."""
+    named = os.environ.get("SINGLEPASS_CACHE")
+    if named:
+        return Path(named).expanduser().absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("singlepass", appauthor=False))
+
+
+def cache_space() -> int:
+    """Return the free bytes on the disk of the cache, after a test write.
+
+    Raises
+    ------
+    InputError
+        If the cache folder cannot be written.
+    """
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"0")
+        return shutil.disk_usage(folder).free
+    except OSError as error:
+        raise InputError(
+            f"cache {folder}: cannot be written ({error.strerror}); set SINGLEPASS_CACHE to a folder that can"
+        ) from None
+
+
+def scratch_folder(parent: Path) -> Path:
+    """Make an empty folder inside `parent`; raise InputError if `parent` cannot be written."""
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
+    except OSError as error:
+        raise InputError(
+            f"{parent}: the cache cannot be written ({error.strerror}); "
+            "set SINGLEPASS_CACHE to a folder that can"
+        ) from None
