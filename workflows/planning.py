@@ -11,11 +11,12 @@ from pathlib import Path
 import joblib
 from rich.filesize import decimal
 
+from ..learners import LANES
 from ..pipeline import data
 from ..pipeline.store.store import Store
 from ..pipeline.study.learner_factory import with_dataset_parameters
 from ..pipeline.study.plan import Plan
-from ..pipeline.study.specs import DatasetSpec
+from ..pipeline.study.specs import TUNERS, DatasetSpec
 from ..pipeline.study.study import Study
 from .running.run import plan_of, refused_splits
 from .running.stages import Matched, Stage, Tuning
@@ -58,6 +59,8 @@ class StudyOutline:
     finished: Finished
     # Bytes of each full covariance, by a text that names its algorithm and data set.
     covariances: dict[str, int]
+    # Bytes of the models of a grid that a thread has at a time, by a text that names algorithm and data set.
+    grids: dict[str, int]
     # The error with which a run would stop before its first cell; empty if it can start.
     refusal: str
 
@@ -102,6 +105,7 @@ def outline(
         max(n for dataset in study.datasets for n in _repetitions(plan, dataset)),
         finished,
         _covariances(study, plan, outlooks),
+        _grids(study, plan, outlooks),
         refusal,
     )
 
@@ -166,6 +170,35 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict
                 # With more than two classes, a learner keeps one block per class.
                 side = (outlook.features or 0) * (outlook.classes if outlook.classes > 2 else 1)
                 found[f"{each.label} on {outlook.label}, {side:,} × {side:,}"] = 8 * side**2
+    return found
+
+
+# The memory of smaller models is not shown: tables and the interpreter take as much.
+_SHOWN_BYTES = 1 << 28
+
+
+def _grids(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:
+    """Return the bytes of the models of each large grid that are in memory at a time, on each data set.
+
+    A reading has up to LANES points, each model twice. Tuning along the stream needs the models of all
+    points, and those of one reading again.
+    """
+    found = {}
+    for dataset, outlook in zip(study.datasets, outlooks, strict=True):
+        for each in study.algorithms if outlook.features else ():
+            learner = plan.learners[each.label]
+            if not (learner.linear and each.lists and each.runs_on(dataset.label)):
+                continue
+            lists = with_dataset_parameters(each, dataset, learner).lists
+            n = math.prod(len(values) for name, values in lists.items() if name != "epochs")
+            first = {name: values[0] for name, values in lists.items()}
+            model = learner.make({**each.fixed, **first}, classes=None)
+            if getattr(model, "covariance", "diagonal") == "full":
+                continue
+            n_models = n + min(n, LANES) if each.tune in TUNERS else 2 * min(n, LANES)
+            n_bytes = n_models * model.state_bytes(outlook.classes, outlook.features)
+            if n_bytes >= _SHOWN_BYTES:
+                found[f"{each.label} on {outlook.label}, {n:,} points"] = n_bytes
     return found
 
 
@@ -238,6 +271,9 @@ def _memory(found: StudyOutline) -> Iterator[str]:
     if found.covariances:
         name, largest = max(found.covariances.items(), key=lambda item: item[1])
         yield f"memory   full covariances, one in each thread: about {decimal(largest)} at most ({name})"
+    if found.grids:
+        name, largest = max(found.grids.items(), key=lambda item: item[1])
+        yield f"memory   models of a grid, in each thread: about {decimal(largest)} at most ({name})"
 
 
 def _time(found: StudyOutline) -> Iterator[str]:

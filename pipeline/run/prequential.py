@@ -75,14 +75,14 @@ def has_log_odds(learner: Any) -> bool:
     return bool(getattr(learner, "scores_are_log_odds", False))
 
 
-def check_room(learner: StreamLearner, part: Fold, n_classes: int) -> None:
-    """Raise InputError if the model of a learner with a method `state_bytes` exceeds the free memory."""
+def check_room(learner: StreamLearner, part: Fold, n_classes: int, n_models: int = 1) -> None:
+    """Raise InputError if models of a learner with a method `state_bytes` exceed the free memory."""
     state_bytes = getattr(learner, "state_bytes", None)
     if state_bytes is None:
         return
     numbered = part.n_occurring if learner.indifferent_to_absent_features else None
     n_features = part.n_features if numbered is None else numbered
-    needed = state_bytes(n_classes, n_features)
+    needed = n_models * state_bytes(n_classes, n_features)
     if needed < _SMALL_BYTES:
         return
     free = psutil.virtual_memory().available

@@ -21,7 +21,7 @@ from ...learners import LANES, reading_of, wrong_predictions
 from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, Execution, sorted_json
 from ..study.learner_factory import resolve_learner
-from .prequential import Patience, Stopwatch, begin, blocks_of, compile_loops, endless, recorded
+from .prequential import Patience, Stopwatch, begin, blocks_of, check_room, compile_loops, endless, recorded
 from .recorder import Recorder
 from .shared_inputs import SharedInputs, inputs_of
 from .task import about_inputs, describe, draw_seed, learner_of, limit_blas, run_cell, stamp, validation
@@ -74,6 +74,8 @@ def _read(cells: Reading, begins: Patience) -> list[CellResult]:
     classes = np.arange(len(inputs.stream.classes), dtype=np.int32)
     compile_loops(learners, (spec.learner, spec.params), inputs.train, classes)
     begins()
+    # Each model is in memory twice: alone, and next to the others.
+    check_room(learners[0], inputs.train, len(classes), 2 * len(learners))
     for each in learners:
         begin(each, classes, inputs.train)
     passes = max(number for point in points.values() for number in point)

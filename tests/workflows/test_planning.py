@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from singlepass.pipeline.store.schema import CellResult
+from singlepass.workflows import planning
 from singlepass.workflows.planning import outline
 from singlepass.workflows.running import trials
 from singlepass.workflows.running.run import run_study
@@ -231,3 +232,45 @@ def test_shipped_studies_are_outlined_without_their_data() -> None:
     assert (usps.tasks, usps.rows, usps.features) == (45, 9298, 256)
     assert usps.state == "to be downloaded"
     assert found.planned.total() > 20_000
+
+
+WIDE = """
+name = "wide"
+[[datasets]]
+name = "gauss"
+n_train = 100
+n_test = 50
+[[algorithms]]
+name = "AROW"
+r = [0.1, 1.0, 10.0]
+epochs = [1, 10]
+[[algorithms]]
+name = "AROW"
+label = "leader"
+tune = "leader"
+r = [0.1, 1.0, 10.0]
+[[algorithms]]
+name = "AROW"
+label = "full"
+covariance = "full"
+r = [0.1, 1.0]
+[[algorithms]]
+name = "Perceptron"
+"""
+
+
+def test_the_memory_of_grids_that_are_read_together_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wide.toml").write_text(WIDE)
+    study, file = find_study(str(tmp_path / "wide.toml"))
+    assert outline(study, str(tmp_path / "out"), file=file).grids == {}
+    monkeypatch.setattr(planning, "_SHOWN_BYTES", 0)
+    # Weights, variances and a buffer of two features; each of three models twice.
+    n_bytes = 2 * 3 * 3 * 2 * 8
+    found = outline(study, str(tmp_path / "out"), file=file)
+    assert found.grids == {"AROW on gauss, 3 points": n_bytes, "leader on gauss, 3 points": n_bytes}
+    lines = " ".join(planning._memory(found))
+    assert (
+        f"models of a grid, in each thread: about {n_bytes} bytes at most (AROW on gauss, 3 points)" in lines
+    )
