@@ -75,6 +75,12 @@ BENCHMARKS = {
         ("cluster.cluster",),
         counted=True,
     ),
+    "roofline": Benchmark(
+        "passes of PA-I, OGD, FTRL and AROW over hashed rows, compared with loops that only read the rows, "
+        "or read and write the weights; on up to 10^8 rows, as far as they fit into the given size.",
+        ("roofline.roofline",),
+        sized=True,
+    ),
     "ingestion": Benchmark(
         "reading svmlight text, compared with scikit-learn's loader; memory of reading and streaming.",
         ("ingestion.ingestion",),

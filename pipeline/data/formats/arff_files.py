@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import arff
 import numpy as np
 
 from ...errors import InputError
-from ..io.reading import USUAL, Limits, decode_line, open_text
+from ..io.reading import USUAL, Limits, TextStream, decode_line, in_threads, open_text, whole_lines
 from ..tables.tasks import listed
 from .columns import ColumnFile, Kind
 from .labels import is_number
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Bytes read at a time.
+_BLOCK_BYTES = 1 << 20
+# Quotes, sparse rows, comments, escapes, NUL: lines with them are left to the ARFF parser.
+_UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
 # Values in a batch; each is a Python object of some 60 bytes until it is stored in an array.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
@@ -50,18 +57,76 @@ class ArffFile(ColumnFile):
 
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         done = 0
-        rows = max(1, _BATCH_VALUES // len(self.names))
-        with _opened(self.path, self._limits) as (_, data, line, report_position):
-            while batch := self._next(data, rows, line, done):
-                columns = list(zip(*batch, strict=True))
-                yield [
-                    self._array(position, columns[position], kind, done, missing)
-                    for position, kind in enumerate(kinds)
-                ]
-                done += len(batch)
+        with open_text(self.path, self._limits) as (stream, report_position):
+            head = list(_head(stream))
+            blocks = ((len(head) + first, block) for first, block in whole_lines(stream, _BLOCK_BYTES))
+            found = in_threads(lambda numbered: (*numbered, self._plain_rows(numbered[1])), blocks)
+            for first, block, columns in found:
+                if columns is None:
+                    # The ARFF parser reads the rest, since it has to read the header first.
+                    rest = chain([(first, block)], ((number, each) for number, each, _ in found))
+                    for batch in self._rows(head, rest, done):
+                        values = list(zip(*batch, strict=True))
+                        yield [self._array(i, values[i], kind, done, missing) for i, kind in enumerate(kinds)]
+                        done += len(batch)
+                        report_position()
+                elif len(columns[0]):
+                    yield [self._of_arrow(i, columns[i], kind, done, missing) for i, kind in enumerate(kinds)]
+                    done += len(columns[0])
                 report_position()
         if not done:
             raise InputError(f"{self.path}: no rows below @data")
+
+    def _plain_rows(self, block: bytes) -> list[pa.Array] | None:
+        """Return the columns of dense rows without quotes and comments; None if a line may have them."""
+        import pyarrow as pa
+        from pyarrow import compute, csv
+
+        if any(mark in block for mark in _UNUSUAL) or block.count(b"\r") != block.count(b"\r\n"):
+            return None
+        names = [str(position) for position in range(len(self.names))]
+        types = {
+            name: pa.float64() if of == "number" else pa.string()
+            for name, of in zip(names, self.types, strict=True)
+        }
+        read = csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False)
+        # An empty field is an error in a column of numbers, and is looked for in others.
+        convert = csv.ConvertOptions(column_types=types, null_values=["?"], strings_can_be_null=True)
+        parse = csv.ParseOptions(quote_char=False)
+        try:
+            found = csv.read_csv(pa.BufferReader(block), read, parse, convert)
+            columns = [column.combine_chunks() for column in found.columns]
+            for position, column in enumerate(columns):
+                if self.types[position] == "number":
+                    continue
+                columns[position] = column = compute.utf8_trim_whitespace(column)
+                declared = self.declared(position)
+                for value in column.unique().drop_null().to_pylist():
+                    if len(value.split()) != 1 or (declared is not None and value not in declared):
+                        return None
+        except (pa.ArrowException, UnicodeDecodeError):
+            return None
+        return columns
+
+    def _of_arrow(self, position: int, column: pa.Array, kind: Kind | None, done: int, missing: bool) -> Any:
+        if kind == "text" and self.types[position] == "number":
+            return self._array(position, tuple(column.to_pylist()), kind, done, missing)
+        if kind == "number":
+            found = column.to_numpy(zero_copy_only=False)
+            self.refuse_wrong(position, found, done, missing)
+            return found
+        return column if kind else None
+
+    def _rows(
+        self, head: Sequence[tuple[int, bytes]], blocks: Iterable[tuple[int, bytes]], done: int
+    ) -> Iterator[list[list[Any]]]:
+        """Yield rows of blocks of lines, read by the ARFF parser."""
+        below = ((first + i, raw) for first, block in blocks for i, raw in enumerate(block.split(b"\n")))
+        _, data, line = _decoded(self.path, self._limits, chain(head, below))
+        rows = max(1, _BATCH_VALUES // len(self.names))
+        while batch := self._next(data, rows, line, done):
+            yield batch
+            done += len(batch)
 
     def place(self, row: int) -> str:
         with _opened(self.path, self._limits) as (_, data, line, _):
@@ -142,43 +207,58 @@ def _plain(declaration: re.Match[str]) -> str:
     return f"@ATTRIBUTE {name} {'NUMERIC' if declared.upper() == 'INTEGER' else declared}"
 
 
+def _head(stream: TextStream) -> Iterator[tuple[int, bytes]]:
+    """Yield the numbered lines of a file up to that with @data."""
+    for number, raw in enumerate(stream, start=1):
+        yield number, raw
+        if raw.strip()[:5].lower() == b"@data":
+            return
+
+
 @contextmanager
 def _opened(
     path: Path, limits: Limits
 ) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
     """Open a file; yield attributes, rows, the current line as [number, text], and a progress function."""
-    line: list[Any] = [0, ""]
     with open_text(path, limits) as (stream, report_position):
+        yield *_decoded(path, limits, enumerate(stream, start=1)), report_position
 
-        def numbered() -> Iterator[str]:
-            declared = 0
-            for number, raw in enumerate(stream, start=1):
-                line[:] = number, decode_line(path, number, raw).strip()
-                # Skip comments: the reader concatenates them in quadratic time.
-                if not line[1] or line[1].startswith("%"):
-                    continue
-                declared += line[1][:10].lower() == "@attribute"
-                if declared > limits.max_features:
-                    raise InputError(
-                        f"{path}, line {number}: more attributes than max_features = "
-                        f"{limits.max_features:,}; if that is right, raise this option of the data set"
-                    )
-                yield _DECLARATION.sub(_plain, line[1]) if line[1].startswith("@") else line[1]
 
-        try:
-            found = arff.load(numbered(), return_type=arff.DENSE_GEN)
-        except arff.BadAttributeName:
-            declared = _DECLARATION.match(line[1])
-            name = declared[1] if declared else line[1]
-            raise InputError(
-                f"{path}, line {line[0]}: more than one attribute is called {name!r}; rename one"
-            ) from None
-        except _FAULTS as error:
-            if not line[0]:
-                raise InputError(f"{path}: the file is empty") from None
-            shown = f"{line[1][:60]!r}: {_HEADER}" if line[1].startswith("@") else _HEADER
-            raise InputError(f"{path}, line {line[0]}: not the header of an ARFF file: {shown}") from error
-        for name, domain in found["attributes"]:
-            if not isinstance(domain, str) and (not domain or None in domain or "" in domain):
-                raise InputError(f"{path}: the attribute {name!r} declares no values, or an empty one")
-        yield found["attributes"], iter(found["data"]), line, report_position
+def _decoded(
+    path: Path, limits: Limits, lines: Iterable[tuple[int, bytes]]
+) -> tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any]]:
+    """Return attributes, rows and the current line as [number, text] of numbered lines."""
+    line: list[Any] = [0, ""]
+
+    def numbered() -> Iterator[str]:
+        declared = 0
+        for number, raw in lines:
+            line[:] = number, decode_line(path, number, raw).strip()
+            # Skip comments: the reader concatenates them in quadratic time.
+            if not line[1] or line[1].startswith("%"):
+                continue
+            declared += line[1][:10].lower() == "@attribute"
+            if declared > limits.max_features:
+                raise InputError(
+                    f"{path}, line {number}: more attributes than max_features = "
+                    f"{limits.max_features:,}; if that is right, raise this option of the data set"
+                )
+            yield _DECLARATION.sub(_plain, line[1]) if line[1].startswith("@") else line[1]
+
+    try:
+        found = arff.load(numbered(), return_type=arff.DENSE_GEN)
+    except arff.BadAttributeName:
+        declared = _DECLARATION.match(line[1])
+        name = declared[1] if declared else line[1]
+        raise InputError(
+            f"{path}, line {line[0]}: more than one attribute is called {name!r}; rename one"
+        ) from None
+    except _FAULTS as error:
+        if not line[0]:
+            raise InputError(f"{path}: the file is empty") from None
+        shown = f"{line[1][:60]!r}: {_HEADER}" if line[1].startswith("@") else _HEADER
+        raise InputError(f"{path}, line {line[0]}: not the header of an ARFF file: {shown}") from error
+    for name, domain in found["attributes"]:
+        if not isinstance(domain, str) and (not domain or None in domain or "" in domain):
+            raise InputError(f"{path}: the attribute {name!r} declares no values, or an empty one")
+    return found["attributes"], iter(found["data"]), line

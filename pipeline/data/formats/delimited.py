@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ..io.reading import USUAL, Limits, first_line, lines, open_text, whole_lines
+from ..io.reading import USUAL, Limits, first_line, in_threads, lines, open_text, whole_lines
 from .columns import IF_MISSING, Asked, ColumnFile, Kind, remedy
 from .labelled_columns import LabelledColumns, read_columns
 from .labels import is_number
 
 # Bytes read at a time; larger blocks are hardly faster and take more memory.
 _BLOCK_BYTES = 1 << 20
-# A non-empty line, by Arrow's definition.
-_ROW = re.compile(rb"[^\r\n]+")
 # Delimiters suggested if a line does not contain the requested one, and their spelling in TOML.
 _DELIMITERS = (";", "\t", "|", ",")
 _IN_TOML = {"\t": "\\t"}
@@ -72,19 +70,30 @@ class DelimitedFile(ColumnFile):
         # Feed Arrow one block at a time, because its own reader reads many blocks ahead. The block size is
         # large enough that Arrow never splits a block.
         whole = _BLOCK_BYTES + self._limits.max_line
-        read = arrow_csv.ReadOptions(column_names=keys, block_size=whole, use_threads=False)
+
+        def parsed(numbered: tuple[int, bytes]) -> tuple[int, int, pa.Table | pa.ArrowException | None]:
+            """Return the number of the first line, the number of rows, and the rows or Arrow's error."""
+            number, block = numbered
+            skipped = max(0, self._first_row - number)
+            n_rows = _count_rows(block, _start_of_line(block, skipped))
+            if not n_rows:
+                return number, 0, None
+            read = arrow_csv.ReadOptions(
+                column_names=keys, block_size=whole, use_threads=False, skip_rows=skipped
+            )
+            try:
+                return number, n_rows, arrow_csv.read_csv(pa.BufferReader(block), read, parse, convert)
+            except pa.ArrowException as error:
+                return number, n_rows, error
+
         empty = True
         with open_text(self.path, self._limits) as (stream, report_position):
-            for number, block in whole_lines(stream, _BLOCK_BYTES):
-                read.skip_rows = max(0, self._first_row - number)
-                n_rows = len(_ROW.findall(block, _start_of_line(block, read.skip_rows)))
-                if not n_rows:
+            for number, n_rows, found in in_threads(parsed, whole_lines(stream, _BLOCK_BYTES)):
+                if found is None:
                     continue
-                try:
-                    found = arrow_csv.read_csv(pa.BufferReader(block), read, parse, convert)
-                except pa.ArrowException as error:
+                if isinstance(found, pa.ArrowException):
                     self._explain(kinds, missing)
-                    reason = str(error).splitlines()[0]
+                    reason = str(found).splitlines()[0]
                     raise InputError(f"{self.path}: cannot be read as delimited text ({reason})") from None
                 if found.num_rows != n_rows:
                     # A quoted line break would make the result depend on block boundaries, so refuse it.
@@ -161,6 +170,13 @@ def read_delimited(
     """
     file = DelimitedFile(path, delimiter=delimiter, header=header)
     return read_columns([file], Asked(target), dtype=dtype)
+
+
+def _count_rows(block: bytes, start: int) -> int:
+    """Return the number of non-empty lines from a position on; both \\r and \\n end a line, as for Arrow."""
+    text = np.frombuffer(block, np.uint8)[start:]
+    within = (text != 10) & (text != 13)
+    return int(np.count_nonzero(within[1:] & ~within[:-1])) + bool(within[:1].any())
 
 
 def _start_of_line(block: bytes, line: int) -> int:

@@ -100,3 +100,56 @@ def test_files_without_rows_and_with_other_bytes(write: Write, content: str | by
     with pytest.raises(InputError) as error:
         expand(path=path, target="play")
     assert str(error.value).startswith(f"{path}{line}")
+
+
+def _read(path: Path) -> tuple[str, str]:
+    """Return the rows of a file as text, or "" and the error."""
+    try:
+        blocks = list(stream_blocks(path, target="class", rows=3, options={"missing": "mean"}))
+    except InputError as error:
+        return "", str(error)
+    # As text, NaN is equal to itself.
+    return repr([(np.asarray(block.X).tolist(), block.labels.tolist()) for block in blocks]), ""
+
+
+def test_arrow_reads_what_the_arff_parser_reads(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arff_files, "_BLOCK_BYTES", 40)
+    head = "@relation r\n@attribute a real\n@attribute s {red, 'dark blue', 7}\n@attribute class {n, p}\n"
+    rows = ["1,red,n", "-2.5e3, 7, p", "?,red,p", "0.1,?,p", " 3 ,red,n", "", "4,7,p\r", "1e-400,red,n"]
+    pieces = [
+        "'red'",
+        "%",
+        "{0 1, 2 p}",
+        ",",
+        "?",
+        " ",
+        "\t",
+        "x",
+        "1_0",
+        "+1",
+        "nan",
+        "inf",
+        "\r",
+        "'dark blue'",
+    ]
+    rng = np.random.RandomState(0)
+    n_read = n_by_arrow = 0
+    plain = arff_files.ArffFile._plain_rows
+    for _ in range(150):
+        chosen = [rows[i] for i in rng.randint(len(rows), size=8)]
+        for _ in range(rng.randint(2)):
+            at, piece = rng.randint(len(chosen)), pieces[rng.randint(len(pieces))]
+            cut = rng.randint(len(chosen[at]) + 1)
+            chosen[at] = chosen[at][:cut] + piece + chosen[at][cut + rng.randint(2) :]
+        path = write("f.arff", head + "@data\n" + "\n".join(chosen))
+        found, error = _read(path)
+        n_by_arrow += plain(arff_files.ArffFile(path), chosen[0].encode()) is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(arff_files.ArffFile, "_plain_rows", lambda self, block: None)
+            expected, other = _read(path)
+        # Of several wrong lines another one may be found first.
+        assert found == expected, chosen
+        assert bool(error) == bool(other)
+        n_read += bool(found)
+    assert n_read > 30
+    assert n_by_arrow > 50

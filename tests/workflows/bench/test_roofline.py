@@ -1,0 +1,38 @@
+"""Test the loops with which the roofline benchmark compares learners."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from singlepass.workflows.bench import BENCHMARKS, roofline, runner
+
+from .untimed import untimed
+
+
+def test_the_loops_do_what_they_are_called() -> None:
+    rows, codes = roofline.hashed_rows(50, 300)
+    X = csr_array(rows, shape=(50, 300))
+    assert X.has_canonical_format
+    assert set(codes.tolist()) == {0, 1}
+    w = np.random.RandomState(1).standard_normal(300)
+    assert roofline.read(*rows)[0] == pytest.approx(float(rows[0].sum(dtype=np.float64)))
+    assert roofline.gather(*rows, w) == pytest.approx(float((X @ w).sum()))
+    written, v = np.zeros(300), np.zeros(300)
+    roofline.gather_scatter_two(*rows, written, v)
+    touched = np.unique(rows[1])
+    assert np.flatnonzero(v).tolist() == touched.tolist()
+    again = np.zeros(300)
+    roofline.gather_scatter(*rows, again)
+    assert np.flatnonzero(again).tolist() == touched.tolist()
+
+
+def test_every_learner_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "best_times", untimed)
+    monkeypatch.setattr(roofline, "ROWS", (60, 200))
+    monkeypatch.setattr(roofline, "FEATURES", (1 << 9,))
+    lines = roofline.roofline(gigabytes=0.0)
+    assert [line.aim for line in lines] == ["", "≥ 0.8", "≥ 0.8", "≥ 0.8", "≥ 0.7"]
+    assert len(roofline.roofline(gigabytes=1.0)) == 10
+    assert BENCHMARKS["roofline"].tables == ("roofline.roofline",)

@@ -1,0 +1,139 @@
+"""Compare passes of linear learners with plain loops that only touch the same memory.
+
+The loops read the rows once; read the rows and gather their weights; gather the weights and write them back.
+A pass of a learner cannot be faster than the loop that touches the same arrays: one array of weights for PA-I
+and OGD, two for FTRL-Proximal (z and n) and AROW (mean and variance). Rows have 39 non-zeros, like Criteo's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...learners import AROW, FTRLProximal, OnlineGradientDescent, PassiveAggressive
+from ...learners.numeric.compiled import compiled
+from ...learners.numeric.rows import new_state
+from . import runner
+from .runner import Contest, Measurement, Work, milliseconds
+
+NON_ZEROS = 39
+ROWS = (100_000, 1_000_000, 10_000_000, 100_000_000)
+FEATURES = (1 << 18, 1 << 21, 1 << 24)
+# Rows drawn at a time.
+_BLOCK = 100_000
+# Learner, number of arrays that an update reads and writes, and share of the roof to reach.
+LEARNERS: dict[str, tuple[Any, int, str]] = {
+    "PA-I": (PassiveAggressive, 1, "≥ 0.8"),
+    "OGD": (OnlineGradientDescent, 1, "≥ 0.8"),
+    "FTRL": (FTRLProximal, 2, "≥ 0.8"),
+    "AROW": (AROW, 2, "≥ 0.7"),
+}
+_READ, _GATHER = "read the rows", "gather"
+_SCATTER = {1: "gather + scatter", 2: "gather + scatter of two arrays"}
+
+CSR = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]
+
+
+def roofline(gigabytes: float = 0.4) -> list[Measurement]:
+    """Run the benchmark on all numbers of rows that take at most this many gigabytes."""
+    lines = []
+    for n in ROWS:
+        if n > ROWS[0] and n * NON_ZEROS * 8 > gigabytes * 1e9:
+            break
+        for d in FEATURES:
+            lines += list(_measure(n, d))
+    return lines
+
+
+def hashed_rows(n: int, n_features: int) -> tuple[CSR, NDArray[np.int32]]:
+    """Draw rows whose columns are heavy-tailed, like hashed categories, and labels of a linear concept."""
+    rng = np.random.RandomState(0)
+    data = np.empty(n * NON_ZEROS, np.float32)
+    indices = np.empty(n * NON_ZEROS, np.int32)
+    codes = np.empty(n, np.int32)
+    concept = rng.standard_normal(n_features)
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        # u^3 makes low columns frequent. Sorted draws plus their position rise strictly.
+        columns = ((n_features - NON_ZEROS) * rng.random_sample((size, NON_ZEROS)) ** 3).astype(np.int32)
+        columns.sort(axis=1)
+        columns += np.arange(NON_ZEROS, dtype=np.int32)
+        values = rng.random_sample(columns.shape).astype(np.float32)
+        part = slice(start * NON_ZEROS, (start + size) * NON_ZEROS)
+        indices[part], data[part] = columns.ravel(), values.ravel()
+        margins = (values * concept[columns]).sum(axis=1) + rng.standard_normal(size)
+        codes[start : start + size] = margins > 0
+    return (data, indices, np.arange(n + 1, dtype=np.int64) * NON_ZEROS), codes
+
+
+def _measure(n: int, n_features: int) -> Iterator[Measurement]:
+    rows, codes = hashed_rows(n, n_features)
+    w, v = new_state(n_features), new_state(n_features, place=1)
+    works: dict[str, Work] = {
+        _READ: lambda: read(*rows),
+        _GATHER: lambda: gather(*rows, w),
+        _SCATTER[1]: lambda: gather_scatter(*rows, w),
+        _SCATTER[2]: lambda: gather_scatter_two(*rows, w, v),
+    }
+    contests = [Contest(f"{n:,} rows, {n_features:,} weights: {_READ}", _READ, _GATHER, unit=milliseconds)]
+    for name, (make, arrays, aim) in LEARNERS.items():
+        learner = make()
+        learner.begin(np.array([0, 1]), n_features)
+        works[name] = partial(learner.learn_rows, rows, codes)
+        contests.append(
+            Contest(f"{n:,} rows, {n_features:,} weights: {name}", name, _SCATTER[arrays], aim, milliseconds)
+        )
+    # Long passes need no repetition.
+    yield from runner.contend(works, contests, repeats=5 if n <= ROWS[1] else 2)
+
+
+@compiled
+def read(data: Any, indices: Any, indptr: Any) -> Any:
+    """Read the rows once."""
+    total, last = 0.0, 0
+    for k in range(indptr[-1]):
+        total += data[k]
+        last ^= indices[k]
+    return total, last
+
+
+@compiled
+def gather(data: Any, indices: Any, indptr: Any, w: Any) -> Any:
+    """Read the rows, and the weights of their features."""
+    total = 0.0
+    for t in range(indptr.shape[0] - 1):
+        margin = 0.0
+        for k in range(indptr[t], indptr[t + 1]):
+            margin += w[np.uintp(indices[k])] * data[k]
+        total += margin
+    return total
+
+
+@compiled
+def gather_scatter(data: Any, indices: Any, indptr: Any, w: Any) -> None:
+    """Read the weights of each row's features, then write them."""
+    for t in range(indptr.shape[0] - 1):
+        margin = 0.0
+        for k in range(indptr[t], indptr[t + 1]):
+            margin += w[np.uintp(indices[k])] * data[k]
+        step = 1e-3 if margin < 1.0 else -1e-3
+        for k in range(indptr[t], indptr[t + 1]):
+            w[np.uintp(indices[k])] += step * data[k]
+
+
+@compiled
+def gather_scatter_two(data: Any, indices: Any, indptr: Any, w: Any, v: Any) -> None:
+    """Read two arrays at each row's features, then write them."""
+    for t in range(indptr.shape[0] - 1):
+        margin = spread = 0.0
+        for k in range(indptr[t], indptr[t + 1]):
+            margin += w[np.uintp(indices[k])] * data[k]
+            spread += v[np.uintp(indices[k])] * data[k]
+        step = 1e-3 if margin < 1.0 + spread else -1e-3
+        for k in range(indptr[t], indptr[t + 1]):
+            w[np.uintp(indices[k])] += step * data[k]
+            v[np.uintp(indices[k])] += 1e-6 * data[k]
