@@ -4,6 +4,10 @@ from .active import QueryAll as QueryAll
 from .baselines import MajorityClass as MajorityClass
 from .baselines import NoChange as NoChange
 from .contract import StreamLearner as StreamLearner
+from .deployment.hosts import to_capymoa as to_capymoa
+from .deployment.hosts import to_river as to_river
+from .deployment.saving import load as load
+from .deployment.saving import save as save
 from .estimator.online_classifier import OnlineClassifier as OnlineClassifier
 from .estimator.pieces import Passage as Passage
 from .estimator.pieces import learn_in_pieces as learn_in_pieces
@@ -167,6 +171,7 @@ __all__ = [
     "learn_grid",
     "learn_in_pieces",
     "learn_together",
+    "load",
     "load_plugin",
     "mistakes_of_both",
     "ordered_rows",
@@ -174,9 +179,12 @@ __all__ = [
     "predicted_codes",
     "reading_of",
     "row_range",
+    "save",
     "sum_losses",
     "take_rows",
     "tally_classes",
     "tied_predictions",
+    "to_capymoa",
+    "to_river",
     "wrong_predictions",
 ]

@@ -517,9 +517,13 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "learn_grid": ".grid",
     "learn_in_pieces": ".estimator.pieces",
     "learn_together": ".linear.readings",
+    "load": ".deployment.saving",
     "load_plugin": ".registry",
     "ordered_rows": ".numeric.orders",
     "reading_of": ".linear.readings",
     "row_range": ".numeric.rows",
+    "save": ".deployment.saving",
     "take_rows": ".numeric.orders",
+    "to_capymoa": ".deployment.hosts",
+    "to_river": ".deployment.hosts",
 }

@@ -27,6 +27,18 @@ MODULES = [
     for name in modules(package)
 ]
 
+# Modules that import an optional library.
+NEEDS = {
+    "singlepass.learners.deployment.capymoa_classifier": "capymoa",
+    "singlepass.learners.deployment.river_classifier": "river",
+}
+
+
+def imported(name: str) -> ModuleType:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    return importlib.import_module(name)
+
 
 # The examples of support vector machines compile for minutes.
 @pytest.mark.parametrize(
@@ -34,13 +46,13 @@ MODULES = [
     [pytest.param(name, marks=[pytest.mark.slow] if ".svm." in name else []) for name in MODULES],
 )
 def test_examples_run(name: str) -> None:
-    module = importlib.import_module(name)
+    module = imported(name)
     assert doctest.testmod(module, extraglobs={"np": np}).failed == 0
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_public_names_are_documented(name: str) -> None:
-    module = importlib.import_module(name)
+    module = imported(name)
     assert module.__doc__, f"{name} has no docstring"
     for attribute, value in vars(module).items():
         if attribute.startswith("_") or getattr(value, "__module__", None) != name:

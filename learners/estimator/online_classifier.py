@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -28,6 +29,9 @@ from .validation import (
     safe_rows,
     sorted_classes,
 )
+
+#: A function that learns or scores one row; see `OnlineClassifier.steps`.
+Step: TypeAlias = Callable[..., Any]
 
 _CSR_CLASSES = (sp.csr_matrix, sp.csr_array)
 
@@ -335,6 +339,57 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         for start, stop, rows in self._readable(X):
             score(rows, scores[start:stop])
         return scores
+
+    def steps(self, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[Step, Step]:
+        """Return functions that learn and that score one row, for callers that have one row at a time.
+
+        Both take a CSR row from `as_rows`, read its label from `codes` and write into `scores`. The first one
+        returns ``(mistakes, updates)``, which the caller counts. They are valid until the learner begins, is
+        widened or learns in another way.
+        """
+        learn, score = self._pass, self._score
+        if scores.ndim == 2:
+            learn, score = self._pass_classes, self._score_classes
+        return lambda rows: learn(rows, codes, scores), lambda rows: score(rows, scores)
+
+    def widen(self, n_features: int) -> None:
+        """Take rows of `n_features` features from now on; the new ones were 0 in all rows so far.
+
+        The state of the earlier features stays, in the first entries of larger arrays. Attributes with a
+        method ``widen`` are widened by it.
+        """
+        before = vars(self).copy()
+        if len(self.classes_) > 2:
+            self._allocate_classes(n_features, len(self.classes_))
+        else:
+            self._allocate(n_features)
+        for name, old in before.items():
+            setattr(self, name, self._widened(name, old, getattr(self, name), n_features))
+        self.n_features_in_ = n_features
+
+    def check_state(self) -> None:
+        """Raise ValueError for invalid parameters, and for a state array of a wrong shape."""
+        self.check_parameters()
+        if not (self._state and self.__sklearn_is_fitted__()):
+            return
+        new = clone(self)
+        new.begin(self.classes_, self.n_features_in_)
+        for name in self._state:
+            found, expected = getattr(self, name), getattr(new, name)
+            if getattr(found, "shape", None) != getattr(expected, "shape", None):
+                raise ValueError(f"{type(self).__name__}: the array {name} has a wrong shape")
+
+    def _widened(self, name: str, old: Any, new: Any, n_features: int) -> Any:
+        """Return an attribute for more features, given its value so far and that of a new model."""
+        if isinstance(old, np.ndarray):
+            if not (new.shape > old.shape and all(map(operator.ge, new.shape, old.shape))):
+                return old
+            new[tuple(map(slice, old.shape))] = old
+            return new
+        for part in old if isinstance(old, (list, tuple)) else [old]:
+            if hasattr(part, "widen"):
+                part.widen(n_features)
+        return old
 
     def _readable(self, X: Rows) -> Iterable[tuple[int, int, Rows]]:
         """Return ``(start, stop, rows)`` of each part that the loops read: all rows, or gathered blocks."""

@@ -212,7 +212,7 @@ class BSGD(KernelClassifier):
 
     - "removal": p is removed;
     - "merging": p and another one, n, become ``z = h x_p + (1 - h) x_n`` with the coefficient
-      ``a = α_p κ^((1-h)²) + α_n κ^(h²)``, ``κ = k(x_p, x_n)``. h in [0, 1] maximizes |a|, found by golden
+      ``a = α_p κ^((1-h)²) + α_n κ^(h²)``, ``κ = k(x_p, x_n)``. h in [0, 1] maximizes ``|a|``, found by golden
       section to 1e-10. n has the same sign as p and the smallest loss ``α_p² + α_n² + 2 α_p α_n κ - a²``
       (ties: the oldest). If there is no such n, p is removed.
 
@@ -233,7 +233,7 @@ class BSGD(KernelClassifier):
 
     Attributes
     ----------
-    support_vectors_ : ndarray or csr_matrix of shape (n_support_, d)
+    support_vectors_ : ndarray or csr_matrix of shape ``(n_support_, d)``
         With "merging" an ndarray; merged vectors are no rows of the stream, and `support_` has the number of
         n for each.
 

@@ -50,6 +50,10 @@ class _Features:
         self.size, self.numbers = 2 * width, np.r_[:D, width : width + D]
         self.n_bytes = U.size * dtype.itemsize
 
+    def widened(self, more):
+        """Return the map for rows of further features, given their frequencies, (D, further)."""
+        return _Features(np.hstack([self.frequencies, more]), self._panels.dtype)
+
     @property
     def frequencies(self):
         """The frequencies U, shape (D, d)."""
@@ -151,16 +155,23 @@ class FOGD(OnlineClassifier):
         self._map: _Features | None = None
         self._weights = np.zeros(0)
 
-    def _drawn_frequencies(self):
-        """Draw and return U."""
+    def _drawn_frequencies(self, n_features, *further_seed):
+        """Draw and return the frequencies of `n_features` features, (D, n_features)."""
         # NumPy guarantees that the streams of RandomState never change.
-        random = np.random.RandomState(int(self.random_state))
-        normal = random.standard_normal((int(self.D), self.n_features_in_))
+        seed = [int(self.random_state), *further_seed] if further_seed else int(self.random_state)
+        normal = np.random.RandomState(seed).standard_normal((int(self.D), n_features))
         return math.sqrt(2.0 * float(self.gamma)) * normal
+
+    def _widened(self, name, old, new, n_features):
+        if name != "_map" or old is None:
+            return super()._widened(name, old, new, n_features)
+        # The number of features so far is part of the seed, so that further ones get other frequencies.
+        return old.widened(self._drawn_frequencies(n_features - self.n_features_in_, self.n_features_in_))
 
     def _pass(self, X, codes, scores):
         if self._map is None:
-            self._map = _Features(self._drawn_frequencies(), (X[0] if isinstance(X, tuple) else X).dtype)
+            dtype = (X[0] if isinstance(X, tuple) else X).dtype
+            self._map = _Features(self._drawn_frequencies(self.n_features_in_), dtype)
             self._weights = np.zeros(self._map.size)
         mistakes = updates = 0
         room = self._map.room(min(self._block_rows, len(codes)))
@@ -188,7 +199,7 @@ class FOGD(OnlineClassifier):
 
     @property
     def frequencies_(self) -> NDArray[np.floating]:
-        return self._drawn_frequencies() if self._map is None else self._map.frequencies
+        return self._drawn_frequencies(self.n_features_in_) if self._map is None else self._map.frequencies
 
     @property
     def model_bytes_(self) -> int:

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.utils import Tags
 
-from ..estimator.online_classifier import OnlineClassifier
+from ..estimator.online_classifier import OnlineClassifier, Step
 from ..estimator.parameters import ClassWeight
 from ..estimator.pieces import Passage
+from ..numeric.compiled import entry_point
 from ..numeric.loops import LOOPS_HAVE_A_CLOCK
-from ..numeric.rows import Matrix, Rows, as_rows, new_state
+from ..numeric.rows import Matrix, Rows, as_rows, linear_scores, new_state
 from .parts.classes import by_class, class_scores, new_class_state
-from .parts.covariance import Shape, covariance_matrix, new_covariance
+from .parts.covariance import Shape, covariance_matrix, new_covariance, widen_covariance
 
 _NO_STOPS = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
@@ -113,6 +115,30 @@ class LinearClassifier(OnlineClassifier):
         loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
         outcome: tuple[int, int] = loop(X, codes, scores, *noted, *state)
         return outcome
+
+    def _scores_by_weights(self) -> bool:
+        """Whether the score of a row, for two classes, is its product with `_weights`."""
+        return type(self)._score is OnlineClassifier._score and type(self).coef_ is LinearClassifier.coef_
+
+    def steps(self, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[Step, Step]:
+        learn, score = super().steps(codes, scores)
+        none = as_rows(csr_array((0, self.n_features_in_)))
+        if type(self)._run is LinearClassifier._run:
+            # A loop keeps everything that it remembers in the arrays of its state.
+            loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
+            enter = entry_point(loop, (none, codes[:0], scores[:0], *_NO_STOPS), state)
+
+            def learn(rows: Rows) -> Any:
+                return enter(rows, codes, scores, *_NO_STOPS, state)
+
+        if scores.ndim == 1 and self._scores_by_weights():
+            weights = self._weights
+            multiply = entry_point(linear_scores, (none, weights, scores[:0]))
+
+            def score(rows: Rows) -> Any:
+                return multiply(rows, weights, scores)
+
+        return learn, score
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
         # A loop itself records updates at the checkpoints; learners with other counts learn piece by piece.
@@ -217,6 +243,12 @@ class CovarianceClassifier(LinearClassifier):
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         self._sigma, self._buffer = new_covariance(self.covariance, n_features, self._scale(), n_classes)
         super()._allocate_classes(n_features, n_classes)
+
+    def _widened(self, name: str, old: Any, new: Any, n_features: int) -> Any:
+        if name != "_sigma":
+            return super()._widened(name, old, new, n_features)
+        widen_covariance(old, new, self._n_blocks)
+        return new
 
     @property
     def sigma_(self) -> NDArray[np.float64]:

@@ -148,6 +148,10 @@ class Voters:
         # The first rounds are those of w = 0, which votes for neither class.
         self._rounds, self._sizes = np.zeros(1, np.int64), np.zeros(2, np.int64)
 
+    def widen(self, n_features):
+        """Take rows of more features from now on."""
+        self._n_features = n_features
+
     def reserve(self, X, n):
         """Make room for `n` rows, all of which may be updates."""
         updates, entries = self._sizes[_UPDATES] + n, self._sizes[_ENTRIES] + _count_entries(X)

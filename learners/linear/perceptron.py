@@ -154,6 +154,9 @@ class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
             return super()._loop_of_classes()
         return _learn_classes, (self._weights, output, self._rule(), weights_by_code(self))
 
+    def _scores_by_weights(self):
+        return self._u is None
+
     def _score(self, X, scores):
         output = self._output()
         if output is None:

@@ -153,6 +153,17 @@ def register_jitable(*function: Callable[..., Any], **options: bool) -> Any:
     return decorate(*function) if function else decorate
 
 
+def entry_point(dispatcher: Any, arguments: tuple[Any, ...], rest: tuple[Any, ...] | None = None) -> Any:
+    """Call a compiled function, and return the code that the call ran, for calls with equal types.
+
+    The code takes `rest`, the arguments of a ``*rest``, as one tuple. Choosing the code by the types of the
+    arguments takes longer than learning one short row.
+    """
+    dispatcher(*arguments, *(rest or ()))
+    given = arguments if rest is None else (*arguments, rest)
+    return dispatcher.get_overload(tuple([numba.typeof(each) for each in given]))
+
+
 def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     """Compile a function of plain loops over arrays on its first call, and cache the code on disk.
 

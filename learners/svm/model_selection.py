@@ -113,6 +113,13 @@ class FirstRows:
         self._n_features = n_features
         self._rows, self._codes = [], []
 
+    def widen(self, n_features):
+        """Take rows of more features from now on; in the rows so far they are 0."""
+        self._n_features = n_features
+        self._rows = [sp.csr_matrix(rows) for rows in self._rows]
+        for rows in self._rows:
+            rows.resize(rows.shape[0], n_features)
+
     def __len__(self):
         return sum(len(codes) for codes in self._codes)
 
@@ -220,6 +227,10 @@ class Level:
     def size(self):
         """The number of rows it stores."""
         return self.store.support.size
+
+    def widen(self, n_features):
+        """Store rows of more features from now on."""
+        self.store.widen(n_features)
 
     def learn(self, X, codes, numbers, settings, blocks):
         """Learn rows X, with their `numbers` in the stream, by a new model; return kernel evaluations."""

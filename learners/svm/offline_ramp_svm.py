@@ -66,10 +66,10 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         The labels; a positive score means ``classes_[1]``.
     n_features_in_ : int
     n_support_ : int
-    support_ : ndarray of int64, shape (n_support_,)
+    support_ : ndarray of int64, shape ``(n_support_,)``
         The support vectors' row numbers, ascending.
-    support_vectors_ : ndarray or csr_matrix of shape (n_support_, d)
-    dual_coef_ : ndarray of float64, shape (1, n_support_)
+    support_vectors_ : ndarray or csr_matrix of shape ``(n_support_, d)``
+    dual_coef_ : ndarray of float64, shape ``(1, n_support_)``
         y α.
     objectives_ : ndarray of float64, shape (rounds,)
         ``½ ‖w‖² + C Σ R(y f(x))`` over all rows (eq. 7), R being the ramp loss, after each training.

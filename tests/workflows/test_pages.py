@@ -31,7 +31,7 @@ def test_every_learner_and_every_study_has_a_row() -> None:
         assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == list(names)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/learners.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/learners.md"])
 def test_examples_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     examples = re.findall(
         r"^```python\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL
@@ -39,6 +39,18 @@ def test_examples_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(examples) == 1
     exec(compile(examples[0], page, "exec"), {})
     assert capsys.readouterr().out
+
+
+def test_examples_of_deployment_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("river")
+    monkeypatch.chdir(tmp_path)
+    for example in re.findall(
+        r"^```python\n(.*?)^```", (DOCS / "deploy.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        exec(compile(example, "deploy.md", "exec"), {})
+    assert capsys.readouterr().out == "True\nAccuracy: 88.40%\n"
 
 
 def test_the_study_of_the_readme_is_valid() -> None:

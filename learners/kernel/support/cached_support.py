@@ -182,6 +182,10 @@ class CachedSupport:
         self._diagonal, self._labels, self._gradients = (np.zeros(0) for _ in range(3))
         self._cache = RowCache(int(cache_mb * 2**20), dtype)
 
+    def widen(self, n_features):
+        """Store rows of more features from now on."""
+        self.support.widen(n_features)
+
     def open_block(self, block, n, first):
         """Return a block of `n` rows, with its kernel values, as a `CachedView`; `commit` closes it."""
         self.support.reserve(max(self.support.size + n, 1))

@@ -101,6 +101,11 @@ class SupportSet:
         # A pickle leaves out the buffers for blocks: they are created again when needed.
         return vars(self) | {"_room": None}
 
+    def widen(self, n_features):
+        """Store rows of more features from now on."""
+        self.rows.widen(n_features)
+        self._room = None
+
     def reserve(self, n):
         """Make room for `n` support vectors; arrays grow at least by the factor `growth`."""
         capacity = len(self.norms)

@@ -86,6 +86,12 @@ class DenseRows:
         """Make room for `capacity` support vectors."""
         self._rows = grown(self._rows, capacity, self._rows.shape[1])
 
+    def widen(self, n_features):
+        """Store rows of more features from now on."""
+        self.n_features = n_features
+        width = padded(n_features, LANES[self.dtype.itemsize])
+        self._rows = grown(self._rows, len(self._rows), width)
+
     def move(self, targets, sources):
         """Copy the support vectors in slots `sources` to slots `targets`; a slot may be in both."""
         self._rows[targets] = self._rows[sources]
@@ -122,8 +128,12 @@ class SparseRows:
         self._start, self._stop = np.zeros(0, np.int64), np.zeros(0, np.int64)
         # Number of values in use; loops over a block write it.
         self._end = np.zeros(1, np.int64)
-        lanes = LANES[self._values.itemsize]
-        self._scratch = np.zeros(n_features, dtype), np.zeros((1, lanes), dtype)
+        self._scratch = np.zeros(n_features, dtype), np.zeros((1, LANES[self._values.itemsize]), dtype)
+
+    def widen(self, n_features):
+        """Store rows of more features from now on."""
+        self.n_features = n_features
+        self._scratch = np.zeros(n_features, self.dtype), self._scratch[1]
 
     def room(self, _n):
         """Return work arrays for products, full of zeros; every use leaves them so."""

@@ -66,7 +66,7 @@ class FTRLProximal(FeatureLearner):
     Notes
     -----
     Vowpal Wabbit's ``--ftrl`` is the same rule in float32. River's rule differs: it computes w before the new
-    gradient is added to z, and a feature whose |z| falls to λ₁ keeps its old weight.
+    gradient is added to z, and a feature whose ``|z|`` falls to λ₁ keeps its old weight.
 
     Changes of α, β, λ₁ and λ₂ by `set_params` take effect at the next `fit`.
 

@@ -279,6 +279,10 @@ class GradientDescent(LinearClassifier):
         """Return the scale of the weights and the sum of the scales so far."""
         return (1.0, float(self.n_examples_)) if self._G is not None else self._scalars.tolist()
 
+    def _scores_by_weights(self):
+        # The scale is 1 without l2, and with AdaGrad.
+        return self._u is None and (self._G is not None or self.l2 == 0.0)
+
     def _score(self, X, scores):
         _score_rows(X, *self._arguments()[:2], *self._scales(), self.n_examples_, scores)
 

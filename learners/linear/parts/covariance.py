@@ -35,6 +35,7 @@ from .full_covariance import (
     subtract_outer,
     variance_of_difference,
     variance_of_row,
+    widen_full,
 )
 
 #: The types of ``covariance`` and ``projection``.
@@ -58,6 +59,16 @@ def new_covariance(shape, n_features, scale=1.0, n_classes=None):
         return new_state(n_features, scale, place=1), new_state(n_features, place=2)
     sigma = new_class_state(n_features, n_classes, scale, place=1)
     return sigma, np.empty(sigma.shape[-1])
+
+
+def widen_covariance(old, new, n_classes=None):
+    """Copy Σ into a new Σ over more features; both are from `new_covariance`."""
+    if n_classes is not None and old.ndim == 3:
+        old, new = old[0], new[0]
+    elif n_classes is not None or old.ndim == 1:
+        new[: len(old)] = old
+        return
+    widen_full(old, new)
 
 
 def covariance_matrix(sigma, n_classes=None):

@@ -203,6 +203,16 @@ def new_full_covariance(n_features, scale=1.0, n_classes=1):
     return sigma, new_state(4 * width, place=2).reshape(4, width)
 
 
+def widen_full(old, new):
+    """Copy Σ and its stored updates into the array of a new Σ over more features."""
+    (d, K), more = old[-1, [_FEATURES, _CLASSES]].astype(int), int(new[-1, _FEATURES])
+    places = np.add.outer(np.arange(K) * more, np.arange(d)).ravel()
+    terms = slice(-1 - MOST_TERMS, -1)
+    new[np.ix_(places, places)] = old[: K * d, : K * d]
+    new[terms, places] = old[terms, : K * d]
+    new[-1, _NOTED] = old[-1, _NOTED]
+
+
 def full_matrix(sigma):
     """Return Σ as a new, exactly symmetric array of shape (Kd, Kd)."""
     n = int(sigma[-1, _FEATURES]) * int(sigma[-1, _CLASSES])

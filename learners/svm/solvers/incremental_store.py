@@ -45,6 +45,10 @@ class IncrementalStore:
         self.n = 0
         self._support_vectors = None
 
+    def widen(self, n_features):
+        """Store rows of more features from now on."""
+        self._rows.widen(n_features)
+
     def _reserve(self, n):
         """Make room for `n` rows, by doubling."""
         M, capacity = self.machine, len(self._norms)

@@ -1,0 +1,1 @@
+"""Learners outside of studies: saved to files, and as classifiers of River and CapyMOA."""

@@ -1,0 +1,66 @@
+"""The classifier that CapyMOA sees: instances of a schema, whose features and classes are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from capymoa.base import Classifier
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.base import clone
+
+from ..estimator.online_classifier import OnlineClassifier
+
+
+class CapyMOAClassifier(Classifier):
+    """A learner of singlepass as a classifier of CapyMOA; `to_capymoa` makes it.
+
+    Parameters
+    ----------
+    schema : capymoa.stream.Schema
+        Features, nominal ones as their numbers, and classes.
+    learner : OnlineClassifier
+        It is cloned, never changed.
+    random_seed : int, default=1
+        Not used: a learner that draws has a parameter ``random_state``.
+
+    Attributes
+    ----------
+    learner_ : OnlineClassifier
+        The learner that the instances train; its classes are the indices of the labels.
+    """
+
+    def __init__(self, schema: Any, learner: OnlineClassifier, random_seed: int = 1) -> None:
+        super().__init__(schema, random_seed)
+        learner.check_parameters()
+        n_classes = schema.get_num_classes()
+        if n_classes > 2 and not learner.__sklearn_tags__().classifier_tags.multi_class:
+            raise ValueError(f"{type(learner).__name__} takes two classes, the schema has {n_classes}")
+        self.learner = learner
+        self.learner_ = clone(learner)
+        self.learner_.begin(np.arange(n_classes), schema.get_num_attributes())
+
+    def __str__(self) -> str:
+        return repr(self.learner)
+
+    def train(self, instance: Any) -> None:
+        """Learn an instance and its label."""
+        self.learner_.learn(_row(instance), np.array([instance.y_index]))
+
+    def predict(self, instance: Any) -> int:
+        """Return the index of the predicted label."""
+        return int(self.learner_.predict(_row(instance))[0])
+
+    def predict_proba(self, instance: Any) -> NDArray[np.float64]:
+        """Return the probability of each label: 1 for the predicted one unless scores are log odds."""
+        if not getattr(self.learner_, "scores_are_log_odds", False):
+            return np.asarray(np.eye(len(self.learner_.classes_))[self.predict(instance)])
+        scores = self.learner_.decision_function(_row(instance))
+        if scores.ndim == 2:
+            return np.asarray(softmax(scores[0]))
+        return np.array([expit(-scores[0]), expit(scores[0])])
+
+
+def _row(instance: Any) -> NDArray[np.float64]:
+    return np.ascontiguousarray(instance.x, np.float64).reshape(1, -1)

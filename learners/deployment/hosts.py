@@ -1,0 +1,101 @@
+"""Learners of this package as classifiers of River and CapyMOA, which are imported when they are used."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+
+from ..estimator.online_classifier import OnlineClassifier
+
+if TYPE_CHECKING:
+    from .capymoa_classifier import CapyMOAClassifier
+    from .river_classifier import RiverClassifier
+
+
+def to_river(learner: OnlineClassifier, n_classes: int = 2) -> RiverClassifier:
+    """Return a learner as a classifier of River, for its pipelines, metrics and drift detectors.
+
+    Features come by name, in any order, and may appear at any time; a feature that a row lacks is 0. Labels
+    are numbered in the order in which they appear, False before True. Given columns in the order in which the
+    features appear (those of one row in the order of their names), `OnlineClassifier.learn` makes the same
+    predictions.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        A learner of this package. It is copied, never changed. A trained one goes on with what it has learnt:
+        its features are named as in the frame that it was trained on, or 0, 1, … after an array.
+    n_classes : int, default=2
+        The number of labels of the stream; a trained learner knows it. Of more than two, those that have not
+        appeared yet compete with the others from the first row on, as those in ``classes`` of `learn` do.
+
+    Returns
+    -------
+    RiverClassifier
+        With ``learn_one``, ``predict_one``, ``learn_many``, ``predict_many``, and probabilities if the scores
+        of the learner are log odds (``loss="logistic"``). `save` writes it to a file.
+
+    Raises
+    ------
+    ImportError
+        Without River (extra ``river``).
+    ValueError
+        For other learners, invalid parameters, and more classes than the learner takes.
+
+    Examples
+    --------
+    >>> from river import evaluate, metrics, preprocessing
+    >>> from river.datasets import Phishing
+    >>> from singlepass.learners import AROW, to_river
+    >>> model = preprocessing.StandardScaler() | to_river(AROW(r=1.0))
+    >>> evaluate.progressive_val_score(Phishing(), model, metrics.Accuracy())
+    Accuracy: 88.40%
+    """
+    try:
+        from .river_classifier import RiverClassifier
+    except ModuleNotFoundError as error:
+        if error.name != "river":
+            raise
+        raise ImportError('to_river() needs River: pip install "singlepass[river]"') from None
+    if not isinstance(learner, OnlineClassifier):
+        raise ValueError(f"to_river() takes a learner of singlepass.learners, got {learner!r}")
+    if not learner.__sklearn_is_fitted__():
+        return RiverClassifier(clone(learner), n_classes)
+    made = RiverClassifier(clone(learner), len(learner.classes_))
+    made.resume(copy.deepcopy(learner))
+    return made
+
+
+def to_capymoa(learner: OnlineClassifier, schema: Any) -> CapyMOAClassifier:
+    """Return an untrained copy of a learner as a classifier of CapyMOA, for its evaluation and pipelines.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        A learner of this package. It is copied, never changed.
+    schema : capymoa.stream.Schema
+        That of the stream, ``stream.get_schema()``. Nominal features are read as their numbers.
+
+    Returns
+    -------
+    CapyMOAClassifier
+        With ``train``, ``predict`` and ``predict_proba``.
+
+    Raises
+    ------
+    ImportError
+        Without CapyMOA (extra ``capymoa``) and Java.
+    ValueError
+        For other learners, invalid parameters, and more classes than the learner takes.
+    """
+    try:
+        from .capymoa_classifier import CapyMOAClassifier
+    except ModuleNotFoundError as error:
+        if error.name != "capymoa":
+            raise
+        raise ImportError('to_capymoa() needs CapyMOA: pip install "singlepass[capymoa]"') from None
+    if not isinstance(learner, OnlineClassifier):
+        raise ValueError(f"to_capymoa() takes a learner of singlepass.learners, got {learner!r}")
+    return CapyMOAClassifier(schema, learner)

@@ -1,0 +1,306 @@
+"""The classifier that River sees: rows are dicts, and features and labels come by name."""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from river.base import MiniBatchClassifier
+from scipy.special import expit, softmax
+from sklearn.base import clone
+
+from ..estimator.online_classifier import OnlineClassifier, Step
+from ..linear.perceptron import Perceptron
+from ..numeric.rows import Rows, as_rows
+
+Features = dict[Hashable, Any]
+
+# A place for a feature that is not numbered.
+_UNKNOWN = -1
+
+
+class _DictRow:
+    """The CSR row that compiled loops read, and the dict that it was filled from last.
+
+    Most streams have the same features in the same order in every row, so the places of the last row's
+    features are kept, and a row that is predicted and then learnt is converted once.
+    """
+
+    def __init__(self) -> None:
+        self.keys: tuple[Hashable, ...] | None = None
+        self.is_complete = False
+        self._values: tuple[Any, ...] | None = None
+
+    def arrange(self, keys: tuple[Hashable, ...], places: list[int]) -> None:
+        """Prepare for rows with these features, whose places are `_UNKNOWN` for those to leave out."""
+        known = sorted((place, key) for place, key in zip(places, keys, strict=True) if place != _UNKNOWN)
+        self.keys, self.is_complete = keys, len(known) == len(keys)
+        self._get = _getter([key for _, key in known])
+        self._values = None
+        self._buffer = np.zeros(len(known))
+        self._pack = struct.Struct(f"{len(known)}d").pack_into
+        indices = np.array([place for place, _ in known], np.int32)
+        self._rows = as_rows(sp.csr_array((self._buffer, indices, [0, len(known)]), shape=(1, 2**31 - 1)))
+
+    def filled(self, x: Features) -> Rows:
+        """Return the row with the values of a dict whose features are arranged."""
+        values = self._get(x)
+        if values != self._values:
+            self._values = None
+            try:
+                self._pack(self._buffer.data, 0, *values)
+                finite = math.isfinite(sum(values))
+            except (struct.error, TypeError):
+                finite = False
+            if not finite:
+                self._check(x)
+            self._values = values
+        return self._rows
+
+    def _check(self, x: Features) -> None:
+        """Raise ValueError for a feature that is no finite number; sums of finite ones may overflow."""
+        for name, value in x.items():
+            try:
+                is_bad = not math.isfinite(value)
+            except TypeError:
+                raise ValueError(
+                    f"feature {name!r} is {value!r}, not a number: encode it first, such as by OneHotEncoder"
+                ) from None
+            if is_bad:
+                raise ValueError(f"feature {name!r} is {value!r}: fill it in first, such as by StatImputer")
+
+
+def _getter(keys: list[Hashable]) -> Any:
+    """Return a function that returns the values of some keys of a dict as a tuple."""
+    if len(keys) > 1:
+        return operator.itemgetter(*keys)
+    return lambda x: tuple([x[key] for key in keys])
+
+
+class RiverClassifier(MiniBatchClassifier):
+    """A learner of singlepass as a classifier of River; `to_river` makes it.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        It is cloned, never changed.
+    n_classes : int, default=2
+        The number of labels of the stream.
+
+    Attributes
+    ----------
+    learner_ : OnlineClassifier
+        The learner that the rows train. It may have room for more features than have appeared.
+    features_ : list
+        The names of the features, in the order of the learner's weights.
+    labels_ : list
+        The labels that have appeared, in the order of the learner's classes.
+    """
+
+    def __init__(self, learner: OnlineClassifier, n_classes: int = 2) -> None:
+        if not isinstance(learner, OnlineClassifier):
+            raise ValueError(f"a learner of singlepass.learners is needed, got {learner!r}")
+        if not (isinstance(n_classes, int) and n_classes >= 2):
+            raise ValueError(f"n_classes must be an integer >= 2, got {n_classes!r}")
+        learner.check_parameters()
+        if n_classes > 2 and not learner.__sklearn_tags__().classifier_tags.multi_class:
+            raise ValueError(f"{type(learner).__name__} takes two classes, got n_classes={n_classes}")
+        self.learner = learner
+        self.n_classes = n_classes
+        self.learner_ = clone(learner)
+        self.features_: list[Hashable] = []
+        self.labels_: list[Any] = []
+        self._prepare()
+        # A learner that weighs classes looks their weights up before all of them have appeared.
+        for name, value in learner.get_params().items():
+            for label in value or () if name.endswith("class_weight") else ():
+                self._code_of(label)
+
+    def _prepare(self) -> None:
+        """Create what copies and files leave out."""
+        self._row = _DictRow()
+        self._places = {name: place for place, name in enumerate(self.features_)}
+        self._codes = {label: code for code, label in enumerate(self.labels_)}
+        self._code = np.zeros(1, np.int32)
+        self._scores = np.zeros(1 if self.n_classes == 2 else (1, self.n_classes))
+        self._steps: tuple[Step, Step] | None = None
+        self._has_begun = self.learner_.__sklearn_is_fitted__()
+        self._classes = self.learner_.classes_ if self._has_begun else np.full(self.n_classes, None, object)
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = "learner", "n_classes", "learner_", "features_", "labels_"
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._prepare()
+
+    def resume(self, trained: OnlineClassifier) -> None:
+        """Go on with a trained learner of `n_classes` classes, which is used without copying it."""
+        names: NDArray[Any] = getattr(trained, "feature_names_in_", np.arange(trained.n_features_in_))
+        if hasattr(trained, "feature_names_in_"):
+            # Rows come without names.
+            del trained.feature_names_in_
+        self.learner_, self.labels_ = trained, trained.classes_.tolist()
+        self.features_ = list(names.tolist())
+        self._prepare()
+
+    @property
+    def _multiclass(self) -> bool:
+        return self.n_classes > 2
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"learner": Perceptron()}
+
+    def learn_one(self, x: Features, y: Hashable) -> None:
+        """Learn the features `x` and their label `y`."""
+        code = self._codes.get(y)
+        self._code[0] = self._code_of(y) if code is None else code
+        row, keys = self._row, tuple(x)
+        if keys != row.keys or not row.is_complete:
+            row.arrange(keys, self._places_of(keys, learning=True))
+        if self._steps is None:
+            self._steps = self.learner_.steps(self._code, self._scores)
+        mistakes, updates = self._steps[0](row.filled(x))
+        learner = self.learner_
+        learner.n_examples_ += 1
+        learner.n_mistakes_ += mistakes
+        learner.n_updates_ += updates
+
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        """Return the predicted label; before the first row False or, with more than two labels, None."""
+        if not self._has_begun:
+            return None if self._multiclass else (self.labels_ or [False])[0]
+        return self._label_of(self._scored(x)[0])
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        """Return the probability of each label that has appeared.
+
+        NotImplementedError is raised for a learner whose scores are no log odds.
+        """
+        self._check_probabilities()
+        if not self._has_begun:
+            labels = self.labels_ or ([] if self._multiclass else [False, True])
+            return dict.fromkeys(labels, 1.0 / max(len(labels), 1))
+        return dict(zip(self.labels_, self._probabilities(self._scored(x))[0].tolist(), strict=True))
+
+    def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
+        """Learn the rows of a frame and their labels, one after the other."""
+        codes = np.array([self._code_of(label) for label in y.tolist()], np.int32)
+        self.learner_.learn_rows(self._matrix(X, learning=True), codes)
+        self._steps = None
+
+    def predict_many(self, X: pd.DataFrame) -> pd.Series:
+        """Return the predicted label of each row of a frame."""
+        if not self._has_begun:
+            return pd.Series([self.predict_one({})] * len(X), X.index, object)
+        scores = self.learner_.score_rows(self._matrix(X, learning=False))
+        return pd.Series([self._label_of(each) for each in scores], X.index)
+
+    def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the probability of each label for each row of a frame; see `predict_proba_one`."""
+        self._check_probabilities()
+        if not self._has_begun:
+            return pd.DataFrame([self.predict_proba_one({})] * len(X), X.index)
+        scores = self.learner_.score_rows(self._matrix(X, learning=False))
+        return pd.DataFrame(self._probabilities(scores), X.index, self.labels_)
+
+    def _code_of(self, label: Hashable) -> int:
+        """Return the number of a label, and number it if it is new."""
+        if label not in self._codes:
+            # Both at once, so that a positive score means True whichever comes first.
+            new = [False, True] if isinstance(label, (bool, np.bool_)) and not self.labels_ else [label]
+            if len(self.labels_) + len(new) > self.n_classes:
+                raise ValueError(
+                    f"label {label!r} is one too many: the labels so far are {self.labels_}; "
+                    f"to_river() was called with n_classes={self.n_classes}"
+                )
+            for each in new:
+                self._codes[each] = len(self.labels_)
+                self._classes[len(self.labels_)] = each
+                self.labels_.append(each)
+        return self._codes[label]
+
+    def _label_of(self, scores: Any) -> Any:
+        """Return the predicted label, of those that have appeared: for a number, or for a score per class."""
+        if self._multiclass:
+            return self.labels_[int(scores[: len(self.labels_)].argmax())]
+        return self.labels_[1 if scores > 0.0 and len(self.labels_) == 2 else 0]
+
+    def _check_probabilities(self) -> None:
+        if not getattr(self.learner_, "scores_are_log_odds", False):
+            raise NotImplementedError(f"the scores of {self.learner!r} are no log odds; use predict_one")
+
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of the labels that have appeared, from log odds."""
+        if len(self.labels_) == 1:
+            return np.ones((len(scores), 1))
+        if self._multiclass:
+            return np.asarray(softmax(scores[:, : len(self.labels_)], axis=1))
+        return np.stack([expit(-scores), expit(scores)], axis=1)
+
+    def _scored(self, x: Features) -> NDArray[np.float64]:
+        """Return the score of one row, or its scores of all classes, in an array that is used again."""
+        row, keys = self._row, tuple(x)
+        if keys != row.keys or not row.is_complete:
+            row.arrange(keys, self._places_of(keys, learning=False))
+        if self._steps is None:
+            self._steps = self.learner_.steps(self._code, self._scores)
+        self._steps[1](row.filled(x))
+        return self._scores
+
+    def _places_of(self, names: Sequence[Hashable], learning: bool) -> list[int]:
+        """Return the places of features, `_UNKNOWN` for those to leave out; number new ones."""
+        places = self._places
+        new = [name for name in names if name not in places]
+        # New features change the prediction only if it depends on more than the products with weights.
+        if new and (learning or not getattr(self.learner_, "scores_are_linear", False)):
+            self._make_room(len(places) + len(new))
+            for name in _in_order(new):
+                places[name] = len(self.features_)
+                self.features_.append(name)
+        elif learning:
+            self._make_room(1)
+        return [places.get(name, _UNKNOWN) for name in names]
+
+    def _make_room(self, n_features: int) -> None:
+        """Let the learner begin, or take at least as many features, by doubling."""
+        if not self._has_begun:
+            self.learner_.begin(self._classes, n_features)
+            self._has_begun = True
+        elif n_features > self.learner_.n_features_in_:
+            self._steps = None
+            self.learner_.widen(max(n_features, 2 * self.learner_.n_features_in_))
+
+    def _matrix(self, X: pd.DataFrame, learning: bool) -> sp.csr_array:
+        """Return the rows of a frame as CSR, with all of its values, like the rows of dicts."""
+        names = X.columns.tolist()
+        try:
+            values = X.to_numpy(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"a column is not of numbers: encode it first ({error})") from None
+        if not np.isfinite(values).all():
+            name = names[int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])]
+            raise ValueError(f"feature {name!r} is NaN or infinite in a row: fill it in first")
+        places = np.array(self._places_of(names, learning), np.int32)
+        columns = np.argsort(places, kind="stable")[np.count_nonzero(places == _UNKNOWN) :]
+        n, width = len(values), len(columns)
+        indices = np.tile(places[columns], n)
+        parts = values[:, columns].ravel(), indices, np.arange(n + 1, dtype=np.int32) * width
+        return sp.csr_array(parts, shape=(n, self.learner_.n_features_in_))
+
+
+def _in_order(names: list[Hashable]) -> list[Hashable]:
+    """Return names sorted, so that the order within a dict does not matter; also names of several types."""
+    try:
+        return sorted(names)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(names, key=repr)

@@ -1,0 +1,160 @@
+"""Learners in files: they predict and learn on as if they had never been saved."""
+
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from singlepass.learners import AROW, KernelPerceptron, OnlineModelSelection, Perceptron, load, save
+from singlepass.learners.table import TABLE
+
+from ..streams import noisy_stream, tiered
+
+
+def every_learner():
+    """Return one variant of each learner that learns a stream; strategies are around a linear learner."""
+    made = []
+    for row in TABLE:
+        settings = dict(row.variants[0]) if row.variants else {}
+        if row.kind == "batch":
+            continue
+        if row.kind == "strategy":
+            settings["learner"] = Perceptron()
+            if "grid" in row.parameters:
+                settings["grid"] = {"average": [False, True]}
+        made.append(row.load()(**settings))
+    return made
+
+
+def _same(learner, other, X, y):
+    """Compare two learners by their predictions, and by what they learn from further rows."""
+    assert repr(learner) == repr(other)
+    np.testing.assert_array_equal(learner.decision_function(X), other.decision_function(X))
+    np.testing.assert_array_equal(learner.learn(X, y), other.learn(X, y))
+    assert learner.counters() == other.counters()
+    assert learner.n_mistakes_ == other.n_mistakes_
+
+
+@pytest.mark.parametrize("learner", tiered(every_learner()))
+def test_a_loaded_learner_goes_on(learner, tmp_path):
+    X, y = noisy_stream(0, 120, 6)
+    learner.learn(X[:80], y[:80], classes=np.unique(y))
+    save(learner, tmp_path / "learner.npz")
+    _same(load(tmp_path / "learner.npz"), learner, X[80:], y[80:])
+
+
+@pytest.mark.slow
+def test_a_learner_of_two_models_keeps_their_identity(tmp_path):
+    X, y = noisy_stream(0, 300, 6)
+    learner = OnlineModelSelection(p_value=0.5, min_examples=3).fit(sp.csr_matrix(X[:200]), y[:200])
+    save(learner, tmp_path / "learner.npz")
+    _same(load(tmp_path / "learner.npz"), learner, sp.csr_matrix(X[200:]), y[200:])
+
+
+def test_labels_weights_and_names_are_saved(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = noisy_stream(0, 60, 3)
+    frame, labels = pandas.DataFrame(X, columns=["a", "b", "c"]), np.where(y > 0, "spam", "ham")
+    learner = AROW(class_weight={"spam": 2.0}, covariance="full").fit(frame, labels)
+    save(learner, tmp_path / "learner.npz")
+    loaded = load(tmp_path / "learner.npz")
+    assert loaded.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert loaded.class_weight == {"spam": 2.0}
+    np.testing.assert_array_equal(loaded.predict(frame), learner.predict(frame))
+
+
+def test_an_untrained_learner_can_be_saved(tmp_path):
+    save(AROW(r=0.25), tmp_path / "learner.npz")
+    assert repr(load(tmp_path / "learner.npz")) == "AROW(r=0.25)"
+
+
+def test_another_process_predicts_the_same(tmp_path):
+    X, y = noisy_stream(0, 60, 3)
+    learner = AROW().fit(X, y)
+    save(learner, tmp_path / "learner.npz")
+    np.save(tmp_path / "rows.npy", X)
+    code = (
+        "import sys, numpy; from singlepass.learners import load; "
+        "print(load(sys.argv[1]).decision_function(numpy.load(sys.argv[2])).tolist())"
+    )
+    arguments = [str(tmp_path / "learner.npz"), str(tmp_path / "rows.npy")]
+    printed = subprocess.check_output([sys.executable, "-c", code, *arguments], text=True)
+    assert json.loads(printed) == learner.decision_function(X).tolist()
+
+
+def _changed(path, change):
+    """Rewrite the document of a saved learner."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    document = json.loads(parts["learner.json"])
+    change(document)
+    parts["learner.json"] = json.dumps(document).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda d: d.update(format="other"), "its format is 'other'"),
+        (
+            lambda d: d["learner"].update(version=99),
+            "version 2 here and 99 in the file: train it again",
+        ),
+        (lambda d: d["learner"].update(object="os:system"), "it names the module 'os'"),
+        (lambda d: d["learner"].update(object=".registry:load_plugin"), "it names the class"),
+        (lambda d: d["learner"]["state"]["dict"].append(["r", -1.0]), "AROW: r must be"),
+        (lambda d: d["learner"]["state"]["dict"].append(["n_features_in_", 9]), "has a wrong shape"),
+        (lambda d: d.pop("learner"), "'learner'"),
+    ],
+)
+def test_a_foreign_document_is_one_line(change, reason, tmp_path):
+    path = tmp_path / "learner.npz"
+    X, y = noisy_stream(0, 20, 3)
+    save(AROW().fit(X, y), path)
+    _changed(path, change)
+    with pytest.raises(ValueError, match="not a learner saved by singlepass, or damaged") as caught:
+        load(path)
+    assert reason in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_damaged_byte_is_found_or_harmless(tmp_path):
+    path = tmp_path / "learner.npz"
+    X, y = noisy_stream(0, 20, 3)
+    learner = AROW().fit(X, y)
+    save(learner, path)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 31):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        try:
+            loaded = load(path)
+        except ValueError:
+            continue
+        # A date or another field of the archive that nothing depends on.
+        np.testing.assert_array_equal(loaded.decision_function(X), learner.decision_function(X))
+    for content in (b"", whole[: len(whole) // 2], b"no archive"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="not a learner saved by singlepass"):
+            load(path)
+
+
+def test_what_cannot_be_saved_is_named(tmp_path):
+    with pytest.raises(TypeError, match="got object"):
+        save(object(), tmp_path / "learner.npz")
+    learner = KernelPerceptron().fit([[0.0], [1.0]], [0, 1])
+    learner.note = {1, 2}
+    with pytest.raises(TypeError, match=r"type set cannot be saved: \{1, 2\}"):
+        save(learner, tmp_path / "learner.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "learner.npz")
