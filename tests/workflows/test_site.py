@@ -1,0 +1,38 @@
+"""The site builds without a warning, and the links that Sphinx does not check lead to pages."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXTENSIONS = ("sphinx", "myst_nb", "numpydoc", "pydata_sphinx_theme", "sphinx_click")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not all(map(importlib.util.find_spec, EXTENSIONS)),
+    reason="the packages of the dependency group `docs` are not installed",
+)
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    # A test of its own executes the notebook.
+    names = [*subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")]
+    for name in filter(re.compile(r"docs/|results/reference/|[A-Z_]+\.md$").match, names):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    site = tmp_path / "site"
+    command = ["-m", "sphinx", "-qW", "--keep-going", "-D", "nb_execution_mode=off", "docs", str(site)]
+    done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for page in site.rglob("*.html"):
+        if "reports" in page.relative_to(site).parts or "_static" in page.parts:
+            continue
+        for target in re.findall(r'href="([^"#:?]+)[^":]*"', page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.relative_to(site)}: {target}"
+    assert "AROW" in (site / "llms.txt").read_text("utf-8")
