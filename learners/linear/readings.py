@@ -39,8 +39,9 @@ from .parts.covariance import is_usable
 # takes 60 µs to prepare a reading, a call for each of eight models 40 µs.
 _FEWEST_MODELS, _FEWEST_ROWS = 3, 32
 
-# With wider dense rows, a Gaussian reading takes as long as eight passes, since these are vector code, too.
-_WIDEST_DENSE = 64
+# The state of a reading of dense rows must fit into a core's first cache (512 features, 256 with variances):
+# with more it takes as long as eight passes, whose own code is vector code over the features.
+_LARGEST_DENSE = 1 << 15
 
 # The state of a reading is copied from the models and back; sparse rows must have this many non-zeros in all
 # for each feature, or copying takes longer than learning.
@@ -286,6 +287,7 @@ def _is_reading(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
         n_entries = passes * count_rows(X) * len(X[0])
         enough = n_entries >= _LEAST_ENTRIES * n_features * (len(X[2]) - 1)
     else:
-        enough = not hasattr(first, "_sigma") or n_features <= _WIDEST_DENSE
+        n_arrays = 2 if hasattr(first, "_sigma") else 1
+        enough = 8 * LANES * n_features * n_arrays <= _LARGEST_DENSE
     diagonal = not hasattr(first, "_sigma") or first._sigma.ndim == 1
     return enough and diagonal and getattr(first, "projection", "covariance") == "covariance"
