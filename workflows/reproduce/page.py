@@ -18,11 +18,11 @@ from .evidence import Evidence, NotThere, StudyEvidence
 from .figures import table_of
 from .paper import Exhibit, Paper
 from .printed import claims, read_rows
-from .verdicts import Judged, Outcome, judge
+from .verdicts import Judged, Outcome, Verdict, judge
 
 # The table of verdicts from which README's table is made.
 CLAIMS_FILE = "claims.csv"
-CLAIMS_HEADER = ("id", "where", "claim", "verdict", "figures")
+CLAIMS_HEADER = ("id", "where", "claim", "kind", "verdict", "met", "asked", "figures")
 
 
 def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
@@ -46,13 +46,20 @@ def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
 
 
 def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
-    counted = Counter(each.verdict.outcome for each in judged)
+    findings = [each for each in judged if not each.claim.kind]
+    counted = Counter(each.verdict.outcome for each in findings)
     blocks: list[Block] = [
         Text(
             "The paper's experiments repeated: printed numbers, our numbers, and a verdict on each claim.",
             "soft",
         ),
-        Facts([("claims", str(len(judged))), *((str(each), str(counted[each])) for each in Outcome)]),
+        Facts(
+            [
+                ("claims", str(len(judged))),
+                ("findings", str(len(findings))),
+                *((str(each), str(counted[each])) for each in Outcome),
+            ]
+        ),
     ]
     if paper.remarks:
         blocks.append(Listing(list(paper.remarks)))
@@ -64,23 +71,39 @@ def _claims(judged: Sequence[Judged]) -> Section:
         [
             each.claim.id,
             each.claim.text,
-            TableCell(str(each.verdict.outcome), best=each.verdict.outcome is Outcome.HOLDS),
+            each.claim.kind or "finding",
+            TableCell(each.verdict.text, best=each.verdict.outcome is Outcome.HOLDS),
             each.verdict.figures,
             each.claim.printed,
             each.claim.where,
         ]
         for each in judged
     ]
-    header = ["claim", "the paper says", "here", "what decides", "printed", "where"]
-    note = "Predicates over the results decide; thresholds that stand for vague words are ours."
+    header = ["claim", "the paper says", "kind", "here", "what decides", "printed", "where"]
+    note = (
+        "Predicates over the results decide; thresholds that stand for vague words are ours. In brackets: "
+        "the cases in which a claim holds, of those asked. From three quarters of them on it mostly holds, "
+        "from half on it is mixed, below it mostly fails. A claim with clauses holds only if all do. The "
+        "tiles count findings: claims whose numbers decide no other claim, without theorems, what holds by "
+        "construction or of any learner, and conjectures."
+    )
     title = "Every claim with its verdict"
-    table = table_of("claims", title, header, rows, labels=6, note=note, wrap=True)
+    table = table_of("claims", title, header, rows, labels=7, note=note, wrap=True)
     return Section("claims", "The claims", [table])
 
 
 def _claims_csv(judged: Sequence[Judged]) -> str:
     rows = [
-        (each.claim.id, each.claim.where, each.claim.text, str(each.verdict.outcome), each.verdict.figures)
+        (
+            each.claim.id,
+            each.claim.where,
+            each.claim.text,
+            each.claim.kind,
+            str(each.verdict.outcome),
+            each.verdict.met,
+            each.verdict.asked,
+            each.verdict.figures,
+        )
         for each in judged
     ]
     return pd.DataFrame(rows, columns=CLAIMS_HEADER).to_csv(index=False, lineterminator="\n")
@@ -118,26 +141,29 @@ def _made_with(study: StudyEvidence) -> str:
 
 
 def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
-    """Return a Markdown table of verdicts, one row per paper and one for all.
+    """Return a Markdown table of the verdicts on findings, one row per paper and one for all.
 
     `pages` has one folder per paper, written by `write_page`; papers without one are left out. `link` is the
     path of `pages` as seen from the file that the table goes into.
     """
     outcomes = [str(each) for each in Outcome]
-    lines = [f"| paper | claims | {' | '.join(outcomes)} |", f"|---|--:|{'--:|' * len(outcomes)}"]
-    total: Counter[str] = Counter()
+    lines = [
+        f"| paper | claims | findings | {' | '.join(outcomes)} |",
+        f"|---|--:|--:|{'--:|' * len(outcomes)}",
+    ]
+    total, claims = Counter[str](), 0
     for name, rows in _verdicts(pages, papers).items():
-        counted = Counter(row["verdict"] for row in rows)
-        total += counted
-        lines.append(_line(f"[{markdown(papers[name].title)}]({link}/{name}/report.md)", counted))
-    return "\n".join([*lines, _line("all", total), ""])
+        counted = Counter(row["verdict"] for row in rows if not row["kind"])
+        total, claims = total + counted, claims + len(rows)
+        lines.append(_line(f"[{markdown(papers[name].title)}]({link}/{name}/report.md)", len(rows), counted))
+    return "\n".join([*lines, _line("all", claims, total), ""])
 
 
 def claims_table(pages: Path, papers: Mapping[str, Paper]) -> str:
     """Return a Markdown table of every claim with its verdict; see `papers_table`."""
-    lines = ["| claim | the paper says | here |", "|---|---|---|"]
+    lines = ["| claim | the paper says | kind | here |", "|---|---|---|---|"]
     lines += [
-        f"| {row['id']} | {markdown(row['claim'])} | {row['verdict']} |"
+        f"| {row['id']} | {markdown(row['claim'])} | {row['kind'] or 'finding'} | {_told(row)} |"
         for rows in _verdicts(pages, papers).values()
         for row in rows
     ]
@@ -169,8 +195,13 @@ def _write_block(file: Path, name: str, table: str) -> None:
     file.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _line(name: str, counted: Counter[str]) -> str:
-    return f"| {name} | {counted.total()} | {' | '.join(str(counted[str(each)]) for each in Outcome)} |"
+def _line(name: str, claims: int, counted: Counter[str]) -> str:
+    cells = [claims, counted.total(), *(counted[str(each)] for each in Outcome)]
+    return f"| {name} | {' | '.join(map(str, cells))} |"
+
+
+def _told(row: dict[str, str]) -> str:
+    return Verdict(Outcome(row["verdict"]), "", int(row["met"]), int(row["asked"])).text
 
 
 def _verdicts(pages: Path, papers: Mapping[str, Paper]) -> dict[str, list[dict[str, str]]]:

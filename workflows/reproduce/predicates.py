@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..report.words.wording import enumerate_names, percent
 from .evidence import Evidence
-from .verdicts import Verdict, holds_for, holds_if
+from .verdicts import Verdict, holds_for
 
 # Maps the cases of a frame to whether the claim holds there.
 Predicate: TypeAlias = Callable[[pd.DataFrame], dict[str, bool]]
@@ -173,8 +173,8 @@ def above(limit: float, *, skip: Names = ()) -> Predicate:
 
 
 def at_most(limit: float, columns: Names) -> Predicate:
-    """Ask of each entry in some columns whether it is at most a limit."""
-    return _of_entries(lambda value: value <= limit, lambda column: column in _list(columns))
+    """Ask of each row whether all of some columns are at most a limit."""
+    return lambda frame: _by_row(frame, frame[_list(columns)].max(axis=1) <= limit)
 
 
 def near_zero(limit: float, columns: Names) -> Predicate:
@@ -204,11 +204,6 @@ def together(*predicates: Predicate) -> Predicate:
         return cases
 
     return ask
-
-
-def every(predicate: Predicate) -> Predicate:
-    """Ask whether all cases of a predicate hold, as one case."""
-    return lambda frame: {"": all(predicate(frame).values())}
 
 
 def _of_entries(test: Callable[[float], bool], asked: Callable[[str], bool]) -> Predicate:
@@ -256,11 +251,9 @@ class Question:
     digits: int = 1
     # Returns another frame, whose numbers are listed too but do not decide.
     also: Measure | None = None
-    # A claim that fails "holds in part" if `weaker` is true in some cases; by default, if `predicate` is.
-    weaker: Predicate | None = None
 
-    def answer(self, evidence: Evidence) -> tuple[dict[str, bool], dict[str, bool], str]:
-        """Return whether `predicate` holds in each case, the same for `weaker`, and a text of the numbers."""
+    def answer(self, evidence: Evidence) -> tuple[dict[str, bool], str]:
+        """Return whether `predicate` holds in each case, and a text of the numbers."""
         frame = self.measure(evidence)
         shown = [frame] if self.also is None else [frame, self.also(evidence)]
         rates = [str(name) for name in frame if str(name).endswith("%")]
@@ -271,16 +264,11 @@ class Question:
             for name, row in each.iterrows()
         ]
         said = f"{self.said} at {', '.join(rates)}" if rates else self.said
-        cases = self.predicate(frame)
-        weaker = self.weaker(frame) if self.weaker else cases
-        return cases, weaker, f"{said}: {'; '.join(texts)}"
+        return self.predicate(frame), f"{said}: {'; '.join(texts)}"
 
     def __call__(self, evidence: Evidence) -> Verdict:
         """Judge the claim, or raise `NotThere`."""
-        cases, weaker, figures = self.answer(evidence)
-        if weaker is cases:
-            return holds_for(cases, figures)
-        return holds_if(all(cases.values()), figures, in_part=any(weaker.values()))
+        return holds_for(*self.answer(evidence))
 
 
 def jointly(*questions: Question) -> Callable[[Evidence], Verdict]:
@@ -288,7 +276,7 @@ def jointly(*questions: Question) -> Callable[[Evidence], Verdict]:
 
     def check(evidence: Evidence) -> Verdict:
         answers = [question.answer(evidence) for question in questions]
-        cases = {name: held for found, *_ in answers for name, held in found.items()}
-        return holds_for(cases, "; ".join(figures for *_, figures in answers))
+        cases = {name: held for found, _ in answers for name, held in found.items()}
+        return holds_for(cases, "; ".join(figures for _, figures in answers))
 
     return check

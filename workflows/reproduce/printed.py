@@ -18,12 +18,18 @@ _FOLDER = Path(__file__).parent / "facts"
 
 @dataclass(frozen=True)
 class Claim:
-    """An empirical claim of a paper in our words; `printed` is the value that the paper prints, if any."""
+    """A claim of a paper in our words; `printed` is the value that the paper prints, if any.
+
+    `kind` is empty for a finding of its own. Otherwise it is "theorem", "by construction", "conjecture" (the
+    paper says "may"), "trivial" (true of any learner), or "repeats ID" if the same numbers decide as for the
+    claim of that id. Only findings are counted.
+    """
 
     id: str
     where: str
     text: str
     printed: str
+    kind: str = ""
 
 
 def texts(paper: str) -> dict[str, Any]:
@@ -41,7 +47,8 @@ def claims(paper: str) -> tuple[Claim, ...]:
     (29, 'ramp-1')
     """
     return tuple(
-        Claim(row["id"], row["where"], row["claim"], row["printed_value"]) for row in table(paper, "claims")
+        Claim(row["id"], row["where"], row["claim"], row["printed_value"], row["kind"])
+        for row in table(paper, "claims")
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -15,17 +15,34 @@ class Outcome(StrEnum):
     """The possible verdicts on a claim."""
 
     HOLDS = "holds"
-    IN_PART = "holds in part"
+    MOSTLY = "mostly holds"
+    MIXED = "mixed"
+    MOSTLY_NOT = "mostly fails"
     DOES_NOT = "does not hold"
-    UNTESTED = "cannot be tested here"
+    UNTESTED = "cannot be decided"
+
+    @property
+    def partly(self) -> bool:
+        """Return whether the claim holds in some of its cases only."""
+        return self in (Outcome.MOSTLY, Outcome.MIXED, Outcome.MOSTLY_NOT)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim; `figures` has the numbers that decide, or why the claim cannot be tested."""
+    """The verdict on a claim; `figures` has the numbers that decide, or why the claim cannot be decided.
+
+    The claim holds in `met` of the `asked` cases.
+    """
 
     outcome: Outcome
     figures: str
+    met: int = 0
+    asked: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return the outcome, with the number of cases if there are several."""
+        return f"{self.outcome} ({self.met} of {self.asked})" if self.asked > 1 else str(self.outcome)
 
 
 # Judges a claim by the results; may raise `NotThere`.
@@ -42,21 +59,48 @@ class Judged:
     verdict: Verdict
 
 
-def holds_if(condition: bool, figures: str, *, in_part: bool = False) -> Verdict:
-    """Return "holds" if `condition` is true; otherwise "in part" if `in_part` is true, or else "does not".
+# Least shares of the cases of a claim that mostly holds, and of one that is mixed; below it mostly fails.
+_MOSTLY, _HALF = 0.75, 0.5
+
+
+def holds_if(condition: bool, figures: str) -> Verdict:
+    """Return "holds" if `condition` is true, or else "does not hold"; for claims with one case."""
+    return by_share(int(condition), 1, figures)
+
+
+def by_share(met: int, asked: int, figures: str) -> Verdict:
+    """Return the verdict on a claim that holds in `met` of the `asked` cases.
 
     Examples
     --------
-    >>> holds_if(1 < 2, "1 and 2").outcome.value, holds_if(False, "", in_part=True).outcome.value
-    ('holds', 'holds in part')
+    >>> [by_share(met, 9, "").outcome.value for met in (9, 7, 5, 3, 0)]
+    ['holds', 'mostly holds', 'mixed', 'mostly fails', 'does not hold']
     """
-    if condition:
-        return Verdict(Outcome.HOLDS, figures)
-    return Verdict(Outcome.IN_PART if in_part else Outcome.DOES_NOT, figures)
+    if met == asked:
+        outcome = Outcome.HOLDS
+    elif not met:
+        outcome = Outcome.DOES_NOT
+    elif met < _HALF * asked:
+        outcome = Outcome.MOSTLY_NOT
+    else:
+        outcome = Outcome.MOSTLY if met >= _MOSTLY * asked else Outcome.MIXED
+    return Verdict(outcome, figures, met, asked)
+
+
+def conjunction(clauses: Mapping[str, bool], figures: str) -> Verdict:
+    """Return "holds" if all clauses of a claim are true, or else "does not hold"; name the false ones.
+
+    Examples
+    --------
+    >>> conjunction({"size": True, "time": False}, "half the size").text
+    'does not hold (1 of 2)'
+    """
+    verdict = holds_for(clauses, figures)
+    return replace(verdict, outcome=Outcome.DOES_NOT) if verdict.outcome.partly else verdict
 
 
 def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
-    """Return "holds" if all cases are true, "in part" if some are, else "does not"; name the false ones.
+    """Return the verdict by the share of true cases; name the false ones.
 
     `cases` maps data sets, noise rates or other parts of the claim to whether it holds there. Raise
     `NotThere` if there are none.
@@ -64,7 +108,7 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
     Examples
     --------
     >>> holds_for({"usps": True, "gauss": False}, "mistakes 3 and 4")
-    Verdict(outcome=<Outcome.IN_PART: 'holds in part'>, figures='mistakes 3 and 4; not for gauss')
+    Verdict(outcome=<Outcome.MIXED: 'mixed'>, figures='mistakes 3 and 4; not for gauss', met=1, asked=2)
     """
     if not cases:
         raise NotThere("the results have no case of the claim")
@@ -72,7 +116,7 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
     # The only case of a claim needs no name.
     if named := [name for name in against if name]:
         figures = f"{figures}; not for {', '.join(named)}"
-    return holds_if(not against, figures, in_part=len(against) < len(cases))
+    return by_share(len(cases) - len(against), len(cases), figures)
 
 
 def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> Verdict:

@@ -74,8 +74,8 @@ def test_a_verdict_follows_the_results(claim: str, before: dict[str, Verdict]) -
     algorithm, columns = ALTERED[claim]
     after = verdicts(results_of(with_figures(FIGURES, algorithm, **columns)))[claim]
     assert before[claim].outcome is Outcome.HOLDS, before[claim].figures
-    # The Perceptron and predictions still support part of the fifth claim.
-    assert after.outcome is (Outcome.IN_PART if claim == "budget-5" else Outcome.DOES_NOT)
+    # The Perceptron still supports part of the fifth claim.
+    assert after.outcome.partly if claim == "budget-5" else after.outcome is Outcome.DOES_NOT
     assert after.figures != before[claim].figures
 
 
@@ -133,7 +133,7 @@ def test_ages_are_judged_by_models_learnt_again(finished: StudyResults) -> None:
     cells["support_vectors"] += 1
     after = verdicts(replace(finished, cells=cells))["budget-6"]
     assert "deletions" in before.figures
-    assert before.outcome is not Outcome.UNTESTED
+    assert before.figures.startswith("the paper says that some may have become redundant")
     assert after.outcome is Outcome.UNTESTED
     assert "training it again gives support vectors" in after.figures
 

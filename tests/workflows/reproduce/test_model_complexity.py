@@ -113,27 +113,28 @@ def test_what_the_paper_says_holds_where_it_is_so(results: StudyResults) -> None
 @pytest.mark.parametrize(
     ("claim", "outcome", "alter"),
     [
-        ("mc-1", Outcome.IN_PART, lambda r: _worse(r, "rbf 0.06", -20)),
+        ("mc-1", None, lambda r: _worse(r, "rbf 0.06", -20)),
         ("mc-2", Outcome.DOES_NOT, lambda r: _only_at(r, 1000)),
         ("mc-3", Outcome.DOES_NOT, lambda r: _only_at(r, 1000)),
         ("mc-4", Outcome.DOES_NOT, _never_switching),
-        ("mc-4", Outcome.IN_PART, lambda r: _worse(r, "rbf 0.02", -5)),
+        ("mc-4", None, lambda r: _worse(r, "rbf 0.02", -5)),
         ("mc-5", Outcome.DOES_NOT, _never_switching),
-        ("mc-6", Outcome.IN_PART, lambda r: _worse(r, "rbf 0.03", 20)),
-        ("mc-7", Outcome.IN_PART, lambda r: _worse(r, "OMS rbf", 0.3)),
+        ("mc-6", None, lambda r: _worse(r, "rbf 0.03", 20)),
+        ("mc-7", None, lambda r: _worse(r, "OMS rbf", 0.3)),
         ("mc-7", Outcome.DOES_NOT, lambda r: _worse(r, "OMS", 20)),
         ("mc-8", Outcome.DOES_NOT, lambda r: _worse(r, "OMS rbf", 0.4)),
-        ("mc-9", Outcome.IN_PART, lambda r: _worse(r, "OMS rbf, printed", 0.1)),
+        ("mc-9", None, lambda r: _worse(r, "OMS rbf, printed", 0.1)),
         ("mc-9", Outcome.DOES_NOT, lambda r: _worse(r, "OMS rbf", 0.1)),
         ("mc-10", Outcome.DOES_NOT, lambda r: _worse(r, "OMS poly", 0.1)),
-        ("mc-11", Outcome.IN_PART, lambda r: _altered(r, "OMS rbf", "kernel_evaluations", lambda n: 2 * n)),
+        ("mc-11", None, lambda r: _altered(r, "OMS rbf", "kernel_evaluations", lambda n: 2 * n)),
         ("mc-11", Outcome.DOES_NOT, lambda r: _altered(r, "OMS", "kernel_evaluations", lambda n: 2 * n)),
     ],
 )
 def test_a_verdict_follows_the_results(
-    results: StudyResults, claim: str, outcome: Outcome, alter: Callable[[StudyResults], StudyResults]
+    results: StudyResults, claim: str, outcome: Outcome | None, alter: Callable[[StudyResults], StudyResults]
 ) -> None:
-    assert _verdicts(alter(results))[claim] is outcome
+    found = _verdicts(alter(results))[claim]
+    assert found.partly if outcome is None else found is outcome
 
 
 def test_a_page_of_all_examples_and_of_fewer(results: StudyResults, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_page(results: StudyResults, tmp_path: Path) -> None:
     assert "other-large: has not been run" in text
     with (tmp_path / CLAIMS_FILE).open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    assert [row["verdict"] for row in rows] == ["holds", *["cannot be tested here"] * 5]
+    assert [row["verdict"] for row in rows] == ["holds", *["cannot be decided"] * 5]
     assert "mean ranks 1." in rows[0]["figures"]
 
 
@@ -168,7 +168,7 @@ def test_summary_in_readmes(results: StudyResults, tmp_path: Path) -> None:
     (pages / "README.md").write_text("<!-- claims -->\nstale\n<!-- end of claims -->\n", encoding="utf-8")
     write_summary(readme, pages, {NAME: PAPER})
     text = readme.read_text("utf-8")
-    assert "| 6 | 1 | 0 | 0 | 5 |" in text
+    assert "| 6 | 3 | 1 | 0 | 0 | 0 | 0 | 2 |" in text
     assert f"(pages/{NAME}/report.md)" in text
     assert text.startswith("before\n")
     assert text.endswith("after\n")

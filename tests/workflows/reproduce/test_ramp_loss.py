@@ -27,7 +27,14 @@ from singlepass.workflows.shipped import find_study
 pytestmark = pytest.mark.slow
 
 T = np.array([10, 100, 300, 1000, 3000, 10000])
-HOLDS, IN_PART, DOES_NOT = Outcome.HOLDS, Outcome.IN_PART, Outcome.DOES_NOT
+# None: in some cases only.
+HOLDS, IN_PART, DOES_NOT = Outcome.HOLDS, None, Outcome.DOES_NOT
+
+
+def as_expected(found: Verdict, outcome: Outcome | None) -> bool:
+    return found.outcome.partly if outcome is None else found.outcome is outcome
+
+
 # Columns of each learner at the points of T.
 Along = Mapping[str, Mapping[str, Iterable[float]]]
 
@@ -130,8 +137,8 @@ def changed(study: StudyResults, learner: str, column: str, by: Callable[[Any], 
         ("ramp-28", HOLDS),
     ],
 )
-def test_the_printed_table_is_judged_as_its_text_does(claim: str, outcome: Outcome) -> None:
-    assert verdict(claim, table=table_as_printed()).outcome is outcome
+def test_the_printed_table_is_judged_as_its_text_does(claim: str, outcome: Outcome | None) -> None:
+    assert as_expected(verdict(claim, table=table_as_printed()), outcome)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +146,7 @@ def test_the_printed_table_is_judged_as_its_text_does(claim: str, outcome: Outco
     [
         ("ramp-1", "LibSVM", "test_accuracy", lambda a: a + 0.05, DOES_NOT),
         ("ramp-2", "IDSVM", "test_accuracy", lambda a: a + 0.05, DOES_NOT),
-        ("ramp-3", "OnlineSVMR", "test_accuracy", lambda a: a + 0.05, IN_PART),
+        ("ramp-3", "OnlineSVMR", "test_accuracy", lambda a: a + 0.05, DOES_NOT),
         ("ramp-4", "OnlineASVMR", "test_accuracy", lambda a: a - 0.05, DOES_NOT),
         ("ramp-5", "PA", "test_accuracy", lambda a: a - 0.1, HOLDS),
         ("ramp-5", "PA", "test_accuracy", lambda a: a + 0.2, DOES_NOT),
@@ -149,15 +156,15 @@ def test_the_printed_table_is_judged_as_its_text_does(claim: str, outcome: Outco
         ("ramp-9", "OnlineSVMR", "support_vectors", lambda n: 9 * n, IN_PART),
         ("ramp-10", "PA", "support_vectors", lambda n: n - 1, IN_PART),
         ("ramp-22", "OnlineASVMR", "fit_seconds", lambda s: 3 * s, DOES_NOT),
-        ("ramp-28", "OnlineSVMR", "fit_seconds", lambda s: 10 * s, IN_PART),
+        ("ramp-28", "OnlineSVMR", "fit_seconds", lambda s: 10 * s, DOES_NOT),
     ],
 )
 def test_verdicts_on_the_table_follow_results(
-    claim: str, learner: str, column: str, by: Callable[[Any], Any], outcome: Outcome
+    claim: str, learner: str, column: str, by: Callable[[Any], Any], outcome: Outcome | None
 ) -> None:
     printed_table = table_as_printed()
     altered = verdict(claim, table=changed(printed_table, learner, column, by))
-    assert altered.outcome is outcome
+    assert as_expected(altered, outcome)
     assert altered.figures != verdict(claim, table=printed_table).figures or claim == "ramp-6"
 
 
@@ -230,15 +237,14 @@ OURS, HINGE, ACTIVE = "OnlineSVMR", "IDSVM", "OnlineASVMR"
 @pytest.mark.parametrize(
     ("claim", "other", "outcome"),
     [
-        ("ramp-12", {}, HOLDS),
-        ("ramp-12", {OURS: learner(70.0, 10)}, DOES_NOT),
+        ("ramp-12", {}, Outcome.UNTESTED),
         ("ramp-13", {}, HOLDS),
         ("ramp-13", {ACTIVE: learner(75.0, 5)}, DOES_NOT),
         ("ramp-14", {}, HOLDS),
         ("ramp-14", {ACTIVE: learner(81.1, 5, 20)}, IN_PART),
         ("ramp-14", {HINGE: learner(81.1, 5, 0.1)}, DOES_NOT),
         ("ramp-15", {}, HOLDS),
-        ("ramp-15", {OURS: learner(81.2, 500)}, IN_PART),
+        ("ramp-15", {OURS: learner(81.2, 500)}, DOES_NOT),
         ("ramp-15", {OURS: learner(81.2, 5000)}, DOES_NOT),
         ("ramp-17", {}, HOLDS),
         ("ramp-17", {OURS: learner(81.2, 60)}, IN_PART),
@@ -247,8 +253,10 @@ OURS, HINGE, ACTIVE = "OnlineSVMR", "IDSVM", "OnlineASVMR"
         ("ramp-29", {OURS: learner(81.2, 20)}, DOES_NOT),
     ],
 )
-def test_verdicts_along_gauss_follow_results(claim: str, other: dict[str, Any], outcome: Outcome) -> None:
-    assert verdict(claim, cost=cost(**other)).outcome is outcome
+def test_verdicts_along_gauss_follow_results(
+    claim: str, other: dict[str, Any], outcome: Outcome | None
+) -> None:
+    assert as_expected(verdict(claim, cost=cost(**other)), outcome)
 
 
 def test_only_a_claim_that_says_so_takes_the_curve_of_a_stopped_run() -> None:
@@ -262,16 +270,16 @@ def test_only_a_claim_that_says_so_takes_the_curve_of_a_stopped_run() -> None:
         verdict("ramp-14", cost=study)
 
 
-@pytest.mark.parametrize(("rate", "outcome"), [(8.0, HOLDS), (2.0, IN_PART), (0.5, DOES_NOT)])
-def test_one_training_against_the_stream(rate: float, outcome: Outcome) -> None:
-    assert verdict("ramp-16", cost=cost(), offline=offline(rate)).outcome is outcome
+@pytest.mark.parametrize(("rate", "outcome"), [(8.0, HOLDS), (2.0, DOES_NOT), (0.5, DOES_NOT)])
+def test_one_training_against_the_stream(rate: float, outcome: Outcome | None) -> None:
+    assert as_expected(verdict("ramp-16", cost=cost(), offline=offline(rate)), outcome)
 
 
 def test_where_support_vectors_lie() -> None:
     sizes = {HINGE: 2000.0, OURS: 500.0, ACTIVE: 400.0}
     shares = {HINGE: 0.2, OURS: 0.0, ACTIVE: 0.0}
     assert judge_outliers(shares, sizes).outcome is HOLDS
-    assert judge_outliers({**shares, OURS: 0.1}, sizes).outcome is IN_PART
+    assert judge_outliers({**shares, OURS: 0.1}, sizes).outcome is DOES_NOT
     assert judge_outliers({**shares, OURS: 0.1}, {**sizes, OURS: 1999.0}).outcome is DOES_NOT
 
 
@@ -300,9 +308,9 @@ def removal(**other: Any) -> StudyResults:
     ],
 )
 def test_verdicts_on_forgetting_follow_results(
-    claim: str, name: str, instead: dict[str, Any], outcome: Outcome
+    claim: str, name: str, instead: dict[str, Any], outcome: Outcome | None
 ) -> None:
-    assert verdict(claim, removal=removal(**{name: instead})).outcome is outcome
+    assert as_expected(verdict(claim, removal=removal(**{name: instead})), outcome)
 
 
 def queries(**accuracies: float) -> StudyResults:
@@ -334,12 +342,14 @@ def queries(**accuracies: float) -> StudyResults:
         ("ramp-25", {}, HOLDS),
         ("ramp-25", {"OnlineASVMR": 70.0}, DOES_NOT),
         ("ramp-27", {}, HOLDS),
-        ("ramp-27", {"IDSVM, greedy": 99.0}, IN_PART),
+        ("ramp-27", {"IDSVM, greedy": 99.0}, DOES_NOT),
         ("ramp-27", {"IDSVM, greedy": 99.0, "IDSVM, all labels": 99.0}, DOES_NOT),
     ],
 )
-def test_verdicts_on_queries_follow_results(claim: str, changes: dict[str, float], outcome: Outcome) -> None:
-    assert verdict(claim, queries=queries(**changes)).outcome is outcome
+def test_verdicts_on_queries_follow_results(
+    claim: str, changes: dict[str, float], outcome: Outcome | None
+) -> None:
+    assert as_expected(verdict(claim, queries=queries(**changes)), outcome)
 
 
 def grids() -> StudyResults:

@@ -58,9 +58,11 @@ def _binary_accuracy(cell: pd.Series[object]) -> float:
     q, place = float(str(cell["noise"])), _BINARY.index(str(cell["dataset"]))
     pa = {"PA-I": "PA"}
     order = ["AROW", "CW", "PA", "SOP"]
-    if q == 0 and place >= 11:
+    # The same shares of text and of digits.
+    place //= 2
+    if q == 0 and place >= 6:
         order = ["CW", "AROW", "PA", "SOP"]
-    if place < _OVERTAKEN[q]:
+    if place < _OVERTAKEN[q] / 2:
         order = ["AROW", "PA", "CW", "SOP"]
     name = str(cell["algorithm"])
     return 0.95 - 0.3 * q - (0.1 * q or 0.002) * order.index(pa.get(name, name))
@@ -201,13 +203,15 @@ def as_printed() -> Evidence:
 def test_every_claim_holds_where_the_results_are_as_the_paper_says(as_printed: Evidence) -> None:
     found = _verdicts(as_printed)
     assert len(found) == 36
-    assert {name: each for name, each in found.items() if each.outcome is not Outcome.HOLDS} == {}
+    # The paper only says that more rounds may be needed.
+    others = {name for name, each in found.items() if each.outcome is not Outcome.HOLDS}
+    assert others == {"arow-30"}
 
 
 def test_no_claim_holds_where_they_are_the_opposite() -> None:
     found = _verdicts(_world(upside_down=True))
-    unmoved = {"holds", "cannot be tested here"}
-    assert {name: each for name, each in found.items() if each.outcome.value in unmoved} == {}
+    unmoved = {"holds", "cannot be decided"}
+    assert {name for name, each in found.items() if each.outcome.value in unmoved} == {"arow-30"}
 
 
 def test_what_is_said_of_pa_is_asked_of_both(as_printed: Evidence) -> None:
@@ -217,8 +221,8 @@ def test_what_is_said_of_pa_is_asked_of_both(as_printed: Evidence) -> None:
     cells.loc[(cells["algorithm"] == "PA-I") & (cells["noise"] != "0"), "test_accuracy"] = 0.99
     studies = {"binary": StudyEvidence("arow-binary", replace(results, cells=cells))}
     verdict = PAPER.checks["arow-4"](Evidence(studies))
-    assert verdict.outcome is Outcome.IN_PART
-    assert "not for PA-I (all) at 5%" in verdict.figures
+    assert verdict.outcome.partly
+    assert "PA-I (digits) at 5%" in verdict.figures
 
 
 def test_binary_claims_are_asked_at_the_papers_mix_of_tasks(as_printed: Evidence) -> None:
@@ -228,15 +232,15 @@ def test_binary_claims_are_asked_at_the_papers_mix_of_tasks(as_printed: Evidence
     # AROW is ahead on all digits, which are half of the tasks here and three quarters of the paper's.
     cells.loc[clean & digits & (cells["algorithm"] == "AROW"), "test_accuracy"] = 0.999
     found = _verdicts(_with(as_printed, binary=replace(results, cells=cells)))
-    assert found["arow-2"].outcome is Outcome.IN_PART
+    assert found["arow-2"].outcome.partly
     assert "6 and 4 of 10 tasks of text, 10 and 0 of 10 tasks of digits" in found["arow-2"].figures
-    assert "on 118.0, 12.0 (91%)" in found["arow-2"].figures
+    assert "on 118.0, 12.0 (91%; " in found["arow-2"].figures
     # With text alone CW falls back only at 30%.
     cells = results.cells.copy()
     few = cells["dataset"].isin(_TEXT) & (cells["noise"] == "0.1") & (cells["algorithm"] == "CW")
     cells.loc[few, "test_accuracy"] = 0.999
     found = _verdicts(_with(as_printed, binary=replace(results, cells=cells)))
-    assert found["arow-9"].outcome is Outcome.IN_PART
+    assert found["arow-9"].outcome.partly
     assert "not for" in found["arow-9"].figures
     # PA-I leads on digits at one rate: not over all tasks, but at the paper's mix.
     cells = results.cells.copy()
@@ -244,8 +248,8 @@ def test_binary_claims_are_asked_at_the_papers_mix_of_tasks(as_printed: Evidence
     cells.loc[pa, "test_accuracy"] = 0.999
     cells.loc[(cells["noise"] == "0.05") & ~digits & (cells["algorithm"] == "PA-I"), "test_accuracy"] = 0.1
     verdict = _verdicts(_with(as_printed, binary=replace(results, cells=cells)))["arow-4"]
-    assert verdict.outcome is Outcome.IN_PART
-    assert verdict.figures.endswith("not for PA-I (the paper's mix) at 5%")
+    assert verdict.outcome.partly
+    assert "PA-I (the paper's mix) at 5%" in verdict.figures
 
 
 def test_the_early_advantage_is_that_over_the_next_best(as_printed: Evidence) -> None:
@@ -308,15 +312,16 @@ def test_the_page_has_every_table_and_figure(as_printed: Evidence, tmp_path: Pat
     for exhibit in PAPER.exhibits:
         assert f'id="{exhibit.id}"' in page
     assert "Not here:" not in page
-    # AROW 1.45 and CW 1.55 next to the printed ranks; the paper's text gives no others from Table 1.
-    assert "1.45 (1.51, −0.06)" in page
-    assert "1.55 (1.63, −0.08)" in page
+    # AROW 1.40 and CW 1.60 next to the printed ranks; the paper's text gives no others from Table 1.
+    assert "1.40 (1.51, −0.11)" in page
+    assert "1.60 (1.63, −0.03)" in page
     assert "not in the text" in page
     assert "75.0 (75.0, ±0.0)" in page
     for name in ("fig-5", "fig-6", "fig-7", "fig-8", "fig-9", "fig-10", "table-1-PA-I", "table-8"):
         assert (tmp_path / "tables" / f"{name}.csv").is_file()
     with (tmp_path / CLAIMS_FILE).open(encoding="utf-8", newline="") as lines:
-        assert {row["verdict"] for row in csv.DictReader(lines)} == {"holds"}
+        verdicts = {row["id"]: row["verdict"] for row in csv.DictReader(lines)}
+    assert {name for name, each in verdicts.items() if each != "holds"} == {"arow-30"}
 
 
 @pytest.mark.parametrize("task", [each for each in printed.table("arow", "tasks") if each["label"]])

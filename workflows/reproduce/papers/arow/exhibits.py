@@ -303,7 +303,7 @@ def by_difficulty(evidence: Evidence) -> list[Block]:
             )
             file = f"figures/fig-10-{slug(title)}.svg"
             pictures.append(Picture(f"Error reduction of AROW by difficulty, {title}", title, svg, file))
-            slopes = [number(slope(each), 2) for each in points.values()]
+            slopes = [number(slope(each)[0], 2) for each in points.values()]
             rows.append([group, ", ".join(with_one(pa)[1:]), *slopes, ABSENT])
             parts += [
                 each.rename_axis("task").reset_index().assign(tasks=group, pa=pa, noise=q)

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from .....pipeline.analysis.curves import Curve
 from ...evidence import Evidence, NotThere, StudyEvidence
 from ...predicates import Question, Rows, above, ahead_on, as_printed, measure, rises_with
-from ...verdicts import Check, Outcome, Parts, Verdict, by_case, holds_for, holds_if
+from ...verdicts import (
+    Check,
+    Outcome,
+    Parts,
+    Verdict,
+    by_case,
+    by_share,
+    conjunction,
+    holds_for,
+    holds_if,
+)
 from .measures import (
     ACTIVE,
     EARLIEST,
@@ -65,13 +77,22 @@ def _as_often(test: Callable[[Row], bool], learners: Sequence[str] = LEARNERS) -
         if not wanted:
             raise NotThere(f"none of the {len(ours)} sets that were run is among those of the claim")
         figures = f"on {len(found)} of {len(ours)} sets{_names(found)}, on {wanted} of these as printed"
-        return holds_if(len(found) >= wanted, figures, in_part=2 * len(found) >= wanted)
+        return by_share(min(len(found), wanted), wanted, figures)
 
     return check
 
 
 def _clearly_ahead_of(other: str) -> Check:
-    return _as_often(lambda row: row[RAMP].clearly_above(row[other]), (RAMP, other))
+    often = _as_often(lambda row: row[RAMP].clearly_above(row[other]), (RAMP, other))
+
+    def check(evidence: Evidence) -> Verdict:
+        found = often(evidence)
+        rows = our_rows(evidence, (RAMP, other))
+        stopped = [name for name, row in rows.items() if round(row[other].seen) < round(row[RAMP].seen)]
+        note = f"; {other} was stopped by its time limit{_names(stopped)}" if stopped else ""
+        return replace(found, figures=found.figures + note)
+
+    return check
 
 
 def _is_sparsest(learner: str) -> Callable[[Row], bool]:
@@ -86,9 +107,9 @@ def _largest_gains(evidence: Evidence) -> Verdict:
         raise NotThere("needs NCheckerboard, Cover and two further sets")
     order = sorted(gains, key=lambda name: -gains[name])
     # The printed values behind "up to two points" are 2.1 and 2.0.
-    sizes, both = all(1.0 <= gains[name] <= 3.0 for name in expected), set(order[:2]) == expected
+    cases = {name: name in order[:2] and 1.0 <= gains[name] <= 3.0 for name in sorted(expected)}
     figures = f"gains over LibSVM in points: {_each({name: gains[name] for name in order}, '+.1f')}"
-    return holds_if(both and sizes, figures, in_part=both or order[0] in expected)
+    return holds_for(cases, figures)
 
 
 def _active_keeps_up(evidence: Evidence) -> Verdict:
@@ -96,7 +117,7 @@ def _active_keeps_up(evidence: Evidence) -> Verdict:
     behind = {n: max(row[each].accuracy for each in others) - row[ACTIVE].accuracy for n, row in rows.items()}
     near = [name for name, points in behind.items() if round(points, 1) <= 1.0]
     figures = f"within a point of the best of the three on {len(near)} of {len(behind)} sets"
-    return holds_if(2 * len(near) > len(behind), f"{figures}; {_each(behind, '.1f')}", in_part=bool(near))
+    return by_share(len(near), len(behind), f"{figures}; {_each(behind, '.1f')}")
 
 
 def _is_last(row: Row) -> bool:
@@ -114,7 +135,7 @@ def _pa_is_last(evidence: Evidence) -> Verdict:
         f"lowest on {len(last)} of {len(rows)} sets{_names(last)}, clearly on {len(clearly)}; lowest on "
         f"{wanted} of these as printed"
     )
-    return holds_if(len(clearly) >= wanted, figures, in_part=2 * len(last) >= wanted)
+    return by_share(min(len(clearly), wanted), wanted, figures)
 
 
 def _full_is_sparse(evidence: Evidence) -> Verdict:
@@ -125,12 +146,8 @@ def _full_is_sparse(evidence: Evidence) -> Verdict:
     figures = (
         f"sparsest {often.figures}; no more than 1.15 times the active one's on {len(like)}{_names(like)}"
     )
-    matches = 2 * len(like) > len(rows)
-    return holds_if(
-        matches and often.outcome is Outcome.HOLDS,
-        figures,
-        in_part=matches or any(map(_is_sparsest(RAMP), rows.values())),
-    )
+    clauses = {"sparsest": often.outcome is Outcome.HOLDS, "otherwise level": 2 * len(like) > len(rows)}
+    return conjunction(clauses, figures)
 
 
 @measure
@@ -151,6 +168,12 @@ def _times_sparser(evidence: Evidence) -> Rows:
     if row is None:
         raise NotThere("Gauss is not complete")
     return {each: {"times": row[LIBSVM].size / max(1.0, row[each].size)} for each in (RAMP, ACTIVE)}
+
+
+def _ten_times(frame: pd.DataFrame) -> dict[str, bool]:
+    """Ask of each model whether it is at least five times smaller, and whether at most twenty times."""
+    clauses = {"smaller": above(5), "about ten times": as_printed(5, 20)}
+    return {f"{name} {clause}": held for clause, ask in clauses.items() for name, held in ask(frame).items()}
 
 
 def _pa_is_densest(evidence: Evidence) -> Verdict:
@@ -174,16 +197,24 @@ def _overall(evidence: Evidence) -> Verdict:
     }
     texts = [f"{what} on {len(names)}{_names(names)}" for what, names in better.items()]
     most = {what: 2 * len(names) > len(rows) for what, names in better.items()}
-    return holds_for(most, f"of {len(rows)} sets ahead in {'; '.join(texts)}")
+    return conjunction(most, f"of {len(rows)} sets ahead in {'; '.join(texts)}")
 
 
-@measure
-def _seconds_at_best(evidence: Evidence) -> Rows:
-    rows = our_rows(evidence, (RAMP, ACTIVE))
-    return {name: {each: row[each].seconds for each in (ACTIVE, RAMP)} for name, row in rows.items()}
+@by_case("seconds at best, points of accuracy and size over the full one's, of the active one")
+def _faster_alike(evidence: Evidence) -> Parts:
+    for name, row in our_rows(evidence, (RAMP, ACTIVE)).items():
+        active, full = row[ACTIVE], row[RAMP]
+        points, size = active.accuracy - full.accuracy, active.size / max(1.0, full.size)
+        # "Like accuracy and size": within a point, and within a factor of 1.5.
+        alike = abs(points) <= 1.0 and 1 / 1.5 <= size <= 1.5
+        text = f"{name} {active.seconds:.1f} and {full.seconds:.1f}, {points:+.1f}, {size:.2f} times"
+        yield {name: active.seconds < full.seconds and alike}, text
 
 
 # --- the stream of the data set Gauss
+
+# The study of the stream has fixed parameters, as the paper's figures seem to have.
+_UNTUNED = "at C = 10, gamma = 0.125, not tuned"
 
 
 def judge_outliers(shares: Mapping[str, float], sizes: Mapping[str, float]) -> Verdict:
@@ -195,9 +226,8 @@ def judge_outliers(shares: Mapping[str, float], sizes: Mapping[str, float]) -> V
     inside = shares[RAMP] == shares[ACTIVE] == 0.0 < shares[IDSVM]
     # "Much sparser": at most half of the support vectors of IDSVM.
     fewer = 2 * max(sizes[RAMP], sizes[ACTIVE]) <= sizes[IDSVM]
-    return holds_if(
-        inside and fewer, f"beyond the other margin, and in all: {texts}", in_part=inside or fewer
-    )
+    clauses = {"inside": inside, "sparser": fewer}
+    return conjunction(clauses, f"{_UNTUNED}, beyond the other margin, and in all: {texts}")
 
 
 def _outliers(evidence: Evidence) -> Verdict:
@@ -210,11 +240,12 @@ def _ahead(evidence: Evidence) -> Verdict:
     t, (ramp, hinge) = common(accuracy(evidence["cost"], (RAMP, IDSVM), GAUSS), earliest=1)
     gaps = ramp - hinge
     early, late, share = gaps[t < 1000].mean(), gaps[t >= 1000].mean(), np.mean(gaps > 0)
-    figures = (
-        f"ahead at {share:.0%} of the checkpoints; before 1,000 examples by {early:+.2f} points on average, "
-        f"from then on by {late:+.2f}"
+    return Verdict(
+        Outcome.UNTESTED,
+        "not run at tuned settings, on which the sign at the start depends; "
+        f"{_UNTUNED}, ahead at {share:.0%} of the checkpoints; before 1,000 examples by {early:+.2f} points "
+        f"on average, from then on by {late:+.2f}",
     )
-    return holds_if(bool(share == 1.0 and early > late), figures, in_part=early > late > 0 or share > 0.5)
 
 
 def _catches_up(evidence: Evidence) -> Verdict:
@@ -226,7 +257,7 @@ def _catches_up(evidence: Evidence) -> Verdict:
     )
     # "Closely" means within a point on average; "reached" means within half a point at the end.
     near, reached = bool(mean <= 1.0), bool(abs(apart[-1]) <= 0.5)
-    return holds_if(near and reached, figures, in_part=near or reached)
+    return conjunction({"close": near, "reached": reached}, f"{_UNTUNED}, {figures}")
 
 
 def _sparser(evidence: Evidence) -> Verdict:
@@ -234,10 +265,8 @@ def _sparser(evidence: Evidence) -> Verdict:
     texts = [f"{name} {own[0]:,.0f} and {own[-1]:,.0f}" for name, own in zip(THREE, sizes, strict=True)]
     figures = f"after {t[0]:,.0f} and {t[-1]:,.0f} examples: {', '.join(texts)}"
     below = [own < sizes[0] for own in sizes[1:]]
-    verdict = holds_for(dict(zip(THREE[1:], (bool(each.all()) for each in below), strict=True)), figures)
-    if verdict.outcome is Outcome.DOES_NOT and any(each.any() for each in below):
-        return Verdict(Outcome.IN_PART, verdict.figures)
-    return verdict
+    cases = {name: bool(each.all()) for name, each in zip(THREE[1:], below, strict=True)}
+    return holds_for(cases, f"{_UNTUNED}, {figures}")
 
 
 def _below_retraining(evidence: Evidence) -> Verdict:
@@ -249,7 +278,8 @@ def _below_retraining(evidence: Evidence) -> Verdict:
         f"times by {t[-1]:,.0f}, where it is stopped"
     )
     # "Far fewer" evaluations: at most a tenth of those of retraining.
-    return holds_if(bool(ratios.min() >= 10), figures, in_part=bool(ratios.min() > 1))
+    far = int((ratios >= 10).sum())
+    return by_share(far, len(ratios), f"{_UNTUNED}, {figures}")
 
 
 def _like_one_training(evidence: Evidence) -> Verdict:
@@ -259,7 +289,7 @@ def _like_one_training(evidence: Evidence) -> Verdict:
     # "Comparable": on a logarithmic scale, nearer to a factor of one than to ten or a tenth.
     apart = abs(np.log10(online / one)[-1])
     figures = f"online against one training: {', '.join(texts)}"
-    return holds_if(bool(apart <= 0.5), figures, in_part=bool(apart < 1))
+    return holds_if(bool(apart <= 0.5), f"{_UNTUNED}, {figures} (up to {10**0.5:.1f} times counts)")
 
 
 def _faster(evidence: Evidence) -> Verdict:
@@ -273,7 +303,7 @@ def _faster(evidence: Evidence) -> Verdict:
     texts = ", ".join(f"{ratio:.1f} times what {name} takes" for name, ratio in ratios.items())
     # "Much faster": at most half the time of IDSVM.
     cases = {name: ratio >= 2 for name, ratio in ratios.items()}
-    return holds_for(cases, f"IDSVM takes {seconds[IDSVM]:.1f} s at best: {texts}")
+    return holds_for(cases, f"{_UNTUNED}, IDSVM takes {seconds[IDSVM]:.1f} s at best: {texts}")
 
 
 def _gain_rule(evidence: Evidence) -> Verdict:
@@ -282,7 +312,7 @@ def _gain_rule(evidence: Evidence) -> Verdict:
         f"{both[-1] / 1e6:,.0f} million evaluations for {t[-1]:,.0f} examples with both rules, "
         f"{one[-1] / 1e6:,.0f} with the gradient's alone"
     )
-    return holds_if(bool(both[-1] < one[-1]), figures)
+    return holds_if(bool(both[-1] < one[-1]), f"{_UNTUNED}, {figures}")
 
 
 # --- the effect of forgetting rows
@@ -319,19 +349,21 @@ def _lost_without(evidence: Evidence) -> Rows:
 
 
 def _hundred_kept(evidence: Evidence) -> Verdict:
-    study, asked, texts = evidence["removal"], [], []
+    study, cases, texts = evidence["removal"], dict[str, bool](), []
     for name, label in forgetting_sets(study).items():
         last, early, late = _losses(study, label, 100)
         costs = _costs(study, label)
         saving = costs[RAMP] / costs[KEPT[100]]
         # "Small" loss: a point at most. "Decreases": the loss is less from 1,000 examples on than before, or
         # at most 0.1 points. "Significant" saving: at least half of the evaluations.
-        asked += [last <= 1.0, late < early or late <= 0.1, saving >= 2]
+        cases[f"a small loss on {name}"] = last <= 1.0
+        cases[f"a loss that shrinks on {name}"] = late < early or late <= 0.1
+        cases[f"a large saving on {name}"] = saving >= 2
         texts.append(
             f"{name} {last:.2f} points lost at the end ({early:.2f} before 1,000 examples, "
             f"{late:.2f} after), {saving:.1f} times fewer evaluations"
         )
-    return holds_if(all(asked), "; ".join(texts), in_part=any(asked))
+    return holds_for(cases, "; ".join(texts))
 
 
 @by_case("accuracy lost and evaluations saved")
@@ -400,7 +432,7 @@ def _ramp_beats_hinge(evidence: Evidence) -> Verdict:
         f"ahead with both rules on {len(won)} of {len(every)} sets; points over IDSVM: "
         f"QueryAll {_each(every, '+.2f')}; Greedy {_each(greedy, '+.2f')}"
     )
-    return holds_if(2 * len(won) > len(every), figures, in_part=max(*every.values(), *greedy.values()) > 0)
+    return holds_if(2 * len(won) > len(every), figures)
 
 
 CLAIMS: Mapping[str, Check] = {
@@ -418,7 +450,7 @@ CLAIMS: Mapping[str, Check] = {
         digits=0,
     ),
     # The printed values behind "about ten" are 9.0 and 13.8, so a factor of two is allowed.
-    "ramp-9": Question(_times_sparser(), as_printed(5, 20), "times fewer support vectors than LibSVM"),
+    "ramp-9": Question(_times_sparser(), _ten_times, "times fewer support vectors than LibSVM"),
     "ramp-10": _pa_is_densest,
     "ramp-11": _outliers,
     "ramp-12": _ahead,
@@ -432,7 +464,7 @@ CLAIMS: Mapping[str, Check] = {
     "ramp-19": Question(_lost_without(), above(1.0), "points lost"),
     "ramp-20": _hundred_kept,
     "ramp-21": _thousand_kept,
-    "ramp-22": Question(_seconds_at_best(), ahead_on(ACTIVE, RAMP, lower=True), "seconds at best"),
+    "ramp-22": _faster_alike,
     "ramp-23": _all_is_worse,
     "ramp-24": _of_greedy(1, ("DNA", "USPS", "Waveform")),
     "ramp-25": _of_greedy(-1, ("Gauss", "Cover", "Checkerboard", "NCheckerboard")),
