@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from ...noise import Noise
 from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
-from ..tables.stream import Codes, FloatArray, Table
+from ..tables.stream import Codes, FloatArray, Matrix, Table
+from .clicks import draw_clicks
 
-DrawRows = Callable[..., tuple[FloatArray, Codes]]
+DrawRows = Callable[..., tuple[Matrix, Codes]]
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Generator:
     """A generated data set: its drawing function, its options and their defaults."""
 
     name: str
-    #: ``draw(random_state, n, **parameters) -> X (n, d) float64, y (n,) int32``.
+    #: ``draw(random_state, n, **parameters) -> X (n, d), y (n,) int32``; X is float64, or CSR.
     draw: DrawRows
     n_features: int
     #: Of two classes, the second is positive.
@@ -55,7 +56,7 @@ class Generator:
         }
 
     def table(self, random_state: np.random.RandomState, options: Options) -> Table:
-        """Draw a training and a test part, with float64 features; `random_state` determines every row."""
+        """Draw a training and a test part; `random_state` determines every row."""
         own = {name: options[name] for name in self.parameters}
         X, y = self.draw(random_state, count_of(options, "n_train"), **own)
         if self.train_noise:
@@ -424,6 +425,19 @@ GENERATORS: dict[str, Generator] = {
             classes=("B", "A"),
             note="Agrawal, Imielinski, Swami 1993: who gets a loan; concept = 1 to 10",
             parameters={**_concepts(10), "perturbation": Option("number", 0.05, maximum=1)},
+        ),
+        Generator(
+            name="clicks",
+            draw=draw_clicks,
+            n_features=1 << 18,
+            classes=("no click", "click"),
+            n_train=100_000,
+            note="Criteo's shape: 13 numeric columns, 26 hashed ones; heavy tails, drifts daily",
+            parameters={
+                # At least 64 features besides the numeric ones; at most 30 bits, so that indices fit int32.
+                "hash_bits": Option("count", 18, minimum=7, maximum=30),
+                "rows_per_day": Option("count", 20_000, minimum=1),
+            },
         ),
     )
 }

@@ -173,6 +173,7 @@ def test_class_ratios_are_those_of_river(
 
 PINNED = {
     "agrawal": "557ae789292d9738",
+    "clicks": "4e7455c7d8c02c3d",
     "hyperplane": "cd556ae8d79ead57",
     "led": "e8b4d22d2e1e5b2d",
     "random-rbf": "8ba8931ef31a4f2c",
