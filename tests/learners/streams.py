@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from singlepass.learners import ActiveRampSVM, KernelClassifier, OnlineRampSVM, RetrainedRampSVM
+from singlepass.learners.linear.gaussian import GaussianClassifier
+from singlepass.learners.linear.gradient.feature_learner import FeatureLearner
 from singlepass.learners.table import TABLE
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -70,10 +73,30 @@ def tiered_runs(names):
 def representatives_of(learners):
     """Parametrize a test of a dtype with the representatives.
 
-    Each dtype compiles a learner's loop again. The other learners read float32 rows in `test_orders`, where
+    Each dtype compiles a learner's loop again. The other loops read float32 rows in `test_orders`, where
     their outcome is compared with that of float64 rows to the last bit.
     """
     return pytest.mark.parametrize("learner", list(filter(is_representative, learners)), ids=repr)
+
+
+def one_of_each_loop(learners, n_classes):
+    """Return one learner for each compiled loop.
+
+    How a loop reads its rows (in an order, with checks, with indices of either width, as float32) does not
+    depend on a rule that gets numbers only, so tests of reading need not compile a loop for each such rule.
+    """
+    chosen = {}
+    for learner in learners:
+        model = clone(learner)
+        model.begin(np.arange(n_classes), 2)
+        loop, state = model._loop() if n_classes == 2 else model._loop_of_classes()
+        # With a full covariance, a loop calls other functions than with a diagonal. Rules of other families
+        # than these two may get the row.
+        numbers_only = isinstance(model, GaussianClassifier | FeatureLearner)
+        kind = loop, getattr(model, "covariance", None), *([] if numbers_only else map(type, state))
+        if kind not in chosen or is_representative(learner):
+            chosen[kind] = learner
+    return list(chosen.values())
 
 
 every_multiclass_learner = pytest.mark.parametrize("learner", tiered(OF_MANY_CLASSES + SEVERAL_CONSTRAINTS))

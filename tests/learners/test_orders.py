@@ -10,12 +10,19 @@ from singlepass.learners.linear import linear_classifier
 from singlepass.learners.numeric import orders
 
 from .streams import (
+    FEATURE_LEARNERS,
+    KERNEL_LEARNERS,
+    LEARNERS,
+    OF_MANY_CLASSES,
+    SEVERAL_CONSTRAINTS,
     any_learner,
     as_csr,
     every_learner,
     every_multiclass_learner,
     is_representative,
     noisy_stream,
+    one_of_each_loop,
+    tiered,
 )
 
 ROWS = 60
@@ -51,10 +58,9 @@ def assert_same_model(one, other, X):
     assert (one.n_examples_, one.n_mistakes_) == (other.n_examples_, other.n_mistakes_)
 
 
-def check_order(learner, n_classes, dtype, sparse):
+def check_order(learner, n_classes, dtype, convert):
     X, y = stream_of(n_classes)
-    if sparse:
-        X = as_csr(X)
+    X = convert(X)
     # Rows that are left out, and rows that come again.
     order = np.random.RandomState(3).randint(0, ROWS, 90)
     gathered, codes = take_rows(X, order), y[order]
@@ -65,27 +71,35 @@ def check_order(learner, n_classes, dtype, sparse):
     np.testing.assert_array_equal(plain.score_rows(gathered), plain.score_rows(rows))
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
-@any_learner
-def test_an_order_is_what_rows_gathered_in_it_are(learner, sparse):
-    check_order(learner, 2, dtype_of(learner), sparse)
+@pytest.mark.parametrize(
+    "learner", tiered(one_of_each_loop(LEARNERS, 2) + KERNEL_LEARNERS + FEATURE_LEARNERS)
+)
+def test_an_order_is_what_rows_gathered_in_it_are(learner):
+    for convert in (np.asarray, as_csr):
+        check_order(learner, 2, dtype_of(learner), convert)
+    check_stops(learner, 2, in_order)
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
-@every_multiclass_learner
-def test_an_order_of_many_classes(learner, sparse):
-    check_order(learner, 5, dtype_of(learner), sparse)
+@pytest.mark.parametrize("learner", tiered(one_of_each_loop(OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, 5)))
+def test_an_order_of_many_classes(learner):
+    for convert in (np.asarray, as_csr):
+        check_order(learner, 5, dtype_of(learner), convert)
+    check_stops(learner, 5, in_order)
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
-def test_an_order_of_single_precision(sparse):
-    check_order(AROW(), 2, np.float32, sparse)
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_an_order_of_single_precision(convert):
+    check_order(AROW(), 2, np.float32, convert)
 
 
-def check_stops(learner, n_classes):
+def in_order(learner, X):
+    """Return the rows of a matrix in reverse order, which is not copied."""
+    return ordered_rows(X.astype(dtype_of(learner)), np.arange(ROWS)[::-1])
+
+
+def check_stops(learner, n_classes, reverse=lambda _, X: X[::-1].copy()):
     X, y = stream_of(n_classes)
-    rows = ordered_rows(X.astype(dtype_of(learner)), np.arange(ROWS)[::-1])
-    codes = y[::-1]
+    rows, codes = reverse(learner, X), y[::-1]
     whole, noting, pieces = (begun(learner, n_classes, X.shape[1]) for _ in range(3))
     passage = noting.learn_along(rows, codes, STOPS)
     np.testing.assert_array_equal(passage.scores, whole.learn_rows(rows, codes))

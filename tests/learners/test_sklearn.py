@@ -24,8 +24,8 @@ EVERY_VARIANT = LEARNERS + SEVERAL_CONSTRAINTS + KERNEL_LEARNERS + FEATURE_LEARN
 def is_left_out(learner, check):
     """Return whether a check of scikit-learn that fits float32 rows is for the representatives only.
 
-    Float32 rows compile each loop again. `test_orders` compares the other linear learners on float32 and
-    float64 rows to the last bit, so for them the checks with float64 rows are enough. The other kernel
+    Float32 rows compile each loop again. `test_orders` compares each loop on float32 and float64 rows to
+    the last bit, so for the other linear learners the checks with float64 rows are enough. The other kernel
     learners are checked with float32 rows of two classes.
     """
     if check.func.__name__ == "check_estimators_dtypes":

@@ -24,7 +24,8 @@ from ..streams import (
 
 X, Y = noisy_stream(1, n=60, d=3, density=0.7)
 BAD = [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
-as_dense_and_csr = pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csr_array])
+CONVERTERS = [np.asarray, sp.csr_matrix, sp.csr_array]
+as_dense_and_csr = pytest.mark.parametrize("convert", CONVERTERS)
 
 
 def spoilt(value, row=-1, column=1):
@@ -39,53 +40,52 @@ def everything(learner):
 
 
 @any_learner
-@pytest.mark.parametrize(("bad", "name"), BAD)
-@as_dense_and_csr
-def test_a_bad_last_row_changes_nothing(learner, bad, name, convert):
-    model = clone(learner)
-    message = rf"^Input X contains {name} in row 59 \(counted from 0\)\.$"
-    before = dict(vars(model))
-    with pytest.raises(ValueError, match=message):
-        model.learn(convert(spoilt(bad)), Y)
-    assert vars(model) == before
-    model.learn(convert(X), Y)
-    kept = everything(model)
-    with pytest.raises(ValueError, match=message):
-        model.learn(convert(spoilt(bad)), Y)
-    assert everything(model) == kept
-    # It continues like a learner that never got the chunk.
-    other = clone(learner)
-    other.learn(convert(X), Y)
-    assert model.learn(convert(X), Y).tolist() == other.learn(convert(X), Y).tolist()
-    assert state(model) == state(other)
+def test_a_bad_last_row_changes_nothing(learner):
+    for convert, (bad, name) in itertools.product(CONVERTERS, BAD):
+        model = clone(learner)
+        message = rf"^Input X contains {name} in row 59 \(counted from 0\)\.$"
+        before = dict(vars(model))
+        with pytest.raises(ValueError, match=message):
+            model.learn(convert(spoilt(bad)), Y)
+        assert vars(model) == before
+        model.learn(convert(X), Y)
+        kept = everything(model)
+        with pytest.raises(ValueError, match=message):
+            model.learn(convert(spoilt(bad)), Y)
+        assert everything(model) == kept
+        # It continues like a learner that never got the chunk.
+        other = clone(learner)
+        other.learn(convert(X), Y)
+        assert model.learn(convert(X), Y).tolist() == other.learn(convert(X), Y).tolist()
+        assert state(model) == state(other)
 
 
 @every_multiclass_learner
-@as_dense_and_csr
-def test_a_bad_last_row_of_many_classes_changes_nothing(learner, convert):
-    rows, labels = noisy_classes(0)
-    bad = rows.copy()
-    bad[-1, 0] = np.nan
-    model = clone(learner)
-    model.learn(convert(rows), labels)
-    kept = everything(model)
-    with pytest.raises(ValueError, match=r"NaN in row 119 "):
-        model.learn(convert(bad), labels)
-    assert everything(model) == kept
+def test_a_bad_last_row_of_many_classes_changes_nothing(learner):
+    for convert in CONVERTERS:
+        rows, labels = noisy_classes(0)
+        bad = rows.copy()
+        bad[-1, 0] = np.nan
+        model = clone(learner)
+        model.learn(convert(rows), labels)
+        kept = everything(model)
+        with pytest.raises(ValueError, match=r"NaN in row 119 "):
+            model.learn(convert(bad), labels)
+        assert everything(model) == kept
 
 
 @every_learner
-@as_dense_and_csr
-def test_a_bad_feature_makes_the_score_of_its_row_one(learner, convert):
+def test_a_bad_feature_makes_the_score_of_its_row_one(learner):
     """The search by scores relies on this, also for states that have overflowed."""
-    for rows, labels in (noisy_stream(2, d=4), wild_stream(0, d=4)):
-        model = clone(learner)
-        model.learn(rows, labels)
-        for bad, _ in BAD:
-            for column in range(4):
-                row = rows[:1].copy()
-                row[0, column] = bad
-                assert not np.isfinite(model.score_rows(as_rows(convert(row)))).any()
+    for convert in CONVERTERS:
+        for rows, labels in (noisy_stream(2, d=4), wild_stream(0, d=4)):
+            model = clone(learner)
+            model.learn(rows, labels)
+            for bad, _ in BAD:
+                for column in range(4):
+                    row = rows[:1].copy()
+                    row[0, column] = bad
+                    assert not np.isfinite(model.score_rows(as_rows(convert(row)))).any()
 
 
 @pytest.mark.parametrize("column", [-1, 3, 2**31 - 1])

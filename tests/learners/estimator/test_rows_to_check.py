@@ -9,7 +9,8 @@ from singlepass.learners import AROW, PassiveAggressive, Perceptron, as_rows
 from singlepass.learners.estimator import online_classifier, validation
 from singlepass.learners.numeric.rows import rows_to_check
 
-from ..streams import every_learner, noisy_classes, noisy_stream, state
+from ..streams import LEARNERS as EVERY_LEARNER
+from ..streams import noisy_classes, noisy_stream, one_of_each_loop, state
 
 # Rows with fewer and more than 16 entries, where vector comparison of index pairs begins, and empty rows.
 X, Y = noisy_stream(3, n=90, d=40, density=0.5)
@@ -213,9 +214,9 @@ def test_good_rows_of_many_classes_are_learnt_as_learn_rows_does(looked_at_along
     assert len(looked_at_along) == 2
 
 
-@every_learner
 @pytest.mark.slow
-def test_every_learner_takes_rows_to_check(learner, looked_at_along):
+@pytest.mark.parametrize("learner", one_of_each_loop(EVERY_LEARNER, 2), ids=repr)
+def test_every_loop_takes_rows_to_check(learner, looked_at_along):
     check_equal_to_learn_rows(learner, X, Y, 90)
     assert len(looked_at_along) == 1
     labels = np.array(Y, np.int32)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
@@ -49,6 +49,7 @@ seeds = st.integers(0, 2**31 - 1)
 
 
 @every_kernel_learner
+@settings(max_examples=15)
 @given(
     seed=seeds,
     rows=st.sampled_from([1, 2, 5, 13, 60, 200]),

@@ -47,13 +47,14 @@ def test_which_learners_take_class_weights():
 
 @every_weighted_learner
 @n_classes
-@pytest.mark.parametrize("convert", [np.asarray, as_csr])
-def test_weights_of_one_change_nothing(learner, n_classes, convert):
+def test_weights_of_one_change_nothing(learner, n_classes):
     X, y = noisy_classes(1, n_classes=n_classes, density=0.6)
-    plain = clone(learner).partial_fit(convert(X), y, range(n_classes))
-    for weights in ({}, {1: 1}, dict.fromkeys(range(n_classes), 1.0)):
-        weighted = clone(learner).set_params(class_weight=weights)
-        assert state(weighted.partial_fit(convert(X), y, range(n_classes))) == state(plain)
+    # The tests below learn CSR rows of weighted classes.
+    for convert in (np.asarray, as_csr) if is_representative(learner) else (np.asarray,):
+        plain = clone(learner).partial_fit(convert(X), y, range(n_classes))
+        for weights in ({}, {1: 1}, dict.fromkeys(range(n_classes), 1.0)):
+            weighted = clone(learner).set_params(class_weight=weights)
+            assert state(weighted.partial_fit(convert(X), y, range(n_classes))) == state(plain)
 
 
 class Plain:

@@ -69,20 +69,21 @@ def test_rows_one_by_one_and_scores_beforehand(learner):
 
 
 @every_multiclass_learner
-@pytest.mark.parametrize("n_classes", [3, 4, 5, 17, 60])
-@pytest.mark.parametrize("density", [0.2, 1.0])
-def test_dense_and_sparse_agree(learner, n_classes, density):
-    X, y = noisy_classes(1, n_classes=n_classes, density=density)
-    dense, sparse = clone(learner), clone(learner)
-    scores = dense.learn(X, y, classes=range(n_classes))
-    if isinstance(learner, PassiveAggressive | KT | ROMMA):  # takes ‖x‖² in another order
-        np.testing.assert_allclose(sparse.learn(as_csr(X), y, range(n_classes)), scores, rtol=0, atol=1e-10)
-    else:
-        assert sparse.learn(as_csr(X), y, classes=range(n_classes)).tolist() == scores.tolist()
-    assert dense.n_mistakes_ == sparse.n_mistakes_
-    assert dense.n_updates_ == sparse.n_updates_
-    assert scores.shape == (len(y), n_classes)
-    assert dense.coef_.shape == (n_classes, X.shape[1])
+def test_dense_and_sparse_agree(learner):
+    for n_classes, density in itertools.product([3, 4, 5, 17, 60], [0.2, 1.0]):
+        X, y = noisy_classes(1, n_classes=n_classes, density=density)
+        dense, sparse = clone(learner), clone(learner)
+        scores = dense.learn(X, y, classes=range(n_classes))
+        if isinstance(learner, PassiveAggressive | KT | ROMMA):  # takes ‖x‖² in another order
+            np.testing.assert_allclose(
+                sparse.learn(as_csr(X), y, range(n_classes)), scores, rtol=0, atol=1e-10
+            )
+        else:
+            assert sparse.learn(as_csr(X), y, classes=range(n_classes)).tolist() == scores.tolist()
+        assert dense.n_mistakes_ == sparse.n_mistakes_
+        assert dense.n_updates_ == sparse.n_updates_
+        assert scores.shape == (len(y), n_classes)
+        assert dense.coef_.shape == (n_classes, X.shape[1])
 
 
 @representatives_of(OF_MANY_CLASSES)
@@ -147,10 +148,9 @@ def test_zero_rows_are_mistakes_without_updates(learner):
 
 
 @every_multiclass_learner
-@pytest.mark.parametrize("convert", [np.asarray, as_csr])
-def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, convert):
+def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner):
     """Overflowing scores and steps are skipped."""
-    for seed in range(30):
+    for convert, seed in itertools.product([np.asarray, as_csr], range(30)):
         X, y = wild_stream(seed, n_classes=4)
         model = clone(learner).partial_fit(convert(X), y, range(4))
         assert np.isfinite(model.coef_).all()
@@ -158,12 +158,12 @@ def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner, conver
 
 
 @every_multiclass_learner
-@pytest.mark.parametrize("scale", [1e-160, 1e-30, 1e30, 1e160])
-def test_extreme_scales_stay_finite(learner, scale):
-    X, y = noisy_classes(9)
-    model = clone(learner).fit(X * scale, y)
-    assert np.isfinite(model.coef_).all()
-    assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
+def test_extreme_scales_stay_finite(learner):
+    for scale in [1e-160, 1e-30, 1e30, 1e160]:
+        X, y = noisy_classes(9)
+        model = clone(learner).fit(X * scale, y)
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
 
 
 @every_multiclass_learner
@@ -339,16 +339,17 @@ def test_thousands_of_classes(learner):
 
 
 @every_multiclass_learner
-@pytest.mark.parametrize(("bad", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
-@pytest.mark.parametrize("convert", [np.asarray, as_csr])
-def test_rows_that_are_not_finite_are_named(learner, bad, name, convert):
-    X, y = noisy_classes(19, n=40)
-    X[13, 1] = bad
-    model = clone(learner)
-    for method in (model.learn, model.fit):
-        with pytest.raises(ValueError, match=rf"X contains {name} in row 13 \(counted from 0\)"):
-            method(convert(X), y)
-    assert not hasattr(model, "classes_")
+def test_rows_that_are_not_finite_are_named(learner):
+    for convert, (bad, name) in itertools.product(
+        [np.asarray, as_csr], [(np.nan, "NaN"), (np.inf, "infinity")]
+    ):
+        X, y = noisy_classes(19, n=40)
+        X[13, 1] = bad
+        model = clone(learner)
+        for method in (model.learn, model.fit):
+            with pytest.raises(ValueError, match=rf"X contains {name} in row 13 \(counted from 0\)"):
+                method(convert(X), y)
+        assert not hasattr(model, "classes_")
 
 
 @every_multiclass_learner
