@@ -1,9 +1,6 @@
 """Budgets are never exceeded, in chunks of any size; bad parameters are refused."""
 
 import itertools
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -241,35 +238,3 @@ def test_a_budget_that_is_never_reached_changes_nothing():
         larger = clone(model).set_params(budget=600, gamma=0.1)
         expected = larger.learn(X, y).tolist()
         assert model.set_params(gamma=0.1).learn(X, y).tolist() == expected
-
-
-_OUTCOME = """
-import numpy as np
-from singlepass.learners import BSGD, FOGD, NOGD
-random = np.random.RandomState(0)
-X, y = random.standard_normal((150, 9)).astype(np.DTYPE), random.randint(2, size=150)
-for learner in (LEARNERS):
-    print(learner.learn(X, y).tolist())
-"""
-
-
-@pytest.mark.parametrize(
-    ("learners", "dtype"),
-    [
-        ("FOGD(D=37, gamma=0.1), FOGD(D=37, gamma=1e5)", "float32"),
-        ("FOGD(D=37, gamma=0.1), FOGD(D=37, gamma=1e5)", "float64"),
-        ("BSGD(20, gamma=0.1), NOGD(20, 9, gamma=0.1)", "float64"),
-    ],
-)
-def test_every_machine_comes_to_the_same_bits(learners, dtype, tmp_path):
-    """Compare with a processor without 64-byte vectors and without fused multiply-add."""
-
-    def outcome(**settings):
-        settings["SINGLEPASS_CACHE"] = str(tmp_path / settings.get("NUMBA_CPU_NAME", "own"))
-        command = [sys.executable, "-c", _OUTCOME.replace("DTYPE", dtype).replace("LEARNERS", learners)]
-        run = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True)
-        assert run.returncode == 0, run.stderr
-        return run.stdout
-
-    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-    assert outcome(**generic) == outcome()
