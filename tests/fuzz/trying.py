@@ -18,12 +18,17 @@ from singlepass.pipeline.errors import InputError
 
 from .mutations import mutated
 
-# The first of the chunks is among the usual tests, the others are slow.
-CHUNKS, INPUTS = 20, 1000
+# Of 20 chunks, the first is among the usual tests, five more are slow, and the others run by hand.
+CHUNKS, SLOW, INPUTS = 20, 6, 1000
 # A file of some hundred bytes is read within milliseconds.
 LONGEST_SECONDS = 20.0
 chunks = pytest.mark.parametrize(
-    "chunk", [0, *(pytest.param(chunk, marks=pytest.mark.slow) for chunk in range(1, CHUNKS))]
+    "chunk",
+    [
+        0,
+        *(pytest.param(chunk, marks=pytest.mark.slow) for chunk in range(1, SLOW)),
+        *(pytest.param(chunk, marks=pytest.mark.faults) for chunk in range(SLOW, CHUNKS)),
+    ],
 )
 
 
