@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import doctest
-import importlib
+import importlib.util
 import inspect
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -40,22 +41,38 @@ def imported(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
+def has_examples(name: str) -> bool:
+    spec = importlib.util.find_spec(name)
+    return spec is not None and spec.origin is not None and ">>>" in Path(spec.origin).read_text()
+
+
 # The examples of support vector machines compile for minutes.
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if ".svm." in name else []) for name in MODULES],
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if ".svm." in name else [])
+        for name in filter(has_examples, MODULES)
+    ],
 )
 def test_examples_run(name: str) -> None:
     module = imported(name)
-    assert doctest.testmod(module, extraglobs={"np": np}).failed == 0
+    tried = doctest.testmod(module, extraglobs={"np": np})
+    assert (tried.failed, tried.attempted > 0) == (0, True)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_public_names_are_documented(name: str) -> None:
-    module = imported(name)
-    assert module.__doc__, f"{name} has no docstring"
-    for attribute, value in vars(module).items():
-        if attribute.startswith("_") or getattr(value, "__module__", None) != name:
+def test_public_names_are_documented() -> None:
+    undocumented = []
+    for name in MODULES:
+        if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
             continue
-        if inspect.isclass(value) or inspect.isfunction(value):
-            assert inspect.getdoc(value), f"{name}.{attribute} has no docstring"
+        module = importlib.import_module(name)
+        public = {
+            f"{name}.{attribute}": value
+            for attribute, value in vars(module).items()
+            if not attribute.startswith("_")
+            and getattr(value, "__module__", None) == name
+            and (inspect.isclass(value) or inspect.isfunction(value))
+        }
+        undocumented += [each for each, value in public.items() if not inspect.getdoc(value)]
+        undocumented += [] if module.__doc__ else [name]
+    assert undocumented == []

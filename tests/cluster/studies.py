@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 import pandas as pd
 import pyarrow.parquet as pq
 
+from singlepass.learners import registry
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.store.schema import IDENTITY, PROVENANCE
+from singlepass.workflows.running.progress import RunProgress
+from singlepass.workflows.running.run import run_study
+from singlepass.workflows.running.workers import WorkerOptions
+from singlepass.workflows.shipped import find_study
 
 # With 8 algorithms, 36 points of their grids and 5 seeds there are 76 cells per task and noise level: 9 tasks
 # at 3 levels make 2,052. Two threads took 10 s for them on the machine where this was written.
@@ -80,6 +86,15 @@ def narrow_study(*algorithms: str, seeds: int = 4, datasets: str = "", n_train: 
     study = f'name = "narrow"\nprotocol = "holdout"\nseeds = {seeds}\ncheckpoints = 4\n'
     study += f'[[datasets]]\nname = "gauss"\nbias = true\nn_train = {n_train}\nn_test = 100\n{datasets}\n'
     return study + "".join(f"[[algorithms]]\n{body}\n" for body in algorithms)
+
+
+def run_in_threads(study: Path, out: Path, *plugins: Path) -> None:
+    """Run a study on threads of this process, for comparison with a cluster."""
+    options = WorkerOptions(threads=2)
+    found, _ = find_study(str(study))
+    # Several tests have plug-ins that define learners of one name.
+    with mock.patch.dict(registry._plugins):
+        run_study(found, str(out), progress=RunProgress(), plugins=tuple(map(str, plugins)), options=options)
 
 
 def tables(out: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

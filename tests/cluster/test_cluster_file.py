@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from singlepass.pipeline.workers.cluster import cluster_file
 
 from .poison import slow
 from .processes import Processes
-from .studies import assert_same, doubled, narrow_study, stored_keys
+from .studies import assert_same, doubled, narrow_study, run_in_threads, stored_keys
 
 # A busy machine takes four times as long as an idle one.
 LONGEST = 400.0
@@ -56,10 +57,9 @@ def _run(processes: Processes, folder: Path, cluster: str, *more: str, env: dict
 def test_a_local_cluster(processes: Processes, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(narrow_study('name = "Perceptron"', 'name = "AROW"\nr = [0.1, 1.0]'))
-    threads = processes.client("run", str(study), "--out", str(tmp_path / "threads"), "--threads", "1")
     client = _run(processes, tmp_path, LOCAL)
+    run_in_threads(study, tmp_path / "threads")
     assert client.wait(LONGEST) == 0, client.said
-    assert threads.wait(LONGEST) == 0, threads.said
     assert_same(tmp_path / "threads", tmp_path / "out")
     assert "Traceback" not in client.said
 
@@ -93,7 +93,6 @@ def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) ->
     assert "Traceback" not in client.said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cluster", "word"),
     [
@@ -115,16 +114,14 @@ def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) ->
         "no-toml",
     ],
 )
-def test_what_is_wrong_with_a_file(processes: Processes, tmp_path: Path, cluster: str, word: str) -> None:
-    """The client prints exactly one line, which names the error."""
+def test_what_is_wrong_with_a_file(
+    error_line: Callable[..., str], tmp_path: Path, cluster: str, word: str
+) -> None:
     (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
-    client = _run(processes, tmp_path, cluster)
-    assert client.wait(LONGEST) == 2, client.said
-    lines = client.stderr.strip().splitlines()
-    assert len(lines) == 1, client.stderr
-    assert lines[0].startswith("singlepass: error:")
-    assert word in lines[0]
-    assert "cluster.toml" in lines[0]
+    (tmp_path / "cluster.toml").write_text(cluster)
+    line = error_line("run", "study.toml", "--cluster", "cluster.toml", "--out", "out")
+    assert word in line
+    assert "cluster.toml" in line
     assert stored_keys(tmp_path / "out") == []
 
 

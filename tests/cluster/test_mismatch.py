@@ -19,7 +19,7 @@ from singlepass.pipeline.analysis.study_results import read_results
 from .disguises import with_cache, with_code, with_file, with_version, without
 from .poison import slow
 from .processes import Processes, Running, free_port
-from .studies import assert_same, narrow_study, stored_keys
+from .studies import assert_same, narrow_study, run_in_threads, stored_keys
 
 # Seconds from the client's start until it must have reported the error.
 PROMPT = 30.0
@@ -90,26 +90,25 @@ def test_a_worker_without_singlepass(processes: Processes, port: int, worker: St
 
 @pytest.mark.slow
 def test_a_worker_with_another_numpy(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
-    """Such a worker gets no cells and is listed in a table; alone, it ends the run.
+    """Alone, such a worker ends the run; next to others it gets no cells and is listed in a table.
 
     With `--allow-mismatch` it computes cells, and the provenance lists its versions.
     """
-    good, bad = worker(), worker(with_version(tmp_path / "other", "numpy", OTHER_NUMPY))
-    arguments = _arguments(_study(tmp_path), port)
-    client = processes.client(*arguments)
+    bad = worker(with_version(tmp_path / "other", "numpy", OTHER_NUMPY))
+    study = _study(tmp_path)
+    second = _arguments(study, port, "second")
+    client = processes.client(*second)
+    _check_refused(client, address_of(bad), "numpy", OTHER_NUMPY, "no worker is left")
+    assert stored_keys(tmp_path / "second") == []
+
+    good = worker()
+    client = processes.client(*_arguments(study, port))
     assert client.wait(LONGEST) == 0, client.said
     row = rf"{address_of(bad)} +numpy +{re.escape(metadata.version('numpy'))} +{OTHER_NUMPY}"
     assert len(re.findall(row, client.stderr)) == 1
     assert client.stderr.count("given no cells") == 1
     assert read_results(str(tmp_path / "out")).cells["worker"].str.endswith(f":{good.popen.pid}").all()
 
-    good.kill()
-    second = _arguments(tmp_path / "study.toml", port, "second")
-    client = processes.client(*second)
-    _check_refused(client, address_of(bad), "numpy", OTHER_NUMPY, "no worker is left")
-    assert stored_keys(tmp_path / "second") == []
-
-    good = worker()
     client = processes.client(*second, "--allow-mismatch")
     assert client.wait(LONGEST) == 0, client.said
     last = json.loads((tmp_path / "second" / "provenance.json").read_text())["runs"][-1]
@@ -166,7 +165,7 @@ def _data_file(path: Path, seed: int = 0) -> Path:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a client's folder with a study (relative path), a plug-in and the results of a threaded run."""
     home = tmp_path / "home"
     _data_file(home / "data" / "mine.csv")
@@ -174,11 +173,9 @@ def home(tmp_path: Path) -> Path:
     _study(
         home, *ALGORITHMS, 'name = "Slow"', datasets='[[datasets]]\npath = "data/mine.csv"\ntarget = "kind"'
     )
-    with Processes(tmp_path / "reference") as processes:
-        client = processes.client(
-            "run", "study.toml", "--out", "threads", "--threads", "2", "--plugin", "mine.py", cwd=home
-        )
-        assert client.wait(LONGEST) == 0, client.said
+    with monkeypatch.context() as here:
+        here.chdir(home)
+        run_in_threads(Path("study.toml"), Path("threads"), Path("mine.py"))
     return home
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from singlepass.pipeline.workers.cluster.on_worker import why_not
 from .disguises import with_file
 from .poison import slow
 from .processes import Processes, free_port
-from .studies import assert_same, doubled, narrow_study, stored_keys
+from .studies import assert_same, doubled, narrow_study, run_in_threads, stored_keys
 
 LONGEST = 300.0
 
@@ -29,10 +30,9 @@ def _slow_study(folder: Path, seeds: int = 120) -> list[str]:
     return ["run", str(study), "--plugin", str(folder / "slow.py"), "--out"]
 
 
-def _assert_as_in_threads(processes: Processes, run: list[str], folder: Path, out: Path) -> None:
+def _assert_as_in_threads(folder: Path, out: Path) -> None:
     """Assert that an output equals that of a run in threads, and has each cell once."""
-    threads = processes.client(*run, str(folder / "threads"), "--threads", "2")
-    assert threads.wait(LONGEST) == 0, threads.said
+    run_in_threads(folder / "study.toml", folder / "threads", folder / "slow.py")
     assert_same(folder / "threads", out)
     assert not any(doubled(out).values())
 
@@ -69,7 +69,7 @@ def test_the_client_leaves_and_comes_back(processes: Processes, tmp_path: Path) 
     again = processes.client(*command, cwd=tmp_path)
     assert again.wait(LONGEST) == 0, again.said
     assert "Traceback" not in again.said
-    _assert_as_in_threads(processes, run, tmp_path, out)
+    _assert_as_in_threads(tmp_path, out)
     assert not (out / MARK).exists()
 
 
@@ -101,7 +101,7 @@ def test_an_interrupted_client_says_who_goes_on(processes: Processes, tmp_path: 
     threads = processes.client(*run, str(out), "--threads", "2")
     assert threads.wait(LONGEST) == 0, threads.said
     assert not (out / MARK).exists()
-    _assert_as_in_threads(processes, run, tmp_path, out)
+    _assert_as_in_threads(tmp_path, out)
 
 
 @pytest.mark.slow
@@ -135,10 +135,14 @@ def test_an_output_that_workers_do_not_see(processes: Processes, tmp_path: Path)
     strict = processes.client(*where, "--workers-write")
     assert strict.wait(LONGEST) == 2, strict.said
     assert "memory://out is not the client's" in strict.stderr.splitlines()[-1]
-    for option in ("--workers-write", "--client-writes"):
-        local = processes.client("run", str(study), option)
-        assert local.wait(LONGEST) == 2
-        assert f"{option} needs a cluster" in local.stderr
+
+
+@pytest.mark.parametrize("option", ["--workers-write", "--client-writes"])
+def test_without_a_cluster_nobody_is_to_write(
+    error_line: Callable[..., str], tmp_path: Path, option: str
+) -> None:
+    (tmp_path / "study.toml").write_text(narrow_study('name = "Perceptron"'))
+    assert f"{option} needs a cluster" in error_line("run", "study.toml", option)
 
 
 @pytest.mark.slow
@@ -154,7 +158,7 @@ def test_a_worker_that_does_not_see_the_output_beside_one_that_does(
     client = processes.client(*run, str(out), "--scheduler", address)
     assert client.wait(LONGEST) == 0, client.said
     assert read_results(str(out)).cells["worker"].nunique() == 2
-    _assert_as_in_threads(processes, run, tmp_path, out)
+    _assert_as_in_threads(tmp_path, out)
 
 
 def test_who_cannot_write_creates_nothing(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from cachetools import LRUCache, cached
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.analysis.tuning import Tuned
@@ -21,7 +23,16 @@ SIZES = {"Projectron 0.1": 300, "Projectron 0.5": 40, "Forgetron": 100}
 LEARNERS = {name: name.partition(" ")[0] for name in SIZES}
 
 
-def make_results(
+def make_results(**options: Any) -> StudyResults:
+    """Build results in which later algorithms err less, by a margin that shrinks with noise.
+
+    The options are those of `_made`. Calls with equal options get copies of the same results.
+    """
+    return copy.deepcopy(_made(**options))
+
+
+@cached(LRUCache(8), key=lambda **options: repr(options))
+def _made(
     *,
     datasets: tuple[str, ...] = (),
     algorithms: tuple[str, ...] = ALGORITHMS,
@@ -31,7 +42,6 @@ def make_results(
     tuned: tuple[str, ...] = ("PA-I", "AROW"),
     title: str = "Synthetic study",
 ) -> StudyResults:
-    """Build results in which later algorithms err less, by a margin that shrinks with noise."""
     datasets = datasets or DATASETS
     rng = np.random.RandomState(7)
     cells: list[dict[str, Any]] = []

@@ -254,6 +254,7 @@ def test_generated_data_are_not_downloaded(singlepass: Call) -> None:
     assert "nothing to download" in singlepass("data", "fetch", "gauss").stdout
 
 
+@pytest.mark.slow
 def test_a_report_removes_files_of_the_previous_report(
     singlepass: Call, study_file: Path, tmp_path: Path
 ) -> None:

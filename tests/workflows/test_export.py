@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from singlepass.pipeline.analysis.comparison import compare
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.noise import Noise
+from singlepass.workflows.cli import main
 from singlepass.workflows.report.export import inches
 from singlepass.workflows.report.parts.figures import rank_diagram
 from singlepass.workflows.report.plots.svg import styles_of
 
+from .conftest import STUDY
 from .synthetic_results import make_results
 
 Call = Callable[..., Any]
@@ -40,9 +43,24 @@ LONG_NAMES = (
 )
 
 
+@pytest.fixture(scope="module")
+def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the small study once, with its report, and return its folder."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "small.toml").write_text(STUDY)
+    with pytest.MonkeyPatch.context() as here:
+        here.chdir(folder)
+        here.setattr("sys.argv", ["singlepass", "run", "small.toml"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert not ended.value.code
+    return folder / "results" / "small"
+
+
 @pytest.fixture
-def finished(singlepass: Call, study_file: Path) -> str:
-    assert singlepass("run", study_file.name).returncode == 0
+def finished(finished_once: Path, tmp_path: Path) -> str:
+    """Copy the results into the test's folder."""
+    shutil.copytree(finished_once, tmp_path / "results" / "small")
     return "results/small"
 
 

@@ -88,7 +88,7 @@ def plain(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(STREAMS, st.data())
 def test_every_metric_is_scikit_learns_at_the_end_and_at_every_point(made: Any, data: Any) -> None:
     scores, given_codes, clean = made

@@ -68,7 +68,7 @@ def test_a_compact_copy_changes_no_integer(
     protocol: str, sparse_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for dataset in (sparse_file, {"name": "digits", "task": "pair:3,5", "max_examples": 150}):
-        cells = cells_of(dataset, protocol=protocol)
+        cells = cells_of(dataset, protocol=protocol, noise=0.2)
         forget()
         found = [integers(cell) for cell in cells]
         forget()
@@ -193,6 +193,7 @@ def test_a_compact_copy_has_the_rows_of_its_matrices() -> None:
     np.testing.assert_array_equal(held_out.renumbered.toarray(), X_test.toarray()[:, occurring])
 
 
+@pytest.mark.slow
 def test_a_run_in_pieces_gives_the_same_table(sparse_file: dict[str, Any]) -> None:
     """Each cell runs alone, as in a worker that has run no other."""
     cells = cells_of(sparse_file, algorithms=ALGORITHMS[:2])

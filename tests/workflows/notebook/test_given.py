@@ -183,6 +183,7 @@ def test_changed_code_is_another_learner(label: str, changed: Any) -> None:
     assert {name for name in before if before[name] != after[name]} == {label}
 
 
+@pytest.mark.slow
 def test_names_are_equal_in_every_process(tmp_path: Path) -> None:
     page = CELL + (
         "from sklearn.pipeline import make_pipeline\n"

@@ -41,14 +41,16 @@ def test_links_exist(page: Any) -> None:
 def test_the_notebook_runs(page: Any, tmp_path: Path) -> None:
     page = nbformat.from_dict(page.copy())
     kept = f'run(study, out=r"{tmp_path / "out"}")'
-    code(page)[0].source = code(page)[0].source.replace("run(study)", kept)
+    source = code(page)[0].source.replace("run(study)", kept)
+    # One seed shows the same; the page has three.
+    code(page)[0].source = source.replace("seeds=3", "seeds=1")
     NotebookClient(
         page, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     ).execute()
     first, second, third = code(page)
     shown = [data for output in first.outputs if (data := output.get("data"))]
     # The progress bar, the mean ranks and the diagram.
-    assert "108 of 108 cells" in shown[0]["text/html"]
+    assert "36 of 36 cells" in shown[0]["text/html"]
     [table] = [data["text/html"] for data in shown[1:] if "text/html" in data]
     assert "Mean ranks by online error" in table
     assert any("image/png" in data for data in shown)
@@ -59,7 +61,7 @@ def test_the_notebook_runs(page: Any, tmp_path: Path) -> None:
         "{'C': 1.0",
     ]
     cells = load(tmp_path / "out").cells
-    assert len(cells) == 108
+    assert len(cells) == 36
     assert {"SGDClassifier", "GaussianNB"} <= {name.split(":")[-1] for name in cells["algorithm"]}
     assert (cells["status"] == "ok").all()
 

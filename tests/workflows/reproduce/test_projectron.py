@@ -58,9 +58,11 @@ ALTERED = {
 }
 
 
-def verdicts(results: StudyResults) -> dict[str, Verdict]:
+def verdicts(results: StudyResults, *ids: str) -> dict[str, Verdict]:
+    """Return the verdicts on some claims, by default on all."""
     evidence = Evidence({"sizes": StudyEvidence("projectron", results)})
-    return {each.claim.id: each.verdict for each in judge(claims(PAPER.name), PAPER.checks, evidence)}
+    judged = [each for each in claims(PAPER.name) if not ids or each.id in ids]
+    return {each.claim.id: each.verdict for each in judge(judged, PAPER.checks, evidence)}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def before() -> dict[str, Verdict]:
 @pytest.mark.parametrize("claim", ALTERED)
 def test_a_verdict_follows_the_results(claim: str, before: dict[str, Verdict]) -> None:
     algorithm, columns = ALTERED[claim]
-    after = verdicts(results_of(with_figures(FIGURES, algorithm, **columns)))[claim]
+    after = verdicts(results_of(with_figures(FIGURES, algorithm, **columns)), claim)[claim]
     assert before[claim].outcome is Outcome.HOLDS, before[claim].figures
     # The other budgets still support part of the third claim.
     assert after.outcome.partly if claim == "proj-3" else after.outcome is Outcome.DOES_NOT
@@ -82,7 +84,7 @@ def test_a_claim_holds_in_part_where_one_data_set_is_against_it(before: dict[str
     results = results_of(FIGURES)
     cells = results.cells
     cells.loc[(cells["dataset"] == "gauss") & (cells["algorithm"] == "Forgetron = 0.5"), "mistakes"] = 10
-    verdict = verdicts(results)["proj-1"]
+    verdict = verdicts(results, "proj-1")["proj-1"]
     assert verdict.outcome.partly
     assert verdict.figures.endswith("; not for gauss")
     assert "usps 1,005 and 1,300" in verdict.figures
@@ -144,8 +146,8 @@ def _with_mistakes(results: StudyResults, algorithm: str, mistakes: int) -> Stud
 
 
 def test_mistake_bounds_are_relative_to_models_learnt_again(finished: StudyResults) -> None:
-    before = verdicts(finished)["proj-9"]
-    after = verdicts(_with_mistakes(finished, "Projectron 0", 500))["proj-9"]
+    before = verdicts(finished, "proj-9")["proj-9"]
+    after = verdicts(_with_mistakes(finished, "Projectron 0", 500), "proj-9")["proj-9"]
     assert before.outcome is Outcome.HOLDS, before.figures
     assert after.outcome is Outcome.DOES_NOT
     assert "500 of" in after.figures
@@ -154,22 +156,22 @@ def test_mistake_bounds_are_relative_to_models_learnt_again(finished: StudyResul
 def test_a_bound_that_exceeds_the_length_of_the_stream_tests_nothing(
     finished: StudyResults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = verdicts(finished)["proj-8"]
+    found = verdicts(finished, "proj-8")["proj-8"]
     assert found.outcome is Outcome.UNTESTED
     assert found.figures.startswith("every bound exceeds the length of its stream; ")
     assert "; 569 examples)" in found.figures
     # The bound of the largest norm is 246 mistakes here; the other bounds exceed 569.
     easy = Competitor(np.full(569, 0.3))
     monkeypatch.setattr(projectron, "competitor", lambda *_: easy)
-    assert verdicts(finished)["proj-8"].outcome is Outcome.HOLDS
+    assert verdicts(finished, "proj-8")["proj-8"].outcome is Outcome.HOLDS
     worse = _with_mistakes(finished, bound_names(1000)[1], 300)
-    assert verdicts(worse)["proj-8"].outcome is Outcome.DOES_NOT
+    assert verdicts(worse, "proj-8")["proj-8"].outcome is Outcome.DOES_NOT
 
 
 def test_nothing_is_said_of_a_model_that_comes_out_otherwise(finished: StudyResults) -> None:
     cells = finished.cells.copy()
     cells.loc[cells["algorithm"] == "Projectron++, U of B = 1000", "mistakes"] += 1
-    found = verdicts(replace(finished, cells=cells))["proj-8"]
+    found = verdicts(replace(finished, cells=cells), "proj-8")["proj-8"]
     assert found.outcome is Outcome.UNTESTED
     assert "training it again gives mistakes" in found.figures
     with pytest.raises(NotThere, match="Nobody on breast-cancer with seed 0 is not there"):

@@ -111,6 +111,7 @@ class SlowAtUrl(_Perceptron):
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_at_a_url_resumes(url: str, tmp_path: Path, silent: Any) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     text = 'name = "s"\nseeds = 60\ncheckpoints = 2\n[[datasets]]\nname = "breast-cancer"\n'
