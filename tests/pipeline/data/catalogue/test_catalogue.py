@@ -18,20 +18,6 @@ from singlepass.pipeline.data.tables.tasks import name_tasks
 from singlepass.pipeline.errors import InputError
 
 
-@pytest.fixture(scope="module")
-def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Share one cache in the module, since MNIST takes a second to parse."""
-    return tmp_path_factory.mktemp("real")
-
-
-@pytest.fixture
-def real(real_data: Path, shared_cache: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Use the folder of real data and return it."""
-    monkeypatch.setenv("SINGLEPASS_DATA", str(real_data))
-    monkeypatch.setenv("SINGLEPASS_CACHE", str(shared_cache))
-    return real_data
-
-
 def need(folder: Path, name: str) -> None:
     entry = CATALOGUE[name]
     for file in entry.files:

@@ -73,20 +73,6 @@ PUBLISHED_ROWS = {
 _COMPARED_BYTES = 1 << 26
 
 
-@pytest.fixture(scope="module")
-def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Share one cache in the module, since the corpora take seconds to parse."""
-    return tmp_path_factory.mktemp("real")
-
-
-@pytest.fixture
-def real(real_data: Path, shared_cache: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Use the folder of real data and return it."""
-    monkeypatch.setenv("SINGLEPASS_DATA", str(real_data))
-    monkeypatch.setenv("SINGLEPASS_CACHE", str(shared_cache))
-    return real_data
-
-
 def names_of_files(folder: Path, entry: PublicSet) -> list[str]:
     """Return the names of a set's files in a folder; skip the test if one is missing."""
     found = []
