@@ -32,10 +32,11 @@ def render_report(results: StudyResults, out: Path) -> list[Path]:
     if not len(results.cells) or not (results.cells["stage"] == "run").any():
         raise InputError(f"{out}: no cell of the study has run yet, so there is nothing to report")
     from .page.view import StudyView
+    from .parts.embedded import numbers
     from .parts.opening import opening
     from .sections import SECTIONS
 
     view = StudyView(results)
     sections = [section for make in SECTIONS if (section := make(view)) is not None]
     title = results.study.get("title") or results.study.get("name") or "Study"
-    return Page(title, opening(view), sections).write(out)
+    return Page(title, opening(view), sections, numbers(view)).write(out)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import gc
+import hashlib
 import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +18,9 @@ from ...pipeline.errors import InputError
 from .page.blocks import Block, Section, files
 
 _TEMPLATES = Path(__file__).parent / "templates"
+SCRIPT = Path(__file__).parent / "script"
+# The modules of the page's script; each imports only earlier ones.
+_MODULES = ("elements", "statistics", "tables", "figures", "explore", "start")
 
 # Each report lists its files in this manifest, so that the next report can remove them. Only names that match
 # `_OWN` are removed.
@@ -32,11 +38,15 @@ class Page:
     title: str
     opening: Sequence[Block]
     sections: Sequence[Section]
+    # What the page's script computes with; see `parts.embedded`. Without it the page only sorts and filters.
+    numbers: Mapping[str, Any] | None = None
+    # Name of the page's files without suffix.
+    stem: str = "report"
 
     def write(self, out: Path, further: Mapping[str, str] | None = None) -> list[Path]:
         """Write the page into folder `out`, remove files of an earlier report, and return the paths written.
 
-        `report.html` comes first. `further` gives additional files: name relative to `out`, and text. The
+        The HTML file comes first. `further` gives additional files: name relative to `out`, and text. The
         folder is created if needed. Raises InputError if it cannot be written to.
         """
         texts = {**dict(self._files()), **(further or {})}
@@ -57,8 +67,8 @@ class Page:
 
     def _files(self) -> Iterator[tuple[str, str]]:
         content = {"title": self.title, "opening": self.opening, "sections": self.sections}
-        yield "report.html", _html(content)
-        yield "report.md", _markdown(content)
+        yield f"{self.stem}.html", _html(content, self.numbers)
+        yield f"{self.stem}.md", _markdown(content)
         for section in self.sections:
             yield from files(section.blocks)
 
@@ -104,19 +114,50 @@ def _environment(*, escape: bool) -> Any:
     return environment
 
 
-def _html(content: Mapping[str, Any]) -> str:
+def _html(content: Mapping[str, Any], numbers: Mapping[str, Any] | None) -> str:
     from markupsafe import Markup
 
     from .plots.svg import PALETTE, inline
 
     serials = itertools.count(1)
+    classes: dict[str, str] = {}
+
+    def css(declarations: str) -> str:
+        return classes.setdefault(declarations, f"c{len(classes)}")
 
     def svg(drawing: str, title: str) -> Markup:
-        return Markup(inline(drawing, f"f{next(serials)}", title))
+        return Markup(inline(drawing, f"f{next(serials)}", title, css))
 
+    environment = _environment(escape=True)
+    body = environment.get_template("report.html.j2").render(
+        content, svg=svg, css=css, explores=numbers is not None
+    )
     style = _environment(escape=False).get_template("report.css").render(palette=PALETTE)
-    template = _environment(escape=True).get_template("report.html.j2")
-    return str(template.render(content, style=Markup(style), svg=svg))
+    style += "".join(f".{name} {{ {declarations} }}\n" for declarations, name in classes.items())
+    script = _script()
+    # In a script element, "<" could begin its end tag.
+    data = "" if numbers is None else json.dumps(numbers, separators=(",", ":")).replace("<", "\\u003c")
+    page = environment.get_template("page.html.j2").render(
+        title=content["title"],
+        style=Markup(style),
+        style_hash=_hash(style),
+        body=Markup(body),
+        script=Markup(script),
+        script_hash=_hash(script),
+        numbers=Markup(data),
+    )
+    return str(page)
+
+
+def _script() -> str:
+    """Return the modules of the page's script as one, without imports, exports, comments and indentation."""
+    texts = [(SCRIPT / f"{name}.js").read_text(encoding="utf-8") for name in _MODULES]
+    return re.sub(r"^(?:import .*\n|export | *//.*\n| +)", "", "".join(texts), flags=re.MULTILINE)
+
+
+def _hash(text: str) -> str:
+    """Return the hash by which a Content-Security-Policy allows an inline script or style sheet."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _markdown(content: Mapping[str, Any]) -> str:

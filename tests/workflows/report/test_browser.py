@@ -2,96 +2,59 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
-import shutil
-import subprocess
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from singlepass.workflows.report import render_report
 
 from ..synthetic_results import fail, make_results
+from .chromium import Browser, browser, needs_chromium
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-WIDTHS = (390, 1280)
+WIDTHS = (390, 1280, 1920)
+pytestmark = needs_chromium
 
-# The page is shown in frames of the wanted widths, because a headless window is at least 500 px wide. The
-# frames get their text from this page, so that it may inspect them.
-HARNESS = """<!DOCTYPE html><meta name="color-scheme" content="light dark"><body><script>
-const page = PAGE, widths = WIDTHS, out = {};
-function measure(frame) {
-  const doc = frame.contentDocument, view = frame.contentWindow;
-  doc.querySelectorAll("details").forEach(d => d.open = true);
-  const width = doc.documentElement.clientWidth;
-  const inScroll = e => e.parentElement && e.parentElement.closest(".scroll, pre");
-  const stray = [...doc.body.querySelectorAll("*")].filter(e => !inScroll(e)
+MEASURE = """(() => {
+  document.querySelectorAll("details").forEach(d => d.open = true);
+  const width = document.documentElement.clientWidth;
+  const inScroll = e => e.parentElement && e.parentElement.closest(".scroll, pre, nav, .menu, .skip");
+  const stray = [...document.body.querySelectorAll("*")].filter(e => !inScroll(e)
     && e.getBoundingClientRect().right > width + 1).map(e => e.tagName + e.className);
-  const texts = [...doc.querySelectorAll("figure svg text")].filter(e => e.textContent.trim());
-  const style = e => view.getComputedStyle(e);
+  const texts = [...document.querySelectorAll("figure svg text")].filter(e => e.textContent.trim());
+  const style = e => getComputedStyle(e);
   // Whatever way the text is turned.
   const scale = matrix => Math.hypot(matrix.a, matrix.b);
   const size = e => parseFloat(style(e).fontSize) * scale(e.getScreenCTM());
   return {
-    sideways: doc.documentElement.scrollWidth - width, stray,
+    sideways: document.documentElement.scrollWidth - width, stray,
     smallest: Math.min(...texts.map(e => size(e))),
-    ink: style(doc.body).color, page: style(doc.body).backgroundColor,
+    ink: style(document.body).color, page: style(document.body).backgroundColor,
     figure: [...new Set(texts.map(e => style(e).fill))],
-    series: [...doc.querySelectorAll(".legend path")].map(e => style(e).stroke),
-    svgs: [...doc.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height < 40).length,
-    resources: view.performance.getEntriesByType("resource").length,
+    series: [...document.querySelectorAll(".legend path")].map(e => style(e).stroke),
+    collapsed: [...document.querySelectorAll("figure svg")].filter(e => e.clientHeight < 40).length,
   };
-}
-for (const w of widths) {
-  const frame = document.createElement("iframe");
-  frame.style = `width:${w}px;height:2000px;border:0`;
-  frame.onload = () => {
-    out[w] = measure(frame);
-    if (Object.keys(out).length == widths.length) {
-      const done = document.createElement("output");
-      done.textContent = JSON.stringify(out);
-      document.body.replaceChildren(done);
-    }
-  };
-  frame.srcdoc = page;
-  document.body.append(frame);
-}
-</script>"""
+})()"""
 
 
-def look(page: Path, folder: Path, scheme: str) -> dict[str, Any]:
-    assert CHROMIUM is not None
-    text = json.dumps(page.read_text(encoding="utf-8")).replace("</", "<\\/")
-    harness = folder / f"harness-{scheme}.html"
-    source = HARNESS.replace("WIDTHS", json.dumps(WIDTHS), 1).replace("PAGE", text, 1)
-    harness.write_text('<meta charset="utf-8">' + source, encoding="utf-8")
-    command = [
-        CHROMIUM,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={folder / scheme}",
-        f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}",
-        "--window-size=1400,2000",
-        "--virtual-time-budget=10000",
-        "--dump-dom",
-        harness.as_uri(),
-    ]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    found = re.search(r"<output>(.*?)</output>", shown, flags=re.DOTALL)
-    assert found is not None, "the page did not load in its frames"
-    measured: dict[str, Any] = json.loads(html.unescape(found[1]))
-    return measured
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    results = make_results(
+        datasets=("a name without any blank " * 3, "unbreakable" * 12, "c"),
+        algorithms=("Perceptron", "PA", "AROW", "an algorithm with a long label indeed", "E" * 60),
+        noise=(0.0, 0.1),
+        tuned=("AROW",),
+    )
+    results = fail(results, ["0-0-0.0-1"], error="E" * 300)
+    return render_report(results, tmp_path_factory.mktemp("page"))[0].as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
 
 
 def luminance(colour: str) -> float:
@@ -106,29 +69,85 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium binary on the PATH")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_fits_and_reads(scheme: str, tmp_path: Path) -> None:
-    results = make_results(
-        datasets=("a name without any blank " * 3, "unbreakable" * 12, "c"),
-        algorithms=("Perceptron", "PA", "AROW", "an algorithm with a long label indeed", "E" * 60),
-        noise=(0.0, 0.1),
-        tuned=("AROW",),
+@pytest.mark.parametrize("width", WIDTHS)
+def test_page_fits_and_reads(width: int, scheme: str, page: str, chromium: Browser) -> None:
+    chromium.show(width, scheme=scheme)
+    chromium.open(page)
+    found = chromium.run(MEASURE)
+    assert found["stray"] == []
+    assert found["sideways"] <= 0
+    assert found["collapsed"] == 0
+    # 10 px lettering, shrunk by at most 15%.
+    assert found["smallest"] >= 8.4
+    assert contrast(found["ink"], found["page"]) >= 7
+    assert (luminance(found["page"]) < 0.1) == (scheme == "dark")
+    assert all(contrast(fill, found["page"]) >= 7 for fill in found["figure"])
+    strokes = [colour for colour in found["series"] if colour != "none"]
+    assert strokes
+    assert min(contrast(colour, found["page"]) for colour in strokes) >= 3
+
+
+def test_page_asks_for_nothing_and_its_policy_lets_it_work(page: str, chromium: Browser) -> None:
+    chromium.requests.clear()
+    chromium.problems.clear()
+    chromium.show(1280)
+    chromium.open(page)
+    chromium.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert [each for each in chromium.requests if each != "about:blank"] == [page]
+    assert chromium.problems == []
+    # The policy works: an added script and an added style do nothing, and say so in the log.
+    chromium.run("""(() => {
+      const script = document.createElement("script");
+      script.textContent = "window.foreign = true";
+      document.body.append(script);
+      document.body.insertAdjacentHTML("beforeend", '<p id="styled" style="color: rgb(1, 2, 3)">text</p>');
+    })()""")
+    assert chromium.run("window.foreign === undefined")
+    assert chromium.run("getComputedStyle(document.getElementById('styled')).color") != "rgb(1, 2, 3)"
+    assert len(chromium.problems) >= 2
+    chromium.problems.clear()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("axe_core_python") is None, reason="needs axe-core-python")
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1920, "dark")])
+def test_axe_finds_no_violation(width: int, scheme: str, page: str, chromium: Browser) -> None:
+    spec = find_spec("axe_core_python")
+    assert spec is not None
+    assert spec.origin is not None
+    chromium.show(width, scheme=scheme)
+    chromium.open(page)
+    chromium.run((Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
+    found = chromium.run(
+        "axe.run().then(found => found.violations.map(({id, nodes}) => [id, nodes.map(each => each.html)]))"
     )
-    results = fail(results, ["0-0-0.0-1"], error="E" * 300)
-    page = render_report(results, tmp_path)[0]
-    measured = look(page, tmp_path, scheme)
-    assert set(measured) == {str(width) for width in WIDTHS}
-    for found in measured.values():
-        assert found["stray"] == []
-        assert found["sideways"] <= 0
-        assert found["resources"] == 0
-        assert found["svgs"] == 0, "a figure has collapsed"
-        # 10 px lettering, shrunk by at most 15%.
-        assert found["smallest"] >= 8.4
-        assert contrast(found["ink"], found["page"]) >= 7
-        assert (luminance(found["page"]) < 0.1) == (scheme == "dark")
-        assert all(contrast(fill, found["page"]) >= 7 for fill in found["figure"])
-        strokes = [colour for colour in found["series"] if colour != "none"]
-        assert strokes
-        assert min(contrast(colour, found["page"]) for colour in strokes) >= 3
+    assert found == []
+
+
+def test_page_without_script_shows_tables_and_figures(page: str, chromium: Browser) -> None:
+    chromium.show(1280)
+    chromium.send("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        chromium.open(page)
+    finally:
+        chromium.send("Emulation.setScriptExecutionDisabled", value=False)
+    assert chromium.run("document.getElementById('explore').offsetHeight") == 0
+    assert chromium.run("document.querySelectorAll('button').length") == 0
+    assert chromium.run("document.querySelector('#ranks table').offsetHeight") > 50
+    assert chromium.run("document.querySelector('#curves figure svg').getBoundingClientRect().height") > 100
+
+
+def test_printed_page_is_an_appendix(page: str, chromium: Browser) -> None:
+    chromium.show(794, scheme="dark", media="print")
+    chromium.open(page)
+    chromium.run("dispatchEvent(new Event('beforeprint'))")
+    folds = "[...document.querySelectorAll('main details:not(.menu, .choice details)')]"
+    assert chromium.run(f"{folds}.every(each => each.open)")
+    assert luminance(chromium.run("getComputedStyle(document.body).backgroundColor")) == 1
+    assert contrast(chromium.run("getComputedStyle(document.body).color"), "rgb(255, 255, 255)") == 21
+    assert chromium.run("document.querySelector('nav').offsetHeight") == 0
+    assert chromium.run("[...document.querySelectorAll('.choice, .tools')].every(e => !e.offsetHeight)")
+    chromium.run("dispatchEvent(new Event('afterprint'))")
+    assert not chromium.run(f"{folds}.every(each => each.open)")
+    chromium.show(1280)

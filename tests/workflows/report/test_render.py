@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import gc
+import hashlib
+import html
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +16,8 @@ import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.workflows.report import render_report, write_report
+from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.embedded import numbers
 
 from ..synthetic_results import DATASETS, fail, make_results
 from .report_page import Page, csv_rows, headings, render
@@ -35,6 +41,7 @@ def test_every_section_is_there(usual: tuple[Path, Page, str]) -> None:
         "Online mistakes",
         "Learning curves",
         "Updates and speed",
+        "Data sets and algorithms",
         "Tuning",
         "Provenance and how to reproduce",
     ]
@@ -46,6 +53,7 @@ def test_every_section_is_there(usual: tuple[Path, Page, str]) -> None:
         "mistakes",
         "curves",
         "cost",
+        "data",
         "tuning",
         "provenance",
     }
@@ -59,10 +67,40 @@ def test_every_section_is_there(usual: tuple[Path, Page, str]) -> None:
 def test_page_needs_nothing_from_outside(usual: tuple[Path, Page, str]) -> None:
     out, page, _ = usual
     text = (out / "report.html").read_text(encoding="utf-8")
-    assert "script" not in page.tags
+    # The numbers and the script, whose hash and that of the style sheet are all that the policy allows.
+    assert page.tags["script"] == 2
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    found = re.search(r"<style>(.*?)</style>.*<script type=\"module\">(.*?)</script>", text, flags=re.DOTALL)
+    assert found is not None
+    style, script = (
+        base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in found.groups()
+    )
+    assert html.unescape(policy[1]) == (
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    assert " style=" not in text
     assert "link" not in page.tags
     assert "@import" not in text
-    assert not re.findall(r"\b(?:https?|ftp|file):", text)
+    # The script names the namespace of SVG, which nothing fetches.
+    assert not re.findall(r"\b(?:https?|ftp|file):(?!//www.w3.org/2000/svg)", text)
+
+
+def test_embedded_numbers_of_151_data_sets_are_small_and_exact() -> None:
+    results = make_results(
+        datasets=tuple(f"set{i}" for i in range(151)),
+        algorithms=tuple(f"algorithm {i}" for i in range(20)),
+        noise=(0.0,),
+        seeds=1,
+        tuned=(),
+    )
+    view = StudyView(results)
+    found = numbers(view)["metrics"][0]
+    assert len(json.dumps(found, separators=(",", ":"))) < 50_000
+    scores = view.comparisons[0].scores
+    embedded = np.array(found["values"][0]) / 10.0 ** found["scale"]
+    assert embedded == pytest.approx(scores.to_numpy(), abs=1e-9)
 
 
 def test_mean_rank_table_is_the_ranking(usual: tuple[Path, Page, str]) -> None:
@@ -153,7 +191,8 @@ def test_names_are_escaped_everywhere(tmp_path: Path) -> None:
     results = make_results(datasets=names, algorithms=EVIL, seeds=3, tuned=(EVIL[1],), title="<i>T</i> & $5$")
     results = fail(results, ["0-0-0.0-1"], error="<img src=x> | 5 % & `x`")
     page, markdown = render(results, tmp_path)
-    assert "script" not in page.tags
+    # The numbers and the page's own script.
+    assert page.tags["script"] == 2
     assert "img" not in page.tags
     assert page.tags["h1"] == 1
     assert "<i>T</i> & $5$" in page.text

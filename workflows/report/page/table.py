@@ -30,13 +30,14 @@ Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 class TableCell:
     """One table entry: its text, and whether it is bold (`best`) and carries a warning sign (`flag`).
 
-    `mark` is an SVG that the page shows before the text.
+    `mark` is an SVG that the page shows before the text; `link` is a path that the text leads to.
     """
 
     text: str
     best: bool = False
     flag: bool = False
     mark: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class TableBlock:
         rule = [":--" if i < self.labels else "--:" for i in range(len(self.header))]
         lines = [[markdown(head) or " " for head in self.header], rule]
         for row in self.rows:
-            texts = [(cell, markdown(cell.text) + (" ⚠" if cell.flag else "")) for cell in row]
+            texts = [(cell, _linked(cell) + (" ⚠" if cell.flag else "")) for cell in row]
             lines.append([f"**{text}**" if cell.best else text for cell, text in texts])
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -108,6 +109,11 @@ class TableBlock:
 
         texts = pd.DataFrame([[cell.text for cell in row] for row in self.rows], columns=self.header)
         return (texts if self.data is None else self.data).to_csv(index=False, lineterminator="\n")
+
+
+def _linked(cell: TableCell) -> str:
+    text = markdown(cell.text)
+    return f"[{text}](<{cell.link}>)" if cell.link else text
 
 
 def tabulate(

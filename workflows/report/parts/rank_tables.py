@@ -26,9 +26,13 @@ from ..words.wording import p_value, percent
 
 
 def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
-    """Return mean ranks, one row per ranked algorithm and one column per `Noise`; NaN without a rank."""
+    """Return mean ranks, one row per ranked algorithm and one column per `Noise`; NaN without a rank.
+
+    Rows come by their mean over the columns, the best first.
+    """
     columns = {c.noise: c.mean_ranks for c in comparisons}
-    return pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
+    frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
+    return frame.loc[frame.mean(axis=1).sort_values(kind="stable").index]
 
 
 def rank_texts(ranks: pd.DataFrame, places: Sequence[int]) -> pd.DataFrame:
@@ -148,7 +152,9 @@ def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> Table
     if len(of_kind) < 2:
         return None
     ranks = {kind: overall_ranks(some) for kind, some in of_kind.items()}
-    frame = pd.DataFrame(ranks, index=design.algorithms, dtype="float64").dropna(how="all")
+    frame = pd.DataFrame(ranks, index=rank_frame(comparisons, design).index, dtype="float64").dropna(
+        how="all"
+    )
     metric = comparisons[0].metric
     return by_algorithm(
         frame,

@@ -70,8 +70,9 @@ class _Part:
         self.known = bool(scores.count.to_numpy().any())
         means = scores.mean.to_numpy(float)
         errors, level = scores.paired(highest=metric.direction == "higher")
-        # Digits after the point are chosen per data set.
-        digits = [metric.digits(row) or metric.digits(se) for row, se in zip(means, errors, strict=True)]
+        # All entries have the digits after the point that the finest data set needs.
+        needed = [metric.digits(row) or metric.digits(se) for row, se in zip(means, errors, strict=True)]
+        digits = [max(needed)] * len(needed)
         shown = [[metric.show(mean, digits=n) for mean in row] for row, n in zip(means, digits, strict=True)]
         # Means without all of their seeds are flagged and never bold.
         planned = np.array([[len(design.seeds_of(dataset, noise))] for dataset in design.datasets])

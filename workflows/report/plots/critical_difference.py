@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .svg import INK, draw, new_figure, shorten, text_width, theme
+from .svg import INK, draw, new_figure, shorten, tag, text_width, theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,18 +92,20 @@ def draw_diagram(
         )
     for i, (name, label, value) in enumerate(zip(names, labels, values, strict=True)):
         colour, marker, _ = styles[name]
+        gid = tag(styles, name)
         left = i < half
         # The names on the right start with the worst, so that no two lines cross.
         y = first + layout.row * (i if left else k - 1 - i)
         # A name touches no line but its own, because lines to lower rows are further inside.
         side = -1 if left else 1
         end = x(value) + 10 * side
-        axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale)
-        axes.plot([end], [y], color=colour, marker=marker, markersize=5 * scale)
+        axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale, gid=gid)
+        axes.plot([end], [y], color=colour, marker=marker, markersize=5 * scale, gid=gid)
         lines = label.split("\n")
         for place, line in enumerate(lines, start=1):
             shift = _LINE * (place - (len(lines) + 1) / 2)
-            axes.text(end + 6 * side, y + shift, line, ha="right" if left else "left", va="center", size=size)
+            side_of_line = "right" if left else "left"
+            axes.text(end + 6 * side, y + shift, line, ha=side_of_line, va="center", size=size, gid=gid)
     spots = dict(zip(names, values, strict=True))
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]

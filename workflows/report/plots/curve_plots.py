@@ -19,6 +19,7 @@ from .svg import (
     number_logarithmically,
     number_plainly,
     shorten,
+    tag,
     text_width,
     theme,
 )
@@ -73,11 +74,11 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
     by_powers = axis.log or axis.log_x
     for curve in curves:
         colour, marker, dash = styles[curve.algorithm]
-        place = list(styles).index(curve.algorithm)
+        place, gid = list(styles).index(curve.algorithm), tag(styles, curve.algorithm)
         t, mean = (np.maximum(curve.t, 1.0) if by_powers else curve.t), np.maximum(curve.mean, bottom)
         if not axis.steps:
             low, high = (np.maximum(curve.mean + sign * curve.sd, bottom) for sign in (-1, 1))
-            axes.fill_between(t, low, high, color=colour, alpha=0.18, lw=0)
+            axes.fill_between(t, low, high, color=colour, alpha=0.18, lw=0, gid=gid)
         # Few marks, staggered so that those of close curves do not coincide.
         shares = 0.25 * np.arange(1, 5) - 0.03 * (place % 5)
         marks = np.searchsorted(t, t[0] * (t[-1] / t[0]) ** shares if by_powers else t[-1] * shares)
@@ -90,11 +91,13 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
             drawstyle="steps-post" if axis.steps else "default",
             clip_on=axis.log,
             markevery=sorted(set(np.minimum(marks, t.size - 1).tolist())),
+            gid=gid,
         )
         if curve.marks:
             # Put the curve's marks on its line, which is straight between checkpoints on logarithmic axes.
             heights = np.exp(np.interp(np.log(curve.marks), np.log(t), np.log(mean)))
-            axes.plot(curve.marks, heights, ls="none", marker="o", ms=9, mfc="none", mec=colour, mew=1.5)
+            ring = {"marker": "o", "ms": 9, "mfc": "none", "mec": colour, "mew": 1.5}
+            axes.plot(curve.marks, heights, ls="none", gid=gid, **ring)  # type: ignore[arg-type]
     for change in sorted({each for curve in curves for each in curve.changes if each <= curve.t[-1]}):
         axes.axvline(change, color="0.45", lw=0.8, ls=(0, (2, 2)), zorder=0.5)
     if not axis.log:
@@ -191,7 +194,8 @@ def _draw_lines(
         colour, marker, dash = styles[str(name)]
         values = table.loc[name].to_numpy(float)
         for stretch in stretches:
-            axes.plot(places[stretch], values[stretch], color=colour, marker=marker, ls=dash)
+            line = {"color": colour, "marker": marker, "ls": dash}
+            axes.plot(places[stretch], values[stretch], gid=tag(styles, str(name)), **line)  # type: ignore[arg-type]
     if len(stretches) == 1:
         axes.set_xticks(places, [each.short for each in noise])
         axes.set_xlabel("label noise")
@@ -300,7 +304,8 @@ def error_by_size(
         sizes = _sizes(axes.transData.transform(points[["size", "error"]].to_numpy(float)))
         for name, (x, y), size in zip(names, points[["size", "error"]].to_numpy(float), sizes, strict=True):
             colour, marker, _ = styles[name]
-            axes.plot([x], [y], ls="", marker=marker, mec=colour, mfc="none", mew=1.5, ms=size)
+            open_mark = {"marker": marker, "mec": colour, "mfc": "none", "mew": 1.5, "ms": size}
+            axes.plot([x], [y], ls="", gid=tag(styles, name), **open_mark)  # type: ignore[arg-type]
         if legend:
             marks = handles(styles, entries, _NAME)
             for mark in marks:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .svg import DASHES, FAINT, INK, PANEL, draw, draw_grid, new_figure, shorten, text_width, theme
+from .svg import DASHES, FAINT, INK, PANEL, draw, draw_grid, new_figure, shorten, tag, text_width, theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,7 @@ def box_plot(values: Sequence[tuple[str, Sequence[float]]], styles: Styles, xlab
         for place, (name, sample) in enumerate(values):
             colour, marker, dash = styles[name]
             line = {"color": colour, "linewidth": 1.3, "linestyle": dash}
-            axes.boxplot(
+            drawn = axes.boxplot(
                 [list(sample)],
                 positions=[place],
                 orientation="horizontal",
@@ -101,6 +102,8 @@ def box_plot(values: Sequence[tuple[str, Sequence[float]]], styles: Styles, xlab
                 flierprops={"marker": marker, "markersize": 3, "markeredgecolor": colour},
                 manage_ticks=False,
             )
+            for artist in itertools.chain.from_iterable(drawn.values()):
+                artist.set_gid(tag(styles, name))
         axes.set_ylim(len(values) - 0.5, -0.5)
         axes.set_yticks(range(len(values)), names)
         axes.tick_params(axis="y", length=0)

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -102,6 +104,10 @@ DASHES: tuple[str, ...] = ("-", "--", "-.", ":")
 _VARIANT = re.compile(r"(?P<family>.*\S)[\s_-]+\(?(?P<variant>full|diag|diagonal)\)?")
 
 
+# Prefix of the ids by which a page finds what a drawing shows of an algorithm.
+_ALGORITHM = "algorithm-"
+
+
 class Style(NamedTuple):
     """How one algorithm is drawn."""
 
@@ -141,6 +147,11 @@ def styles_of(algorithms: Sequence[str]) -> Styles:
         colour = PALETTE[place % len(PALETTE)][0]
         styles[name] = Style(colour, MARKERS[place % len(MARKERS)], DASHES[dash % len(DASHES)])
     return styles
+
+
+def tag(styles: Styles, name: str) -> str:
+    """Return the id of what a drawing shows of an algorithm; pages hide and highlight algorithms by it."""
+    return f"{_ALGORITHM}{list(styles).index(name)}"
 
 
 # Width and height of a panel in CSS pixels: as wide as a phone shows without shrinking the lettering. Wide
@@ -231,7 +242,35 @@ def draw(figure: Figure) -> str:
     sink = io.StringIO()
     figure.savefig(sink, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = sink.getvalue()
-    return text[text.index("<svg") :].strip()
+    start = text.index("<svg")
+    scale = _scale(figure)
+    attribute = f" data-axes={quoteattr(scale)}" if scale else ""
+    return f"<svg{attribute}{text[start + 4 :]}".strip()
+
+
+def _scale(figure: Figure) -> str:
+    """Return what a page needs to read values off the only visible axes, as JSON; "" without such axes.
+
+    For x and y it is [first px, last px, first value, last value, whether logarithmic, label, names of
+    values]. Pixels are those of the SVG, whose y axis points down.
+    """
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    if len(shown) != 1 or not shown[0].axison:
+        return ""
+    [axes] = shown
+    height = figure.bbox.height
+    spans = ((axes.bbox.x0, axes.bbox.x1), (height - axes.bbox.y0, height - axes.bbox.y1))
+    found = []
+    for axis, limits, span in zip(
+        (axes.xaxis, axes.yaxis), (axes.get_xlim(), axes.get_ylim()), spans, strict=True
+    ):
+        names = axis.get_major_formatter()
+        named = [*zip(axis.get_ticklocs(), names.seq, strict=False)] if hasattr(names, "seq") else []
+        numbers = [float(f"{each:.6g}") for each in (*span, *limits)]
+        found.append(
+            [*numbers, axis.get_scale() == "log", axis.get_label_text(), [(float(t), n) for t, n in named]]
+        )
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
 def parse(svg: str) -> ET.Element:
@@ -336,19 +375,26 @@ def _rename(root: ET.Element, prefix: str) -> None:
     for element in root.iter():
         if (own := element.attrib.pop("id", None)) in used:
             element.set("id", f"{prefix}-{own}")
+        elif own and own.startswith(_ALGORITHM):
+            element.set("data-a", own.removeprefix(_ALGORITHM))
     for element, name, target in references:
         value = element.attrib.pop(name)
         # HTML deprecates the prefix `xlink:`.
         element.set(name.removeprefix("xlink:"), value.replace(f"#{target}", f"#{prefix}-{target}"))
 
 
-def inline(svg: str, prefix: str, title: str) -> str:
+def inline(svg: str, prefix: str, title: str, class_of: Callable[[str], str]) -> str:
     """Prepare an SVG for an HTML page: themed colors, ids with `prefix`, a title, no namespaces.
 
     `svg` is the output of `draw`. `prefix` must be unique on the page. `title` describes the picture for
-    readers who cannot see it.
+    readers who cannot see it. `class_of` returns the CSS class for style declarations, because the page's
+    security policy forbids style attributes.
     """
     root = _bare(svg, title)
+    for definitions in root.iter("defs"):
+        for sheet in definitions.findall("style"):
+            # The same in all drawings, so the page's own style sheet has it.
+            definitions.remove(sheet)
     _rename(root, prefix)
     _recolour(root, _THEMED)
     _compact(root)
@@ -356,12 +402,20 @@ def inline(svg: str, prefix: str, title: str) -> str:
     root.set("aria-label", title)
     # Limit scaling, so that lettering stays about as large as the page's text. Narrow pages scroll instead.
     root.set("style", f"min-width:{0.85 * width:.0f}px;max-width:{1.45 * width:.0f}px")
+    for element in root.iter():
+        if style := element.attrib.pop("style", None):
+            element.set("class", class_of(style))
     return ET.tostring(root, encoding="unicode")
 
 
 def standalone(svg: str, title: str) -> str:
     """Make an SVG file with fixed colors on white, because a reader's page may be dark."""
     root = _bare(svg, title)
+    root.attrib.pop("data-axes", None)
+    for element in root.iter():
+        # An algorithm has several parts, and ids of a file must differ.
+        if element.get("id", "").startswith(_ALGORITHM):
+            del element.attrib["id"]
     _recolour(root, _FIXED)
     width, height = _size(root)
     root.attrib |= {"width": f"{width:g}", "height": f"{height:g}"}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ..page.blocks import Section
 from ..page.view import StudyView
-from . import cost, curves, provenance, rankings, ranks, scores, solutions, support_sets, tuning
+from . import cost, curves, data, provenance, rankings, ranks, scores, solutions, support_sets, tuning
 
 # In reading order. A section that returns None is left out.
 SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
@@ -27,6 +27,7 @@ SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
     cost.within_seconds,
     solutions.section,
     cost.section,
+    data.section,
     tuning.section,
     provenance.failed,
     provenance.section,

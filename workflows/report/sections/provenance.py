@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -46,9 +45,22 @@ def section(view: StudyView) -> Section:
         rows = list(_flat("", {key: each for key, each in provenance.items() if key != "command"}))
         frame = pd.DataFrame(rows, columns=["", ""])
         blocks.append(tabulate(frame, "", "Versions, machine, times", labels=2, show="folded", wrap=True))
-    whole = json.dumps(study, indent=2, ensure_ascii=False)
-    blocks.append(Folded("The study as it was run", [Code(whole)], page_only=True))
+    blocks.append(Folded("The study as it was run, to copy", [Code(as_toml(study))], page_only=True))
     return Section("provenance", "Provenance and how to reproduce", blocks)
+
+
+def as_toml(study: Mapping[str, Any]) -> str:
+    """Return a study as the text of a study file, without keys that are not set."""
+    import tomli_w
+
+    def given(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {
+                key: given(each) for key, each in value.items() if each is not None and each not in ([], {})
+            }
+        return [given(each) for each in value] if isinstance(value, list) else value
+
+    return tomli_w.dumps(given(study))
 
 
 def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from ....pipeline.analysis.tuning import Tuned
 from ..page.blocks import Block, Section
 from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
+from ..words.wording import setting
 
 _CHOSEN = (
     "The winner of a grid is chosen once for each data set, algorithm and noise level, on a separate seed, "
@@ -37,7 +38,7 @@ def _setting(tuned: Tuned) -> str:
     """Return the winner's values of the tuned parameters."""
     if not tuned.winner:
         return "none: every point failed"
-    return ", ".join(f"{name} = {_value(tuned.winner[name])}" for name in tuned.grid)
+    return ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
 
 
 def _grid_table(view: StudyView) -> TableBlock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ....pipeline.analysis.comparison import ALPHA, Comparison
 from ....pipeline.analysis.design import Coverage, Design
@@ -13,6 +14,11 @@ from ....pipeline.noise import Noise
 def percent(rate: float) -> str:
     """Write a rate as a percentage, such as "2.5%"."""
     return f"{100 * rate:.6g}%"
+
+
+def setting(name: str, value: Any) -> str:
+    """Write a parameter with its value: "r = 0.1"."""
+    return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
 
 
 def enumerate_names(names: Sequence[str]) -> str:

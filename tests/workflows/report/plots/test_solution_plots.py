@@ -81,5 +81,5 @@ def test_a_full_panel_is_small_and_the_same_every_time() -> None:
         return 1.5 * np.sin(13 * x) * np.sin(13 * y)
 
     svg = panel(tiles, n=600, m=600)
-    assert len(inline(svg, "f1", "A")) < 60_000
+    assert len(inline(svg, "f1", "A", str)) < 60_000
     assert svg == panel(tiles, n=600, m=600)

@@ -13,12 +13,17 @@ SVG = (
 )
 
 
+def as_given(style: str) -> str:
+    """Take style declarations as the name of their class."""
+    return style
+
+
 def test_inline_svg_has_its_own_ids_and_the_page_s_colours() -> None:
-    text = inline(SVG, "f1", 'a "b" <c>')
+    text = inline(SVG, "f1", 'a "b" <c>', as_given)
     assert 'id="f1-p1"' in text
     assert 'href="#f1-p1"' in text
     assert "url(#f1-p1)" in text
-    assert "fill: var(--s0); stroke: currentColor" in text
+    assert 'class="fill: var(--s0); stroke: currentColor"' in text
     # A name that looks like a color stays a name.
     assert "<text>#268bfc</text>" in text
     # Ids without references and line breaks are removed.
@@ -28,6 +33,16 @@ def test_inline_svg_has_its_own_ids_and_the_page_s_colours() -> None:
     assert 'aria-label="a &quot;b&quot; &lt;c&gt;"' in text
     assert "xmlns" not in text
     assert "xlink" not in text
+
+
+def test_parts_of_an_algorithm_are_marked_on_pages_only() -> None:
+    svg = SVG.replace('id="p2"', 'id="algorithm-3"').replace("<svg ", '<svg data-axes="[]" ')
+    text = inline(svg, "f1", "t", as_given)
+    assert '<g data-a="3">' in text
+    assert 'data-axes="[]"' in text
+    # An algorithm has several parts, and ids of a file must differ.
+    assert "algorithm" not in standalone(svg, "t")
+    assert "data-" not in standalone(svg, "t")
 
 
 def test_standalone_svg_has_fixed_colours_on_white() -> None:
@@ -51,11 +66,15 @@ def test_long_names_are_cut_in_pictures() -> None:
 def test_marks_of_one_kind_share_their_style() -> None:
     mark = '<use xlink:href="#p1" x="1.0" style="fill: #040506"/>'
     text = inline(
-        SVG.replace("<text>", mark * 3 + '<use xlink:href="#p1" style="fill: none"/><text>'), "f1", "t"
+        SVG.replace("<text>", mark * 3 + '<use xlink:href="#p1" style="fill: none"/><text>'),
+        "f1",
+        "t",
+        as_given,
     )
-    assert text.count('style="fill: var(--rule)"') == 1
+    assert text.count('class="fill: var(--rule)"') == 1
+    assert " style=" not in text
     assert text.count("<use") == 5
-    assert '<g style="fill: var(--rule)"><use x="1"' in text
+    assert '<g class="fill: var(--rule)"><use x="1"' in text
 
 
 def test_size_is_read_off_the_root() -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+
+import pytest
+
+from singlepass.pipeline.study.study_file import parse_study, read_study
+from singlepass.workflows.report.sections.provenance import as_toml
+from singlepass.workflows.shipped import shipped_studies
 
 from ...synthetic_results import make_results
 from ..report_page import render
@@ -23,3 +30,11 @@ def test_the_command_that_was_run_is_shown(tmp_path: Path) -> None:
     # The command's own backticks do not end the block.
     assert f"````sh\n{command}\n````" in markdown
     assert markdown.count("my <study>") == 1
+
+
+@pytest.mark.parametrize("name", ["quickstart", "streams", "arow-binary", "noise-models"])
+def test_the_printed_study_is_a_study_file_of_the_same_study(name: str) -> None:
+    study = read_study(shipped_studies()[name])
+    text = as_toml(study.model_dump(mode="json"))
+    assert "[[algorithms]]" in text
+    assert parse_study(tomllib.loads(text)) == study

@@ -29,7 +29,9 @@ def test_some_algorithms_are_ranked_among_themselves(tmp_path: Path) -> None:
     assert "As in the <paper>" in page.text
     assert "### As in the \\<paper\\>" in markdown
     head, *rows = csv_rows(tmp_path / "tables" / "ranking-1-mean-ranks-test-accuracy.csv")
-    assert [row[0] for row in rows] == chosen
+    assert {row[0] for row in rows} == set(chosen)
+    overall = [float(row[-1]) for row in rows]
+    assert overall == sorted(overall)
     assert head == ["algorithm", "noise 0", "noise 0.1", "noise 0.3", "overall"]
     cells = results.cells[(results.cells["noise"] == "0.1") & results.cells["algorithm"].isin(chosen)]
     means = cells.groupby(["dataset", "algorithm"])["test_accuracy"].mean().round(12).unstack()

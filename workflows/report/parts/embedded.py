@@ -1,0 +1,222 @@
+"""Collect the numbers that the page's script computes with: means by data set, costs, curves and winners."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ....pipeline.analysis.metrics import Metric
+from ....pipeline.analysis.ranks import snap
+from ....pipeline.analysis.subsets import among, task_groups, tasks_of, within
+from ....pipeline.counts import LATEST_ERRORS
+from ..page.view import StudyView
+from ..plots.svg import PALETTE
+from ..words.wording import setting
+from .data_sets import data_sets
+
+# Scores keep as many digits: enough for the ranks of the report, at ten bytes a score.
+_DIGITS = 9
+# Costs are only drawn and printed.
+_COST_DIGITS = 3
+# Numbers of all curves together, five bytes each, and of one curve.
+_MOST_NUMBERS = 50_000
+_FEWEST_POINTS, _MOST_POINTS = 8, 60
+
+# Costs: column of the cells table, label and factor.
+_COSTS = (("fit_seconds", "milliseconds of learning", 1000.0), ("model_bytes", "kB of the model", 0.001))
+_CURVES = ("mistakes_clean", *LATEST_ERRORS, "test_accuracy")
+
+
+def numbers(view: StudyView) -> dict[str, Any]:
+    """Return the numbers of a study as JSON values.
+
+    Algorithms, data sets and noise levels are referred to by their place in the design.
+    """
+    design = view.design
+    groups = {name: group.name for group in task_groups(view.cells, design) for name in group.datasets}
+    sources = {name: place for place, name in enumerate(dict.fromkeys(design.sources))}
+    colors = {light: f"var(--s{place})" for place, (light, _) in enumerate(PALETTE)}
+    described = data_sets(view)
+    others = [series[0].metric for series in view.other_comparisons]
+    return {
+        "algorithms": design.algorithms,
+        "styles": [[colors[style.colour], style.marker, style.dash] for style in view.styles.values()],
+        "datasets": design.datasets,
+        "groups": [groups[name] for name in design.datasets],
+        "bases": [sources[name] for name in design.sources],
+        "noise": [noise.label for noise in design.noise],
+        "bound": {
+            design.algorithms.index(name): [
+                place for place, each in enumerate(design.datasets) if each in own
+            ]
+            for name, own in design.bound.items()
+            if name in design.algorithms
+        },
+        "rankings": list(_rankings(view)),
+        "metrics": [*(_scores(view, metric) for metric in (view.metric, *others)), *_costs(view)],
+        "curves": _curves(view),
+        "facts": {
+            "header": described.header[1:],
+            "rows": [[c.text for c in row[1:]] for row in described.rows],
+        },
+        **_winners(view),
+    }
+
+
+def _rankings(view: StudyView) -> Any:
+    """Yield the study's ``[[rankings]]`` as places of algorithms and data sets."""
+    for entry in view.results.study.get("rankings") or []:
+        part = among(view.design, entry["algorithms"])
+        if entry.get("datasets"):
+            part = within(part, tasks_of(view.cells, part, entry["datasets"]))
+        yield {
+            "title": entry["title"],
+            "a": sorted(view.design.algorithms.index(name) for name in part.algorithms),
+            "d": [view.design.datasets.index(name) for name in part.datasets],
+        }
+
+
+def _integers(table: Any, digits: int) -> tuple[list[Any], int]:
+    """Return numbers as integers and the power of ten to divide them by; NaN and infinity become None."""
+    values = np.asarray(table, dtype=np.float64)
+    finite = values[np.isfinite(values) & (values != 0)]
+    scale = digits - math.ceil(math.log10(np.abs(finite).max())) if finite.size else 0
+    return _rounded(10.0**scale * values), scale
+
+
+def _rounded(values: NDArray[np.float64]) -> list[Any]:
+    """Return nested lists of integers, with None for NaN and infinity."""
+    known = np.isfinite(values)
+    whole = np.rint(np.where(known, values, 0)).astype(np.int64).astype(object)
+    whole[~known] = None
+    found: list[Any] = whole.tolist()
+    return found
+
+
+def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
+    """Return the complete means of a metric, noise by data sets by algorithms."""
+    tables = []
+    for noise in view.design.noise:
+        scores = view.averages.scores(metric, noise, view.design)
+        means = scores.mean.where(scores.complete).to_numpy(np.float64)
+        # As for ranks: equal scores that differ by a rounding error become equal.
+        tables.append([snap(row) for row in means])
+    values, scale = _integers(tables, _DIGITS)
+    return {
+        "name": metric.name,
+        "label": metric.label,
+        "higher": metric.direction == "higher",
+        "percent": metric.percent,
+        "decimals": metric.decimals,
+        "scale": scale,
+        "values": values,
+    }
+
+
+def _costs(view: StudyView) -> Any:
+    """Yield mean seconds of learning and bytes of the model, noise by data sets by algorithms."""
+    design, rows = view.design, view.finished
+    index = pd.MultiIndex.from_product(
+        [[noise.slug for noise in design.noise], design.datasets, design.algorithms]
+    )
+    shape = (len(design.noise), len(design.datasets), len(design.algorithms))
+    groups = rows.groupby(["noise", "dataset", "algorithm"])
+    for column, label, factor in _COSTS:
+        if column in rows and rows[column].notna().any():
+            means = factor * groups[column].mean().astype("float64").reindex(index).to_numpy().reshape(shape)
+            # Three digits of each, as costs differ by orders of magnitude.
+            texts = [[[_short(value) for value in row] for row in table] for table in means]
+            yield {"name": column, "label": label, "cost": True, "scale": 0, "values": texts}
+
+
+def _short(value: Any) -> float | None:
+    short = float(f"{value:.{_COST_DIGITS}g}")
+    if not math.isfinite(short):
+        return None
+    return int(short) if short.is_integer() else short
+
+
+def _curves(view: StudyView) -> dict[str, Any]:
+    """Return the mean curves over seeds of every data set, noise level and algorithm."""
+    design, curves = view.design, view.results.curves
+    columns = [name for name in _CURVES if name in curves and curves[name].notna().any()]
+    places = {
+        "noise": {noise.slug: place for place, noise in enumerate(design.noise)},
+        "dataset": {name: place for place, name in enumerate(design.datasets)},
+        "algorithm": {name: place for place, name in enumerate(design.algorithms)},
+    }
+    rows = view.finished
+    coded = pd.DataFrame({name: rows[name].map(codes) for name, codes in places.items()})
+    coded = coded.assign(key=rows["key"], seeds=coded.groupby([*places])["noise"].transform("size"))
+    joined = curves[["key", "t", *columns]].merge(coded, on="key")
+    groups = joined.groupby([*places, "t"], sort=True)
+    # Points that all seeds have.
+    whole = groups["key"].size() == groups["seeds"].first()
+    means = groups[columns].mean()[whole].reset_index()
+    budget = _MOST_NUMBERS // max(1, len(coded.drop_duplicates([*places])) * len(columns))
+    points = min(max(budget, _FEWEST_POINTS), _MOST_POINTS)
+    grids: list[list[int]] = [[] for _ in design.datasets]
+    codes, times = means["dataset"].to_numpy(), means["t"].to_numpy()
+    for dataset in range(len(grids)):
+        found = np.unique(times[codes == dataset])
+        kept = np.unique(np.linspace(0, len(found) - 1, min(points, len(found))).round().astype(int))
+        grids[dataset] = found[kept].tolist()
+    slots = [(dataset, t, slot) for dataset, grid in enumerate(grids) for slot, t in enumerate(grid)]
+    kept_means = means.merge(pd.DataFrame(slots, columns=["dataset", "t", "slot"]), on=["dataset", "t"])
+    where = tuple(kept_means[name].to_numpy(np.intp) for name in (*places, "slot"))
+    shape = (*map(len, places.values()), points)
+    quantities = []
+    for column in columns:
+        dense = np.full(shape, np.nan)
+        dense[where] = kept_means[column].to_numpy(np.float64)
+        quantities.append(_quantity(view, column, dense, grids))
+    changes = {
+        places["dataset"][name]: np.asarray(found).tolist()
+        for name, found in zip(rows["dataset"], rows["changes"], strict=True)
+        if isinstance(found, list | np.ndarray)
+    }
+    return {"t": grids, "quantities": quantities, "changes": changes}
+
+
+def _quantity(
+    view: StudyView, column: str, dense: NDArray[np.float64], grids: list[list[int]]
+) -> dict[str, Any]:
+    """Return one quantity of the curves; a cell without a curve is 0."""
+    label, scale, zero = "mistakes (clean labels)", 1, True
+    if column != "mistakes_clean":
+        label, scale, zero = f"{column.replace('_', ' ').removesuffix(' clean')}, %", 10, False
+        dense = 100 * dense
+    if column == "test_accuracy":
+        label, dense = "test error, %", 100 - dense
+    there: Any = np.isfinite(dense).any(axis=3)
+    values = [
+        [
+            [cell[: len(grid)] if known else 0 for cell, known in zip(row, some, strict=True)]
+            for row, some, grid in zip(table, here, grids, strict=True)
+        ]
+        for table, here in zip(_rounded(scale * dense), there.tolist(), strict=True)
+    ]
+    window = view.results.study.get("window") if column.startswith("window") else None
+    return {"label": label, "zero": zero, "scale": scale, "window": window, "values": values}
+
+
+def _winners(view: StudyView) -> dict[str, Any]:
+    """Return the winners of grids, data sets by noise by algorithms, as places in a list of settings."""
+    design = view.design
+    settings: dict[str, int] = {}
+    winners: dict[int, list[list[int | None]]] = {}
+    for tuned in view.results.tuning:
+        names = (tuned.dataset in design.datasets, tuned.noise in design.noise)
+        if not all(names) or tuned.algorithm not in design.algorithms or not tuned.winner:
+            continue
+        text = ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
+        own = winners.setdefault(
+            design.datasets.index(tuned.dataset), [[None] * len(design.algorithms) for _ in design.noise]
+        )
+        place = settings.setdefault(text, len(settings))
+        own[design.noise.index(tuned.noise)][design.algorithms.index(tuned.algorithm)] = place
+    return {"settings": [*settings], "winners": winners}

@@ -1,0 +1,34 @@
+// Make elements of the page.
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (typeof value === "function") node.addEventListener(name, value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+// Return an HTML element; functions among the attributes listen to the event of their name.
+export function element(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function drawn(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export function number(value, digits = 4) {
+  if (value === null || !Number.isFinite(value)) return "–";
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(digits - 2);
+  return value.toLocaleString("en", { maximumSignificantDigits: digits });
+}
+
+export function fixed(value, digits) {
+  if (value === null || !Number.isFinite(value)) return "–";
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+export const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;

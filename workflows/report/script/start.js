@@ -1,0 +1,41 @@
+// Start what the page has.
+import { element } from "./elements.js";
+import { enhance } from "./tables.js";
+import { Visibility, hover } from "./figures.js";
+import { explore } from "./explore.js";
+
+const numbers = JSON.parse(document.getElementById("numbers")?.textContent ?? "null");
+for (const table of document.querySelectorAll("table")) enhance(table);
+if (numbers) {
+  const visibility = new Visibility(numbers.algorithms, () => {});
+  for (const list of document.querySelectorAll(".legend")) visibility.legend(list);
+  hover(numbers.algorithms);
+  explore(numbers, visibility);
+}
+
+for (const code of document.querySelectorAll("pre.copy")) {
+  const button = element("button", { type: "button", click: async () => {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = "Copied";
+  } }, "Copy");
+  code.before(button);
+}
+
+// Paper shows everything: open what is folded, and fold it again afterwards.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("main details:not([open], .menu, .choice details)")];
+  folded.forEach((each) => (each.open = true));
+});
+addEventListener("afterprint", () => folded.forEach((each) => (each.open = false)));
+
+// Mark the section in view among the contents.
+const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+const watch = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue;
+    links.forEach((link) => link.removeAttribute("aria-current"));
+    links.get(target.id)?.setAttribute("aria-current", "true");
+  }
+}, { rootMargin: "-15% 0px -80% 0px" });
+document.querySelectorAll("main section").forEach((section) => watch.observe(section));

@@ -1,0 +1,77 @@
+// Sort, filter and choose columns of every table.
+import { element, plural } from "./elements.js";
+
+// Tables with fewer rows need no filter, with fewer columns no choice of columns.
+const FILTERED = 8, CHOSEN = 4;
+const NUMBER = /^[<≤≥>~]?\s*([-−+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)/i;
+
+// Return the number that a cell begins with, or null.
+export function leading(text) {
+  const found = NUMBER.exec(text.trim());
+  return found ? Number(found[1].replaceAll(",", "").replace("−", "-")) : null;
+}
+
+const textOf = (row, column) => row.cells[column]?.textContent.trim() ?? "";
+
+// Return the rows in the order of a column; rows without a value come last in both directions.
+function ordered(rows, column, down) {
+  const texts = rows.map((row) => textOf(row, column));
+  const numbers = texts.map(leading), shown = texts.filter((text) => !/^[–-]?$/.test(text));
+  const numeric = shown.length > 0 && shown.filter((text) => leading(text) !== null).length > shown.length / 2;
+  const missing = (i) => (numeric ? numbers[i] === null : /^[–-]?$/.test(texts[i]));
+  const compared = (i, j) => (numeric ? numbers[i] - numbers[j] : texts[i].localeCompare(texts[j], "en", { numeric: true }));
+  return rows.map((_, i) => i)
+    .sort((i, j) => missing(i) - missing(j) || (missing(i) ? 0 : (down ? -1 : 1) * compared(i, j)) || i - j)
+    .map((i) => rows[i]);
+}
+
+// Sort by a header: rising, falling, then the table's own order.
+function sortBy(table, head) {
+  const [body] = table.tBodies, heads = [...table.tHead.rows[0].cells];
+  table.own ??= [...body.rows];
+  const next = { ascending: "descending", descending: "none" }[head.getAttribute("aria-sort")] ?? "ascending";
+  heads.forEach((each) => each.removeAttribute("aria-sort"));
+  if (next !== "none") head.setAttribute("aria-sort", next);
+  body.append(...(next === "none" ? table.own : ordered(table.own, heads.indexOf(head), next === "descending")));
+}
+
+function filterOf(table, title) {
+  const told = element("span", { role: "status" });
+  const input = element("input", { type: "search", placeholder: "filter rows", "aria-label": `Filter rows: ${title}`,
+    input: () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const row of table.tBodies[0].rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+        shown += !row.hidden;
+      }
+      told.textContent = words.length ? plural(shown, "row") : "";
+    } });
+  return [input, told];
+}
+
+function columnsOf(table, heads) {
+  const boxes = heads.map((head, i) => {
+    const box = element("input", { type: "checkbox", change: () => {
+      for (const row of table.rows) if (row.cells[i]) row.cells[i].hidden = !box.checked;
+    } });
+    box.checked = true;
+    return element("label", {}, box, ` ${head.textContent}`);
+  });
+  return element("details", { class: "menu" }, element("summary", {}, "Columns"), element("div", {}, ...boxes.slice(1)));
+}
+
+export function enhance(table) {
+  const heads = [...(table.tHead?.rows[0].cells ?? [])], rows = table.tBodies[0]?.rows.length ?? 0;
+  const title = table.caption?.textContent ?? "", tools = [];
+  if (rows >= FILTERED) tools.push(...filterOf(table, title));
+  if (heads.length >= CHOSEN) tools.push(columnsOf(table, heads));
+  if (rows > 1) {
+    for (const head of heads) {
+      const text = head.textContent.trim();
+      if (text) head.replaceChildren(element("button", { type: "button", class: "sort", click: () => sortBy(table, head) }, text));
+    }
+  }
+  if (tools.length) table.closest(".scroll").before(element("div", { class: "tools" }, ...tools));
+}
