@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,9 +151,15 @@ def doctor(study: str | None, out: str, plugins: tuple[str, ...], **options: Any
 @click.command()
 @click.argument("results")
 @click.option("--to", help="Folder of the report.  [default: the results' own folder]")
-def report(results: str, to: str | None) -> None:
-    """Write the report of RESULTS (a folder or URL that `run` wrote to) as HTML, Markdown, CSV and LaTeX."""
-    _report(results, to)
+@click.option("--open", "opened", is_flag=True, help="Open the report in a web browser.")
+def report(results: str, to: str | None, opened: bool) -> None:
+    """Write the report of RESULTS (a folder or URL that `run` wrote to) as HTML, Markdown, CSV and LaTeX.
+
+    If RESULTS is a folder of several results, write all their reports and an index page.
+    """
+    page = _report(results, to)
+    if opened and not webbrowser.open(page.resolve().as_uri()):
+        raise InputError(f"--open: no web browser found: open {page} yourself")
 
 
 def _command_line(name: str) -> str:
@@ -166,14 +173,20 @@ def _absolute(plugins: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(Path(path).resolve()) for path in plugins)
 
 
-def _report(results: str, to: str | None) -> None:
+def _report(results: str, to: str | None) -> Path:
+    """Write the report of results, or of all results in a folder; print and return the path of its page."""
     from .report import write_report
+    from .report.index import results_in, write_index
 
     # The report of results at a URL goes to a local folder.
     if to is None:
         to = f"report/{results.rstrip('/').rpartition('/')[2]}" if "://" in results else results
-    written = write_report(results, Path(to))
-    click.echo(f"report: {next(path for path in written if path.suffix == '.html')}")
+    if "://" not in results and results_in(Path(results)):
+        page, *_ = write_index(Path(results), Path(to))
+    else:
+        page, *_ = write_report(results, Path(to))
+    click.echo(f"report: {page}")
+    return page
 
 
 def _show_failed(cells: pd.DataFrame) -> None:

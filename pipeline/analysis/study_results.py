@@ -32,6 +32,11 @@ class StudyResults:
     tuning: list[Tuned] = field(default_factory=list)
 
 
+def has_results(url: str) -> bool:
+    """Return whether a folder or URL contains results."""
+    return Store(url).exists()
+
+
 def read_results(url: str) -> StudyResults:
     """Read the results in a folder or at a URL; raise InputError if there are none or they are damaged."""
     store = Store(url)

@@ -55,6 +55,13 @@ def test_run_report_and_run_again(singlepass: Call, study_file: Path, tmp_path: 
     (out / "report.html").unlink()
     assert singlepass("report", "results/small").returncode == 0
     assert (out / "report.html").exists()
+    (tmp_path / "results" / "damaged" / "cells").mkdir(parents=True)
+    several = singlepass("report", "results", "--to", "several")
+    assert several.stdout == "report: several/index.html\n"
+    assert (tmp_path / "several" / "small" / "report.html").exists()
+    index = (tmp_path / "several" / "index.html").read_text(encoding="utf-8")
+    assert '<a href="small/report.html">small</a>' in index
+    assert "damaged: study.json is missing" in index
     elsewhere = singlepass("report", "results/small", "--to", "elsewhere")
     assert elsewhere.returncode == 0
     assert (tmp_path / "elsewhere" / "report.html").exists()
@@ -252,6 +259,19 @@ def test_every_parameter_of_every_learner_is_described() -> None:
 
 def test_generated_data_are_not_downloaded(singlepass: Call) -> None:
     assert "nothing to download" in singlepass("data", "fetch", "gauss").stdout
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_report_opens_in_a_browser(
+    found: bool, singlepass: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or found)
+    monkeypatch.setattr("singlepass.workflows.report.write_report", lambda *_: [Path("a b/report.html")])
+    result = singlepass("report", "results/small", "--open")
+    assert opened == [(tmp_path / "a b" / "report.html").as_uri()]
+    if not found:
+        assert_one_line(result, "no web browser found")
 
 
 @pytest.mark.slow

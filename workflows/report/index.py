@@ -1,0 +1,67 @@
+"""Write an index page over several results in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from ...pipeline.analysis.study_results import has_results, read_results
+from ...pipeline.errors import InputError
+from . import render_report
+from .document import Page, rare_collections
+from .page.blocks import Section, Text
+from .page.table import TableBlock, TableCell
+from .page.view import StudyView
+
+_HEADER = ["study", "best mean rank", "data sets", "algorithms", "cells finished", "cells not yet run", "run"]
+
+
+def results_in(folder: Path) -> list[Path]:
+    """Return the folders of results directly in a folder, by name; empty if it is one itself."""
+    if not folder.is_dir() or has_results(str(folder)):
+        return []
+    return sorted(each for each in folder.iterdir() if each.is_dir() and has_results(str(each)))
+
+
+def write_index(folder: Path, out: Path) -> list[Path]:
+    """Write the reports of all results in a folder, and their index; return paths, ``index.html`` first.
+
+    The report of each goes into a folder of its name in `out`. Results without a report are listed with the
+    reason. Raises InputError if `out` cannot be written to.
+    """
+    with rare_collections():
+        rows = [_row(each, out / each.name) for each in results_in(folder)]
+        table = TableBlock("", f"Results in {folder.name}", _HEADER, rows, labels=2, wrap=True)
+        note = Text("Each study's best mean rank is given at its lowest and its highest noise level.", "soft")
+        return Page(
+            f"Results in {folder.name}", [note], [Section("results", "Results", [table])], stem="index"
+        ).write(out)
+
+
+def _row(results: Path, target: Path) -> list[TableCell]:
+    try:
+        found = read_results(str(results))
+        render_report(found, target)
+    except InputError as error:
+        texts = [results.name, str(error), *[""] * (len(_HEADER) - 2)]
+        return [TableCell(text) for text in texts]
+    view = StudyView(found)
+    ranked = [c for c in view.comparisons if c.n]
+    ends = ranked if len(ranked) < 2 else [ranked[0], ranked[-1]]
+    leads = "; ".join(f"{c.mean_ranks.index[0]} ({c.noise.short})" for c in ends)
+    started = pd.to_datetime(view.cells["started"]).max()
+    return [
+        TableCell(str(found.study.get("title") or results.name), link=f"{target.name}/report.html"),
+        *map(
+            TableCell,
+            (
+                leads or "–",
+                f"{len(view.design.datasets):,}",
+                f"{len(view.design.algorithms):,}",
+                f"{view.coverage.ok:,}",
+                f"{view.coverage.missing:,}",
+                "–" if pd.isna(started) else f"{started:%Y-%m-%d %H:%M} UTC",
+            ),
+        ),
+    ]
