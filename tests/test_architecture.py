@@ -71,7 +71,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "pipeline/data/catalogue": ("pipeline/noise", *_FORMATS, "pipeline/data/corpora"),
     "pipeline/data": (*_FORMATS, "pipeline/data/catalogue"),
     "pipeline/study": ("learners", "learners/guests", "pipeline/noise", "pipeline", "pipeline/data"),
-    "pipeline/store": ("pipeline",),
+    "pipeline/store": ("pipeline", "pipeline/data"),
     "pipeline/run": _RUN,
     "pipeline/workers": _WORKERS,
     "pipeline/workers/cluster": (*_WORKERS, "pipeline/workers"),

@@ -16,7 +16,7 @@ import click
 from ..pipeline.errors import InputError
 from .bench import BENCHMARKS, run_bench
 from .paper_commands import reproduce
-from .study_commands import doctor, plan, report, run
+from .study_commands import compare, doctor, merge, plan, report, run, submit, verify
 
 # Set when this process receives SIGTERM: Slurm's time limit, `kubectl delete pod`, systemd.
 _terminated = threading.Event()
@@ -68,7 +68,7 @@ def app() -> None:
     """Benchmark online (single-pass) classifiers: run a study, read its report."""
 
 
-for _command in (run, plan, doctor, report, reproduce):
+for _command in (run, plan, compare, merge, submit, verify, doctor, report, reproduce):
     app.add_command(_command)
 
 
@@ -195,6 +195,34 @@ def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]
 
     for line in convert_all(names, target, options):
         click.echo(line)
+
+
+@app.group()
+def reference() -> None:
+    """List and download reference cells, which `--base reference` takes instead of computing them."""
+
+
+@reference.command("list")
+def list_reference() -> None:
+    """List the studies whose cells are in the reference."""
+    from .reference import show_reference
+
+    show_reference()
+
+
+@reference.command("fetch")
+@click.argument("names", nargs=-1, required=True, metavar="STUDY...")
+def fetch_reference(names: tuple[str, ...]) -> None:
+    """Download the reference cells of each STUDY that does not come with the package, and verify them."""
+    from ..pipeline import data
+    from ..pipeline.store.reference import read_index
+    from .progress import progress_display
+
+    index = read_index()
+    with progress_display() as progress, data.watched(progress.read):
+        places = [index.fetch(name) for name in names]
+    for place in places:
+        click.echo(place)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..pipeline.errors import InputError, did_you_mean
 from ..pipeline.study.study import Study
-from ..pipeline.study.study_file import read_study
+from ..pipeline.study.study_file import extension, read_study
 
 FOLDER = Path(__file__).parent / "studies"
 
@@ -20,10 +20,15 @@ def find_study(name_or_path: str) -> tuple[Study, Path | None]:
     """Return the shipped study of this name, or the study of a TOML file, and the file (None if shipped)."""
     shipped = shipped_studies()
     if name_or_path in shipped:
-        return read_study(shipped[name_or_path]), None
+        return read_study(shipped[name_or_path], shipped), None
     path = Path(name_or_path)
     if path.suffix == ".toml" or path.exists():
-        return read_study(path), path
+        return read_study(path, shipped), path
     raise InputError(
         f"study {name_or_path!r} is neither shipped nor a TOML file: {did_you_mean(name_or_path, shipped)}"
     )
+
+
+def extension_of(file: Path | None) -> str:
+    """Say what the study of a file takes over from the one that it extends; "" if it extends none."""
+    return "" if file is None else extension(file, shipped_studies())

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from ..pipeline.analysis.failures import Failure, failures
 from ..pipeline.errors import InputError
+from ..pipeline.store.bases import BASES
 from ..pipeline.store.schema import STATUSES
 from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
 from ..pipeline.workers.cluster.aside import Attendance
@@ -49,8 +50,10 @@ class RunStatus:
     study: str
     # Number of planned cells; None before the plan is written.
     planned: int | None
-    # Finished cells by status.
+    # Finished cells by status, with those of bases.
     cells: dict[str, int]
+    # How many of them each base has, by its name.
+    from_bases: dict[str, int]
     per_minute: float
     # Seconds until the run ends; None if unknown.
     seconds_left: float | None
@@ -79,6 +82,7 @@ class RunStatus:
         share = f" ({100 * finished / self.planned:.0f}%)" if self.planned else ""
         yield f"{self.url}: study {self.study!r}"
         ends = [f"{n:,} {name}" for name, n in self.cells.items() if name != "ok" and n]
+        ends += [f"{n:,} from {name}" for name, n in self.from_bases.items() if n]
         yield "cells    " + ", ".join([f"{finished:,}{planned} finished{share}", *ends])
         if self.planned is not None and finished >= self.planned:
             yield "rate     all cells are finished"
@@ -121,12 +125,16 @@ def run_status(url: str) -> RunStatus:
     # NaT for cells without a start or duration.
     ended = own["started"] + pd.to_timedelta(own["total_seconds"].astype(float), unit="s")
     per_minute = _per_minute(ended, now)
-    left = None if planned is None else planned - len(own)
+    bases = {each["name"]: each["cells"] for each in store.read_json(BASES).get("bases", [])}
+    cells: dict[str, int] = {status: int((own["status"] == status).sum()) for status in STATUSES}
+    cells["ok"] += sum(bases.values())
+    left = None if planned is None else planned - sum(cells.values())
     return RunStatus(
         url=url,
         study=str(store.read_json("study.json").get("name", "")),
         planned=planned,
-        cells={status: int((own["status"] == status).sum()) for status in STATUSES},
+        cells=cells,
+        from_bases=bases,
         per_minute=per_minute,
         seconds_left=max(left, 0) / per_minute * 60 if per_minute and left is not None else None,
         holder="" if holder is None else str(holder),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import sys
 import webbrowser
@@ -16,12 +17,21 @@ from ..pipeline.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .running.run import Summary
+
 # Largest number of kinds of failures shown on the terminal; the report lists them all.
 FAILURES_SHOWN = 20
 
 _out = click.option("--out", help="Folder or fsspec URL of the results.  [default: results/<study>]")
 _plugin = click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", help="Python file with your own learners."
+)
+_base = click.option(
+    "--base",
+    "bases",
+    multiple=True,
+    metavar="REF",
+    help="Take missing cells from finished results: a folder, a URL or reference.  [default: the last run's]",
 )
 _CLUSTER_OPTIONS = (
     click.option(
@@ -73,8 +83,18 @@ def _on_cluster(options: dict[str, Any]) -> bool:
 )
 @click.option("--allow-mismatch", is_flag=True, help="Also use workers with other versions of packages.")
 @_plugin
+@_base
+@click.option("--rerun-times", is_flag=True, help="Compute the first repetition of bases' cells, for times.")
 @click.option("--retry-failed", is_flag=True, help="Compute failed, crashed and stopped cells again.")
-def run(study: str, out: str | None, plugins: tuple[str, ...], retry_failed: bool, **options: Any) -> None:
+def run(
+    study: str,
+    out: str | None,
+    plugins: tuple[str, ...],
+    bases: tuple[str, ...],
+    rerun_times: bool,
+    retry_failed: bool,
+    **options: Any,
+) -> None:
     """Run the missing cells of STUDY (a shipped study's name or a TOML file), and write its report."""
     on_cluster, workers_write = _on_cluster(options), options["workers_write"]
     if on_cluster and options["threads"] is not None:
@@ -88,11 +108,13 @@ def run(study: str, out: str | None, plugins: tuple[str, ...], retry_failed: boo
     from .progress import progress_display
     from .running.run import run_study
     from .running.workers import WorkerOptions
-    from .shipped import find_study
+    from .shipped import extension_of, find_study
 
     found, file = find_study(study)
     target = out or str(Path("results") / found.name)
     with progress_display() as progress, data.watched(progress.read):
+        if said := extension_of(file):
+            progress.note(said)
         summary = run_study(
             found,
             target,
@@ -102,13 +124,22 @@ def run(study: str, out: str | None, plugins: tuple[str, ...], retry_failed: boo
             options=WorkerOptions(**{key: value for key, value in options.items() if value is not None}),
             retry_failed=retry_failed,
             command=_command_line("run"),
+            bases=_absolute_bases(bases),
+            rerun_times=rerun_times,
         )
-    counts = [f"{summary.computed} cells computed", f"{summary.reused} reused", f"{summary.failed} failed"]
+    _finish(found.name, target, summary)
+
+
+def _finish(name: str, target: str, summary: Summary) -> None:
+    """Print a line about a run, write its report, and exit with status 1 if cells failed."""
+    told = [f"{n} from {base}" for base, n in summary.from_bases.items()]
+    reused = f"{summary.reused} reused" + (f" ({', '.join(told)})" if told else "")
+    counts = [f"{summary.computed} cells computed", reused, f"{summary.failed} failed"]
     if summary.crashed:
         counts.append(f"{summary.crashed} crashed")
     if summary.stopped:
         counts.append(f"{summary.stopped} stopped at the time limit (--retry-failed computes them again)")
-    click.echo(f"{found.name}: {', '.join(counts)}, {summary.seconds:.1f} s")
+    click.echo(f"{name}: {', '.join(counts)}, {summary.seconds:.1f} s")
     _report(target, None)
     if summary.failed or summary.crashed:
         _show_failed(summary.results.cells)
@@ -119,17 +150,135 @@ def run(study: str, out: str | None, plugins: tuple[str, ...], retry_failed: boo
 @click.argument("study")
 @_out
 @_plugin
-def plan(study: str, out: str | None, plugins: tuple[str, ...]) -> None:
+@_base
+def plan(study: str, out: str | None, plugins: tuple[str, ...], bases: tuple[str, ...]) -> None:
     """Estimate the cells, data, memory and time of STUDY, and show which cells and files are missing."""
     from .planning import outline, show_outline
-    from .shipped import find_study
+    from .shipped import extension_of, find_study
 
     found, file = find_study(study)
     target = out or str(Path("results") / found.name)
-    outlined = outline(found, target, file=file, plugins=_absolute(plugins))
+    if said := extension_of(file):
+        click.echo(said)
+    outlined = outline(found, target, file=file, plugins=_absolute(plugins), bases=_absolute_bases(bases))
     show_outline(outlined)
     if outlined.refusal:
         raise InputError(outlined.refusal)
+
+
+@click.command()
+@click.argument("subjects", nargs=-1, required=True, metavar="STUDY | RESULTS...")
+@click.option(
+    "--with", "newcomers", multiple=True, metavar="FILE.py:NAME", help="A learner to compare with STUDY."
+)
+@_out
+@_base
+@click.option("--threads", type=click.IntRange(min=1), help="Threads.  [default: one per core]")
+def compare(
+    subjects: tuple[str, ...],
+    newcomers: tuple[str, ...],
+    out: str | None,
+    bases: tuple[str, ...],
+    threads: int | None,
+) -> None:
+    """Compare a learner with those of STUDY at the cost of its own cells, or finished RESULTS in one report.
+
+    With --with, the cells of STUDY are taken from the bases, by default reference, and a learner runs on the
+    data sets that are on this machine. NAME is a learner of the file, if it has several; without a file, it
+    is the name of a learner as in a study.
+    """
+    from .comparing import compare_results, newcomer, with_newcomers
+    from .progress import progress_display
+
+    if not newcomers:
+        if bases or threads is not None:
+            raise click.UsageError("--base and --threads need --with: finished RESULTS are not run")
+        if len(subjects) < 2:
+            raise click.UsageError("give a learner (--with FILE.py:NAME) or at least two RESULTS")
+        target = out or str(Path("results") / "-and-".join(Path(each).name for each in subjects))
+        urls = _absolute_bases(subjects)
+        compare_results(urls, target, _command_line("compare"), lambda line: click.echo(line, err=True))
+        _report(target, None)
+        return
+    if len(subjects) > 1:
+        raise click.UsageError("--with compares with one STUDY")
+    from ..pipeline import data
+    from .running.run import run_study
+    from .running.workers import WorkerOptions
+    from .shipped import find_study
+
+    study, file = find_study(subjects[0])
+    found = [newcomer(text) for text in newcomers]
+    with progress_display() as progress, data.watched(progress.read):
+        folder = Path() if file is None else file.parent
+        extended = with_newcomers(study, [name for _, name in found], folder, progress.note)
+        target = out or str(Path("results") / extended.name)
+        summary = run_study(
+            extended,
+            target,
+            progress=progress,
+            file=file,
+            plugins=tuple(dict.fromkeys(path for path, _ in found if path)),
+            options=WorkerOptions(threads=threads),
+            command=_command_line("compare"),
+            bases=_absolute_bases(bases) or ("reference",),
+        )
+    _finish(extended.name, target, summary)
+
+
+@click.command()
+@click.argument("results", nargs=-1, required=True)
+@click.option("--out", required=True, help="New folder or fsspec URL of the results.")
+def merge(results: tuple[str, ...], out: str) -> None:
+    """Merge RESULTS of one study from several machines; differing counts of a cell are an error."""
+    from .comparing import merge_results
+
+    click.echo(merge_results(results, out, lambda line: click.echo(line, err=True)))
+
+
+@click.command()
+@click.argument("results")
+@click.option(
+    "--to", type=click.Path(path_type=Path), help="The archive.  [default: <study>.zip in this folder]"
+)
+def submit(results: str, to: Path | None) -> None:
+    """Pack the cells that RESULTS computed, the study and its plug-ins into an archive to be verified."""
+    from .submission import submit as packed
+
+    path, cells = packed(results, to)
+    click.echo(
+        f"{path}: {cells:,} cells, {path.stat().st_size:,} bytes; `singlepass verify {path}` verifies them"
+    )
+
+
+@click.command()
+@click.argument("archive", type=click.Path(path_type=Path))
+@click.option(
+    "--cells", type=click.IntRange(min=1), default=20, show_default=True, help="Cells to compute again."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Draws the sample.  [default: another one each time]"
+)
+@click.option("--trust", is_flag=True, help="Run the code of the archive with your rights.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=1), default=3600.0, show_default=True, help="Time limit."
+)
+@click.option("--memory", type=click.FloatRange(min=1), default=16.0, show_default=True, help="Limit in GB.")
+def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: float, memory: float) -> None:
+    """Compute a random sample of the cells of ARCHIVE (made by `submit`) again, and compare all counts.
+
+    This runs a stranger's code in a subprocess with limits: read SECURITY.md first.
+    """
+    from .submission import verify as verified
+
+    drawn = secrets.randbelow(1 << 32) if seed is None else seed
+    found = verified(archive, cells=cells, seed=drawn, seconds=seconds, memory=memory, trusted=trust)
+    for line in found.problems:
+        click.echo(line, err=True)
+    told = f"{len(found.problems):,} differences" if found.problems else "all counts are equal"
+    sample = f"{len(found.sample):,} of {found.cells:,} cells computed again (--seed {drawn})"
+    click.echo(f"{found.study}: {sample}: {told}")
+    sys.exit(1 if found.problems else 0)
 
 
 @click.command()
@@ -171,6 +320,13 @@ def _command_line(name: str) -> str:
 
 def _absolute(plugins: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(Path(path).resolve()) for path in plugins)
+
+
+def _absolute_bases(bases: tuple[str, ...]) -> tuple[str, ...]:
+    """Return bases as the output records them: folders as absolute paths."""
+    return tuple(
+        base if base == "reference" or "://" in base else str(Path(base).resolve()) for base in bases
+    )
 
 
 def _report(results: str, to: str | None) -> Path:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class StudyResults:
     """The results of the cells that a study plans now."""
 
-    # The tables of the store, without rows of earlier versions of the study.
+    # The tables of the store, without rows of earlier versions of the study. If the store has bases, cells
+    # have a column "base": the name of the base from which a cell was read, None for a cell of the store.
     cells: pd.DataFrame
     curves: pd.DataFrame
     # The validated study as it was run; later versions of the package may not accept it.
@@ -44,6 +45,7 @@ def read_results(url: str) -> StudyResults:
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
     # Check this first, because the error says what to do about results of another version.
     store.check_version()
+    store.use_bases()
     study, plan = store.read_json("study.json"), store.read_json("plan.json")
     for name, content in (("study.json", study), ("plan.json", plan)):
         if not content:
@@ -55,6 +57,9 @@ def read_results(url: str) -> StudyResults:
     # Derive the noise rates here, because results of earlier versions lack this column.
     rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
     cells["noise_rate"] = cells["noise"].map(rates).astype("float64")
+    if store.bases:
+        origin = store.base_of(keys)
+        cells["base"] = [origin[key].name if key in origin else None for key in cells["key"]]
     own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}
     return StudyResults(
         cells,

@@ -17,6 +17,7 @@ the cache under a name.
 
 from __future__ import annotations
 
+from .catalogue.download import mirrored, retrieve
 from .formats.arrays import array_table, frame_table
 from .formats.blocks import Block, stream_blocks, stream_rows
 from .formats.labels import class_name
@@ -25,6 +26,7 @@ from .io.folders import cache_folder, cache_space
 from .io.progress import watched
 from .pins import Pin, pin, unpin
 from .preview import Outlook, convert, describe, fetch, look
+from .remote import absolute
 from .resolve import (
     along_stream,
     classes_alike,
@@ -35,6 +37,7 @@ from .resolve import (
     fitted,
     has_test,
     is_drawn,
+    is_here,
     label_of,
     main_name,
     notes,
@@ -58,6 +61,7 @@ __all__ = [
     "Pin",
     "Stream",
     "TaskRef",
+    "absolute",
     "along_stream",
     "array_table",
     "cache_folder",
@@ -78,18 +82,21 @@ __all__ = [
     "frame_table",
     "has_test",
     "is_drawn",
+    "is_here",
     "keep_arrays",
     "keep_frame",
     "label_of",
     "lacking",
     "look",
     "main_name",
+    "mirrored",
     "notes",
     "open_stream",
     "parcel",
     "pin",
     "pins_of",
     "receive",
+    "retrieve",
     "standardised",
     "stream_blocks",
     "stream_rows",

@@ -109,6 +109,9 @@ class ComposedSource(Source):
                 )
         return found[0]
 
+    def is_here(self, options: Options, *, parsed: bool = False) -> bool:
+        return all(part.source.is_here(part.options, parsed=parsed) for part in self.parts)
+
     def identity(self, options: Options, draw: Draw) -> Hashable:
         return draw
 

@@ -19,7 +19,13 @@ from .io.reading import file_sha256
 from .pins import pinned
 from .remote import copies, is_url, names_at
 from .sources import Dataset, DatasetRow, FixedSource, offered_tasks
-from .tables.cache import converted_classes, converted_fingerprint, converted_notes, converted_table
+from .tables.cache import (
+    converted_classes,
+    converted_fingerprint,
+    converted_notes,
+    converted_table,
+    kept_manifest,
+)
 from .tables.features import apply_feature_options
 from .tables.options import Option, Options, names_of
 from .tables.stream import Table
@@ -79,6 +85,14 @@ class ConvertedSource(FixedSource):
     def fetchable(self, options: Options) -> bool:
         """Return whether missing files can be downloaded."""
         return False
+
+    def is_here(self, options: Options, *, parsed: bool = False) -> bool:
+        try:
+            files = self.files(options, download=False)
+        except InputError:
+            return False
+        there = all(path.exists() for path in files)
+        return there and not (parsed and kept_manifest(self.recipe_of(files, options)) is None)
 
     @abstractmethod
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:

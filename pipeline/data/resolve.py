@@ -289,6 +289,12 @@ def has_test(ref: TaskRef) -> bool:
     return source.has_test(options)
 
 
+def is_here(ref: TaskRef, *, parsed: bool = False) -> bool:
+    """Return whether a task can be opened without a download, or with `parsed` without parsing a file."""
+    source, options = _opened(ref)
+    return source.is_here(options, parsed=parsed)
+
+
 def notes(ref: TaskRef) -> tuple[str, ...]:
     """Return notes on how the features of a task were made, one line each."""
     source, options = _opened(ref)

@@ -108,6 +108,10 @@ class Source(Dataset):
         """Return whether the data have an official test part, without opening them."""
         return False
 
+    def is_here(self, options: Options, *, parsed: bool = False) -> bool:
+        """Return whether the table can be made without a download, or with `parsed` without parsing."""
+        return True
+
     def notes(self, options: Options) -> tuple[str, ...]:
         """Return notes on how the features were made; empty if they have not been made yet."""
         return ()

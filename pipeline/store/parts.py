@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from ..errors import InputError
 from .checksums import check_parquet
 from .folder import Folder
-from .schema import SCHEMAS, as_now, fits, refuse_other_versions, schema_of
+from .schema import OTHER_OUTPUT, SCHEMAS, as_now, fits, refuse_other_versions, schema_of
 from .tables import JUDGED_BY, beaten_keys, in_order, joined, only, read_lean, to_parquet, without
 
 # Incomplete parts older than this were left by killed processes. They only take disk space. Younger ones may
@@ -45,10 +45,10 @@ class _MergedMeanwhile(Exception):
 
 
 class Parts:
-    """The parts in a folder."""
+    """The parts in a folder; `other_version` says what to do if they have another schema version."""
 
-    def __init__(self, folder: Folder) -> None:
-        self.folder, self.url = folder, folder.url
+    def __init__(self, folder: Folder, other_version: str = OTHER_OUTPUT) -> None:
+        self.folder, self.url, self._other_version = folder, folder.url, other_version
 
     def prepare(self) -> None:
         """Create the folders and write a test file; raise InputError if that fails."""
@@ -195,7 +195,7 @@ class Parts:
             check_parquet(source)
             # Not `read_table`, which imports all of Arrow's dataset module first.
             with pq.ParquetFile(source, page_checksum_verification=True) as file:
-                refuse_other_versions(file.schema_arrow, self.url)
+                refuse_other_versions(file.schema_arrow, self.url, self._other_version)
                 if not fits(file.schema_arrow, within):
                     raise pa.ArrowInvalid("columns are missing, or of another type")
                 yield file

@@ -156,14 +156,17 @@ def version_of(schema: pa.Schema) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def refuse_other_versions(schema: pa.Schema, url: str) -> None:
-    """Raise InputError if the version of a part is not readable; `url` is the store's, for the message."""
+# What to do about an output of another version.
+OTHER_OUTPUT: Final = "choose another --out, or move the folder away and run the study again"
+
+
+def refuse_other_versions(schema: pa.Schema, url: str, remedy: str = OTHER_OUTPUT) -> None:
+    """Raise InputError, with the store's URL and a remedy, if the version of a part is not readable."""
     version = version_of(schema)
     if version not in READABLE:
         raise InputError(
             f"{url}: holds results of schema version {version or 'unknown'}, this singlepass reads "
-            f"and writes version {SCHEMA_VERSION}: choose another --out, or move the folder away and run "
-            "the study again"
+            f"and writes version {SCHEMA_VERSION}: {remedy}"
         )
 
 

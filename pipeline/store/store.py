@@ -10,7 +10,7 @@ processes may read the store and write finished cells to it, during that time an
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,12 @@ import pyarrow.parquet as pq
 
 from ..documents import open_document, seal_document
 from ..errors import InputError
+from .bases import BASES, Base
 from .checksums import check_parquet
 from .folder import Folder
 from .locking import Holder, StoreLock, holder_of, locked, silence
 from .parts import Compaction, Parts, compact
-from .schema import PLAN, SCHEMAS, CellResult, schema_of
+from .schema import PLAN, SCHEMAS, CellResult, as_now, schema_of
 from .tables import in_order, joined, part_of, to_frame, to_parquet
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ MARK = "shared.json"
 # What a run's cluster leaves behind if the run is killed, and its number of workers. A run's end removes it.
 CLUSTER = "cluster.json"
 # The small JSON documents of a store, except those of its lock.
-DOCUMENTS = ("study.json", "plan.json", "provenance.json", MARK, CLUSTER)
+DOCUMENTS = ("study.json", "plan.json", "provenance.json", BASES, MARK, CLUSTER)
 # The columns from which progress is computed.
 PROGRESS = ("key", "status", "n_examples", "fit_seconds", "total_seconds", "started", "worker")
 
@@ -54,6 +55,8 @@ class Store:
         self.set_aside: list[str] = []
         #: Set by `exclusive`.
         self.lock: StoreLock | None = None
+        #: Where keys are looked up that the store lacks, in this order; see `use_bases`.
+        self.bases: tuple[Base, ...] = ()
         self._parts = Parts(self.folder)
 
     # -- writing -----------------------------------------------------------------------------------
@@ -88,6 +91,10 @@ class Store:
             results = list({each.row["key"]: each for each in results}.values())
             self._parts.write(*part_of([each.row for each in results], [each.curve for each in results]))
 
+    def write_tables(self, cells: pa.Table, curves: pa.Table) -> None:
+        """Write cells and their curves, given as tables with any columns of the schema, as one part."""
+        self._parts.write(as_now(cells, SCHEMAS["cells"]), as_now(curves, SCHEMAS["curves"]))
+
     def compact(self, *, above: int = MAX_PARTS) -> Compaction | None:
         """Merge parts into few if there are more than `above`; the caller must have the store's lock."""
         return compact(self._parts) if len(self._parts.names()) > above else None
@@ -100,12 +107,60 @@ class Store:
         """Write a small JSON document, with a checksum, to the store's folder."""
         self.folder.write(name, seal_document(content))
 
+    # -- bases -------------------------------------------------------------------------------------
+
+    def use_bases(self, urls: Sequence[str] = ()) -> None:
+        """Look up missing keys in the bases at these URLs, by default in those that the store records."""
+        if not urls:
+            recorded: dict[str, Any] | None = {}
+            # The next access reports an output that cannot be read or written.
+            with contextlib.suppress(InputError):
+                recorded = self._document(BASES)
+            if recorded is None:
+                raise InputError(f"{self.url}/{BASES}: damaged: name the bases again with --base")
+            urls = [each["url"] for each in recorded.get("bases", [])]
+        self.bases = tuple(map(Base, dict.fromkeys(urls)))
+
+    def known_data(self) -> dict[str, str]:
+        """Return the fingerprints of the data of all bases, those of the first base first; see `Base`."""
+        found: dict[str, str] = {}
+        for base in reversed(self.bases):
+            found |= base.fingerprints
+        return found
+
+    def write_bases(self, counts: Mapping[str, int]) -> None:
+        """Record the bases, with the number of the study's cells that each of them has, by URL."""
+        listed = [
+            {"url": base.url, "name": base.name, "cells": counts.get(base.url, 0)} for base in self.bases
+        ]
+        if listed or self.read_json(BASES):
+            self.write_json(BASES, {"bases": listed})
+
+    def base_of(self, keys: Iterable[str]) -> dict[str, Base]:
+        """Return the base of each cell that the store lacks and a base has, by key."""
+        if not self.bases:
+            return {}
+        own, found = self.own_keys(), dict[str, Base]()
+        for key in keys:
+            if key not in own and (base := next((b for b in self.bases if key in b.keys), None)) is not None:
+                found[key] = base
+        return found
+
     # -- reading -----------------------------------------------------------------------------------
 
     def done(self) -> dict[str, str]:
-        """Return the status of every cell in the store, by key."""
+        """Return the status of every cell in the store and its bases, by key."""
+        found = dict.fromkeys((key for base in self.bases for key in base.keys), "ok")
+        return found | self.own_keys()
+
+    def own_keys(self) -> dict[str, str]:
+        """Return the status of every cell in the store itself, by key."""
         table = self._parts.table("cells", ["key", "status"])
         return dict(zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True))
+
+    def own(self, within: str, keys: Sequence[str] | None = None) -> pa.Table:
+        """Return a table ("cells" or "curves", by `within`) without the rows of bases; see `cells`."""
+        return self._parts.table(within, keys=keys)
 
     def new_rows(self, seen: set[str], columns: Sequence[str] = PROGRESS) -> pd.DataFrame:
         """Return the rows of parts written since the last call, with the given columns of the cells table.
@@ -124,7 +179,10 @@ class Store:
         return to_frame(joined(tables, schema), schema)
 
     def cells(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return the cells table, one row per cell, sorted by key; with `keys` only those cells."""
+        """Return the cells table, one row per cell, sorted by key; with `keys` only those cells.
+
+        Rows of cells that only a base has are read from there.
+        """
         return self._sorted("cells", keys)
 
     def curves(self, keys: Sequence[str] | None = None) -> pd.DataFrame:
@@ -132,7 +190,13 @@ class Store:
         return self._sorted("curves", keys)
 
     def _sorted(self, within: str, keys: Sequence[str] | None) -> pd.DataFrame:
-        return to_frame(in_order(self._parts.table(within, keys=keys), within), SCHEMAS[within])
+        tables = [self.own(within, keys)]
+        if self.bases:
+            asked = {key for base in self.bases for key in base.keys} if keys is None else keys
+            origin = self.base_of(asked)
+            for base in self.bases:
+                tables.append(base.table(within, [key for key, each in origin.items() if each is base]))
+        return to_frame(in_order(joined(tables, SCHEMAS[within]), within), SCHEMAS[within])
 
     def plan(self) -> pa.Table:
         """Return the cells that `write_plan` recorded last; raise InputError if it cannot be read."""

@@ -67,6 +67,8 @@ class Plan:
     # By the label of the algorithm.
     learners: Learners
     plugins: tuple[str, ...]
+    # Labels of tasks whose data are not on this machine; their fingerprints are those of a base.
+    absent: frozenset[str] = frozenset()
 
     def tuning_groups(self) -> Iterator[CellGroup]:
         """Yield the tuning cells: one for every point of every grid, on the seed reserved for tuning."""
@@ -119,6 +121,13 @@ class Plan:
         """Yield the evaluation cells that need other cells' support sizes."""
         return _cells(self.matched_groups(sizes))
 
+    def cell(self, group: Group, stage: StageName, seed: int, params: Mapping[str, Scalar]) -> Cell | None:
+        """Return a cell with given parameters, those of a strategy included; None for an unknown group."""
+        for task, noise, entry in self._groups():
+            if (task.label, entry.algorithm.label, noise) == group:
+                return self._group(task, entry, noise, stage, []).cell(seed, tuple(sorted(params.items())))
+        return None
+
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
         """Count cells that lack a support size, by (algorithm, algorithm whose support size it needs)."""
         missing: dict[tuple[str, str], int] = {}
@@ -133,13 +142,37 @@ class Plan:
         return missing
 
     def split_cells(self) -> Iterator[Cell]:
-        """Yield one cell for every split of every task: one per seed, the one for tuning included."""
+        """Yield one cell for every split of every task that is here: one per seed, and one for tuning."""
         entry, noise = self._entries[0], self.study.noise[0]
-        for task in self.tasks:
+        for task in self.here:
             if self.n_tuning_cells:
                 yield from self._group(task, entry, noise, "tune", [(TUNING_SEED, ())]).cells()
             members: list[tuple[int, Params]] = [(seed, ()) for seed in self.seeds_of(task, noise)]
             yield from self._group(task, entry, noise, "run", members).cells()
+
+    @property
+    def here(self) -> list[data.TaskRef]:
+        """Return the tasks whose data are on this machine."""
+        return [task for task in self.tasks if task.label not in self.absent]
+
+    def present(self, label: str) -> Plan:
+        """Return this plan with the data of an absent task, downloaded if possible.
+
+        Raises InputError if the data cannot be had, or are not those of the base.
+        """
+        task = next(each for each in self.tasks if each.label == label)
+        found, known = data.fingerprint(task), self.fingerprints[label]
+        if found != known:
+            raise InputError(
+                f"data set {label!r}: its data differ from those of the base (fingerprint {found[:16]}, "
+                f"there {known[:16]}): run without that base"
+            )
+        return replace(self, absent=self.absent - {label})
+
+    @cached_property
+    def data_fingerprints(self) -> dict[str, str]:
+        """Return the fingerprints by what identifies the data of a task in every study; see `data_id`."""
+        return {data_id(task): self.fingerprints[task.label] for task in self.tasks}
 
     @cached_property
     def n_tuning_cells(self) -> int:
@@ -280,11 +313,25 @@ def _least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...] = ()) -> Plan:
+def data_id(task: data.TaskRef) -> str:
+    """Return what identifies the data of a task: its source, which rows and labels it takes, its options."""
+    return json.dumps([task.source, task.task, task.options])
+
+
+def make_plan(
+    study: Study,
+    *,
+    base: Path | None = None,
+    plugins: tuple[str, ...] = (),
+    known: Mapping[str, str] | None = None,
+    parse: bool = True,
+) -> Plan:
     """Resolve the names of a study, check it and return its plan.
 
     Relative paths of data files start at `base`, by default the current folder. `plugins` are Python files
-    with the user's learners. Raises InputError if anything in the study is unknown, missing or wrong.
+    with the user's learners. `known` has fingerprints of data, by `data_id`, for data that are not on this
+    machine, or without `parse` for files that are not parsed yet. Raises InputError if anything in the study
+    is unknown, missing or wrong.
     """
     for plugin in plugins:
         try:
@@ -302,11 +349,18 @@ def make_plan(study: Study, *, base: Path | None = None, plugins: tuple[str, ...
         found += [(ref, dataset) for ref in data.expand(**dataset.entry, base=base or Path())]
     tasks = [ref for ref, _ in found]
     check_tasks(study, learners, tasks)
+    elsewhere = {task.label: known.get(data_id(task)) for task in tasks} if known else {}
+    absent = {
+        task.label: fingerprint
+        for task in tasks
+        if (fingerprint := elsewhere.get(task.label)) is not None and not data.is_here(task, parsed=not parse)
+    }
     return Plan(
         study=study,
         tasks=tuple(tasks),
         datasets={ref.label: dataset for ref, dataset in found},
-        fingerprints={task.label: data.fingerprint(task) for task in tasks},
+        fingerprints={task.label: absent.get(task.label) or data.fingerprint(task) for task in tasks},
         learners=learners,
         plugins=plugins,
+        absent=frozenset(absent),
     )

@@ -72,6 +72,8 @@ class Study(BaseModel):
     # Heading of the report; the name if empty.
     title: str = ""
     description: str = ""
+    # Name or file of the study whose keys this one takes over; see `study_file.extended`.
+    extends: str = ""
     protocol: ProtocolName = "prequential"
     # A number is a rate of uniform label noise, a table is another model.
     noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 
+from .. import data
 from ..errors import InputError, did_you_mean
 from .specs import DatasetSpec, RankingSpec
 from .study import Study, misplaced
@@ -104,10 +107,105 @@ def parse_study(table: dict[str, Any], source: str = "study") -> Study:
     return study
 
 
-def read_study(path: Path) -> Study:
-    """Read and validate a study file; raise InputError if it describes no valid study."""
+def read_study(path: Path, shipped: Mapping[str, Path] = MappingProxyType({})) -> Study:
+    """Read and validate a study file; raise InputError if it describes no valid study.
+
+    `shipped` are the files of the studies that it can extend by name.
+    """
+    return parse_study(extended(read_table(path), path, shipped), str(path))
+
+
+def extended(table: dict[str, Any], path: Path, shipped: Mapping[str, Path]) -> dict[str, Any]:
+    """Return the table of a study with the keys of the study that it extends, if it extends one.
+
+    The algorithms are those of both studies; one with the label of an earlier one replaces it. Every other
+    key of the table replaces that of the extended study, whose title and description are not taken over.
+    Relative paths of data files start at the folder of the file that names them. `path` is the file of the
+    study, or the folder of a study without a file.
+    """
+    return _Extension(table, path, shipped).table if table.get("extends") else table
+
+
+def extension(path: Path, shipped: Mapping[str, Path]) -> str:
+    """Say in one line what a study file takes over, adds and overrides; "" if it extends no study."""
+    table = read_table(path)
+    return str(_Extension(table, path, shipped)) if table.get("extends") else ""
+
+
+class _Extension:
+    """A table of a study and the table that it extends."""
+
+    def __init__(
+        self, table: dict[str, Any], path: Path, shipped: Mapping[str, Path], seen: tuple[Path, ...] = ()
+    ) -> None:
+        _check_keys(table, str(path))
+        self.own, self.name = table, str(table["extends"])
+        folder = path if path.is_dir() else path.parent
+        file = shipped.get(self.name, folder / self.name)
+        if self.name not in shipped and file.suffix != ".toml":
+            raise InputError(
+                f"{path}: extends: study {self.name!r} is neither shipped nor a TOML file: "
+                f"{did_you_mean(self.name, shipped)}"
+            )
+        if file in seen:
+            raise InputError(f"{path}: extends: {self.name!r} extends itself")
+        base = read_table(file)
+        if base.get("extends"):
+            base = _Extension(base, file, shipped, (*seen, file)).table
+        if "name" not in table:
+            raise InputError(f"{path}: name: this key is required, because results have their own folder")
+        self.base = {key: value for key, value in base.items() if key not in ("title", "description")}
+        if file.parent != folder:
+            self.base["datasets"] = [_with_paths_from(file.parent, each) for each in base.get("datasets", [])]
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """Return the keys of both tables."""
+        both = {_label(each): each for each in _tables(self.base, "algorithms")}
+        both |= {_label(each): each for each in _tables(self.own, "algorithms")}
+        return {**self.base, **self.own, "algorithms": list(both.values())}
+
+    def __str__(self) -> str:
+        mine, theirs = (
+            [_label(each) for each in _tables(table, "algorithms")] for table in (self.own, self.base)
+        )
+        plain = ("name", "title", "description", "extends", "algorithms")
+        parts = {
+            "adds": [label for label in mine if label not in theirs],
+            "replaces": [label for label in mine if label in theirs],
+            "overrides": [key for key in self.own if key not in plain],
+        }
+        told = [f"{verb} {', '.join(names)}" for verb, names in parts.items() if names]
+        return f"{self.own['name']} extends {self.name}: {'; '.join(told) or 'changes nothing'}"
+
+
+def _tables(table: dict[str, Any], key: str) -> list[Any]:
+    """Return the tables of a list; validation reports another value."""
+    found = table.get(key, [])
+    return found if isinstance(found, list) else [found]
+
+
+def _label(entry: Any) -> str:
+    """Return the label of an algorithm's table."""
+    return str(entry.get("label") or entry.get("name")) if isinstance(entry, dict) else str(entry)
+
+
+def _with_paths_from(folder: Path, entry: Any) -> Any:
+    """Return a data set's table whose paths do not depend on the folder of its study file."""
+    if not isinstance(entry, dict):
+        return entry
+    own: dict[str, Any] = {
+        key: data.absolute(str(entry[key]), folder) for key in ("path", "test") if entry.get(key)
+    }
+    if isinstance(entry.get("compose"), list):
+        own["compose"] = [_with_paths_from(folder, each) for each in entry["compose"]]
+    return {**entry, **own}
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """Return the keys of a TOML file; raise InputError if it cannot be read."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such study file") from None
     except IsADirectoryError:
@@ -120,4 +218,3 @@ def read_study(path: Path) -> Study:
         raise InputError(f"{path}: tables or lists are nested too deeply for a study") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return parse_study(table, str(path))

@@ -30,6 +30,7 @@ def run(
     threads: int | None = None,
     *,
     plugins: Sequence[str | Path] = (),
+    base: str | Path | Sequence[str | Path] = (),
     retry_failed: bool = False,
     cell_limit: float | None = None,
     progress: bool = True,
@@ -49,6 +50,8 @@ def run(
         Threads of this process; None: one per core.
     plugins : sequence of str or Path, default=()
         Python files with your own learners.
+    base : str, Path or sequence of them, default=()
+        Finished results, as folders or URLs, or ``"reference"``: their cells are taken, not computed.
     retry_failed : bool, default=False
         Compute failed, crashed and stopped cells again.
     cell_limit : float or None, default=None
@@ -97,6 +100,7 @@ def run(
                 plugins=tuple(str(Path(path).resolve()) for path in plugins),
                 options=options,
                 retry_failed=retry_failed,
+                bases=tuple(map(str, [base] if isinstance(base, str | Path) else base)),
             )
             lost = summary.failed + summary.crashed + summary.stopped
             if lost:

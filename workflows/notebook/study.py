@@ -10,8 +10,8 @@ from typing import Any
 from ...pipeline import data
 from ...pipeline.errors import InputError
 from ...pipeline.study.study import Study as ValidStudy
-from ...pipeline.study.study_file import parse_study
-from ..shipped import find_study
+from ...pipeline.study.study_file import extended, parse_study
+from ..shipped import find_study, shipped_studies
 from .algorithms import algorithm_tables
 from .datasets import dataset_tables
 from .results import plain
@@ -65,6 +65,8 @@ class NotebookStudy:
                 f"study: expected a TOML file, a dictionary or keywords, got a {type(source).__name__}"
             )
         table = {"name": _NAME, **table, **keys}
+        if isinstance(source, Mapping) or "extends" in keys:
+            table = extended(table, Path(), shipped_studies())
         for key, made in (("datasets", dataset_tables), ("algorithms", algorithm_tables)):
             if key in table:
                 table[key] = made(table[key])

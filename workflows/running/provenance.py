@@ -62,7 +62,7 @@ def _of_plan(plan: Plan) -> dict[str, Any]:
     found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {
         "guests": {label: each.package for label, each in plan.learners.items()},
-        "features": {task.label: list(data.notes(task)) for task in plan.tasks},
+        "features": {task.label: list(data.notes(task)) for task in plan.here},
     }
     for name, told in named.items():
         if any(told.values()):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,13 @@ from ...pipeline import data
 from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
 from ...pipeline.run.splits import check_splits
+from ...pipeline.store.merging import refuse_conflicts
 from ...pipeline.store.schema import CellResult
 from ...pipeline.store.store import CLUSTER, MARK, MAX_PARTS, Store, exclusive
 from ...pipeline.study.learner_factory import left_out, missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
-from ...pipeline.workers.environment import Environment
+from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.warned import each_once
 from .progress import RunProgress
 from .provenance import provenance, with_reuse
@@ -48,9 +51,11 @@ class Summary:
 
     # All results of the study in the store.
     results: StudyResults
-    # Cells computed by this run, and cells found in the store.
+    # Cells computed by this run, and cells found in the store or in a base.
     computed: int
     reused: int
+    # How many of the study's cells each base has, by its name.
+    from_bases: dict[str, int]
     # Cells, computed or found, that raised an error, that crashed their process or never ended, and that were
     # stopped at their time limit.
     failed: int
@@ -71,12 +76,23 @@ def refused_splits(plan: Plan) -> str:
     return ""
 
 
-def plan_of(study: Study, file: Path | None, plugins: tuple[str, ...]) -> Plan:
-    """Return the plan of a study; an InputError names its file, if it has one."""
+def plan_of(
+    study: Study,
+    file: Path | None,
+    plugins: tuple[str, ...],
+    store: Store | None = None,
+    *,
+    parse: bool = True,
+) -> Plan:
+    """Return the plan of a study; an InputError names its file, if it has one.
+
+    Data that are not on this machine, or without `parse` not parsed yet, may be those of a base of `store`.
+    """
+    known = {} if store is None else store.known_data()
     if file is None:
-        return make_plan(study, plugins=plugins)
+        return make_plan(study, plugins=plugins, known=known, parse=parse)
     try:
-        return make_plan(study, base=file.parent, plugins=plugins)
+        return make_plan(study, base=file.parent, plugins=plugins, known=known, parse=parse)
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
 
@@ -91,19 +107,24 @@ def run_study(
     options: WorkerOptions = _THREADS,
     retry_failed: bool = False,
     command: str | None = None,
+    bases: Sequence[str] = (),
+    rerun_times: bool = False,
 ) -> Summary:
-    """Run the cells of a study that the store lacks.
+    """Run the cells of a study that the store and its bases lack.
 
     `out` is the folder or fsspec URL of the results. Relative paths in the study start at the folder of
     `file`, or at the current folder without one. `plugins` are Python files with further learners.
     `retry_failed` computes failed, crashed and stopped cells again. `command` is the command line, for the
-    report. Raises InputError if the study, the output or the cluster is wrong.
+    report. `bases` are folders or URLs of finished results, or "reference"; by default those that the output
+    records. `rerun_times` computes the first repetition of their cells here, for its times. Raises InputError
+    if the study, the output, a base or the cluster is wrong.
     """
     began = time.perf_counter()
     # An earlier run in this process may have fixed the tables that this process reads.
     data.unpin()
-    plan = plan_of(study, file, plugins)
     store = Store(out)
+    store.use_bases(bases)
+    plan = plan_of(study, file, plugins, store)
     store.prepare()
     with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:
@@ -118,12 +139,12 @@ def run_study(
             stack.callback(gc.unfreeze)
             gc.freeze()
         # Connect when the first cell needs workers, so that a finished study starts none.
-        connect = cache(lambda: stack.enter_context(workers(options, plan, out, progress)))
+        connect = cache(lambda: stack.enter_context(workers(options, run.plan, out, progress)))
         # A killed run leaves its number of workers, which `status` would show as the current one.
         cluster = store.read_json(CLUSTER)
         if cluster.pop("workers", None) is not None:
             store.write_json(CLUSTER, cluster)
-        run = _Run(plan, store, progress, connect, command, retry_failed)
+        run = _Run(plan, store, progress, connect, command, retry_failed, rerun_times)
         for line in (*missing_learners(plan.learners), *left_out(plugins)):
             progress.note(line)
         stage: Stage | None = Tuning(plan)
@@ -131,12 +152,15 @@ def run_study(
             run.stage(stage)
             for line in stage.lacking():
                 progress.note(line)
-            stage = stage.after(store.cells)
+            stage = stage.after(partial(store.cells, stage.keys))
         run.end()
     results = read_results(out)
     counts = {name: int((results.cells["status"] == name).sum()) for name in ("failed", "crashed", "stopped")}
     reused, seconds = len(results.cells) - run.computed, time.perf_counter() - began
-    return Summary(results=results, computed=run.computed, reused=reused, seconds=seconds, **counts)
+    names = {base.name: n for base in store.bases if (n := run.from_bases[base.url])}
+    return Summary(
+        results=results, computed=run.computed, reused=reused, from_bases=names, seconds=seconds, **counts
+    )
 
 
 class _Run:
@@ -153,9 +177,10 @@ class _Run:
         connect: Callable[[], Workers],
         command: str | None,
         retry_failed: bool,
+        rerun_times: bool,
     ) -> None:
         self.plan, self.store, self.progress, self.connect = plan, store, progress, connect
-        self.command = command
+        self.command, self._rerun_times = command, rerun_times
         done = store.done()
         self.costs = Costs()
         if done:
@@ -164,12 +189,23 @@ class _Run:
         self._slow: set[str] = set()
         self.planned: list[pa.Table] = []
         self.reused = self.computed = 0
-        self._began, self._recorded = datetime.now(UTC), set[str]()
+        # Cells of the plan that are read from each base, by its URL.
+        self.from_bases: Counter[str] = Counter()
+        # Cells of bases that are computed here for their times.
+        self._timed: list[str] = []
+        self._began, self._environments = datetime.now(UTC), dict[str, Environment]()
         self._earlier_runs = store.read_json("provenance.json").get("runs", [])
 
     def stage(self, stage: Stage) -> None:
-        """Compute the cells of a stage that the store lacks."""
+        """Compute the cells of a stage that the store and its bases lack."""
+        origin = self.store.base_of(stage.keys)
+        if self._rerun_times and stage.counts:
+            timed = [key for key in self._first_repetition(stage) if key in origin]
+            self.known.difference_update(timed)
+            self._timed += timed
         work = Work(stage.groups, stage.keys, self.known, stage.later)
+        self.from_bases.update(origin[key].url for key in stage.keys if key in origin and key in self.known)
+        self._need_data(stage)
         if work.missing and not self.computed:
             check_splits(self.plan.split_cells())
             self._note_classes_alike()
@@ -180,10 +216,33 @@ class _Run:
         self.computed += work.missing
         if self.computed:
             self.progress.advance(len(stage.keys) - work.missing)
+            self.store.write_bases(self.from_bases)
             if stage.counts:
                 self.store.write_plan(self.planned)
         if work.missing:
             self._compute(work)
+
+    def _first_repetition(self, stage: Stage) -> Iterator[str]:
+        """Yield the keys of the first seed of each group whose data are here."""
+        for group in stage.groups:
+            if group.spec.dataset.label not in self.plan.absent:
+                first = group.members[0][0]
+                for (seed, _), key in zip(group.members, group.cell_keys(), strict=True):
+                    if seed == first:
+                        yield key
+
+    def _need_data(self, stage: Stage) -> None:
+        """Raise InputError if a cell must be computed on data that cannot be had."""
+        for group in stage.groups if self.plan.absent else ():
+            label = group.spec.dataset.label
+            if label in self.plan.absent and not self.known.issuperset(group.cell_keys()):
+                try:
+                    self.plan = self.plan.present(label)
+                except InputError as error:
+                    raise InputError(
+                        f"no base has all cells of algorithm {group.spec.algorithm!r} on data set {label!r}, "
+                        f"whose data are not here: {error}; or leave it out of the algorithm's datasets"
+                    ) from None
 
     def _compute(self, work: Work) -> None:
         """Run cells and write their results in parts; after an interrupt, still write finished cells."""
@@ -265,17 +324,28 @@ class _Run:
         if not self.computed:
             self._record_study()
             self.store.write_plan(self.planned)
+            self.store.write_bases(self.from_bases)
             runs = with_reuse(self._earlier_runs, self.plan, self.command)
             if runs != self._earlier_runs:
                 self.store.write_json("provenance.json", {"runs": runs})
             self.progress.start(self.total, self.reused)
+        if self.from_bases and (self.computed or not self._earlier_runs):
+            # The number of cells from each base is known now.
+            self._record_run(self._environments or {"": this_environment()})
+        refuse_conflicts(self.store, self._timed)
 
     def record_environments(self, environments: Mapping[str, Environment]) -> None:
         """Write the provenance whenever another machine has joined."""
-        if environments.keys() != self._recorded:
-            self._recorded = set(environments)
-            this_run = provenance(environments, self.plan, self.command, self._began)
-            self.store.write_json("provenance.json", {"runs": [*self._earlier_runs, this_run]})
+        if environments.keys() != self._environments.keys():
+            self._environments = dict(environments)
+            self._record_run(environments)
+
+    def _record_run(self, environments: Mapping[str, Environment]) -> None:
+        this_run = provenance(environments, self.plan, self.command, self._began)
+        if self.from_bases:
+            names = {base.url: base.name for base in self.store.bases}
+            this_run["bases"] = {names[url]: f"{n:,} cells" for url, n in self.from_bases.items()}
+        self.store.write_json("provenance.json", {"runs": [*self._earlier_runs, this_run]})
 
     @property
     def total(self) -> int:
@@ -283,5 +353,7 @@ class _Run:
         return self.plan.n_tuning_cells + self.plan.n_evaluation_cells
 
     def _record_study(self) -> None:
-        self.store.write_json("plan.json", {"planned": self.total})
+        plugins = {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in self.plan.plugins}
+        fingerprints = self.plan.data_fingerprints
+        self.store.write_json("plan.json", {"planned": self.total, "data": fingerprints, "plugins": plugins})
         self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))

@@ -22,7 +22,7 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
     rows of the smallest data set; examples and seconds are scaled to all of its rows. `rows` gives each
     task's number of rows by label, 0 if unknown. The list is empty without data, or if no trial finished.
     """
-    tasks = [task for task in plan.tasks if rows[task.label]]
+    tasks = [task for task in plan.here if rows[task.label]]
     if not tasks:
         return []
     task, study = min(tasks, key=lambda each: rows[each.label]), plan.study

@@ -128,7 +128,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         patience = wait if options.patience is None else options.patience
         plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
         _check_sendable(plan)
-        pins, must = data.pins_of(plan.tasks), bool(options.workers_write)
+        pins, must = data.pins_of(plan.here), bool(options.workers_write)
         preparation = Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
         seen: set[str] = set()
         if options.shares_output:

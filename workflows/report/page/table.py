@@ -30,7 +30,8 @@ Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 class TableCell:
     """One table entry: its text, and whether it is bold (`best`) and carries a warning sign (`flag`).
 
-    `mark` is an SVG that the page shows before the text; `link` is a path that the text leads to.
+    `mark` is an SVG that the page shows before the text; `link` is a path that the text leads to. An entry
+    that was measured elsewhere is `grey`, in files italic.
     """
 
     text: str
@@ -38,6 +39,7 @@ class TableCell:
     flag: bool = False
     mark: str = ""
     link: str = ""
+    grey: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class TableBlock:
         lines = [[markdown(head) or " " for head in self.header], rule]
         for row in self.rows:
             texts = [(cell, _linked(cell) + (" ⚠" if cell.flag else "")) for cell in row]
+            texts = [(cell, f"*{text}*" if cell.grey else text) for cell, text in texts]
             lines.append([f"**{text}**" if cell.best else text for cell, text in texts])
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -99,6 +102,7 @@ class TableBlock:
         ]
         for row in self.rows:
             texts = [(cell, latex(cell.text) + ("$^{*}$" if cell.flag else "")) for cell in row]
+            texts = [(cell, f"\\textit{{{text}}}" if cell.grey else text) for cell, text in texts]
             entries = [f"\\textbf{{{text}}}" if cell.best else text for cell, text in texts]
             lines.append(" & ".join(entries) + " \\\\")
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", "\\end{table}", ""])
@@ -124,6 +128,7 @@ def tabulate(
     write: Callable[[Any], str] | Sequence[Callable[[Any], str]] = str,
     bold: Any = (),
     flags: Any = (),
+    grey: Any = (),
     marks: Mapping[Any, str] | None = None,
     labels: int = 1,
     **options: Any,
@@ -131,17 +136,22 @@ def tabulate(
     """Return a table block with one row per row of a frame, whose column names are the header.
 
     The first `labels` columns are text. `write` turns the other values into texts, or gives one function for
-    each of the last columns; missing values become dashes. `bold` and `flags` are masks, as high as the
-    frame, of as many of its last columns as they are wide. `marks` gives SVG marks by the entry of the first
-    column. `options` are further fields of `TableBlock`.
+    each of the last columns; missing values become dashes. `bold`, `flags` and `grey` are masks, as
+    high as the frame, of as many of its last columns as they are wide. `marks` gives SVG marks by the entry
+    of the first column. `options` are further fields of `TableBlock`.
     """
     writers = [write] * (frame.shape[1] - labels) if callable(write) else [*write]
     writers = [str] * (frame.shape[1] - len(writers)) + writers
-    best, flagged = (_widened(mask, frame.shape) for mask in (bold, flags))
+    best, flagged, away = (_widened(mask, frame.shape) for mask in (bold, flags, grey))
     rows = [
         [
-            TableCell("–" if value is None or value != value else write(value), bool(strong), bool(flag))
-            for value, write, strong, flag in zip(values, writers, best[i], flagged[i], strict=True)
+            TableCell(
+                "–" if value is None or value != value else write(value),
+                best=bool(best[i, j]),
+                flag=bool(flagged[i, j]),
+                grey=bool(away[i, j]),
+            )
+            for j, (value, write) in enumerate(zip(values, writers, strict=True))
         ]
         for i, values in enumerate(frame.itertuples(index=False, name=None))
     ]

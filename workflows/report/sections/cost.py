@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,10 @@ _NOTE = (
     "within a time limit, the one with the least error counts. Times are of learning alone and depend on "
     "the machine. The shortest of all seeds is taken, because other processes can only make times longer."
 )
+
+
+# Added to a note; the field is the name of the base.
+_GREY = "Grey: measured where {} was computed; `singlepass run --rerun-times` measures it here."
 
 
 def section(view: StudyView) -> Section:
@@ -48,7 +53,8 @@ def section(view: StudyView) -> Section:
         writers.append(partial(queries.show, unit=True))
         metrics.append(queries)
         of_queries = "Labels asked for: share of the examples, mean over all cells. "
-    rate = done.assign(rate=speed.of(done)).groupby("algorithm")["rate"].median()
+    timed, elsewhere = _measured(done)
+    rate = timed.assign(rate=speed.of(timed)).groupby("algorithm")["rate"].median()
     columns["examples/s"] = rate.reindex(design.algorithms).tolist()
     metrics.insert(1, speed)
     data = pd.concat([averages.long_table(metric, design).assign(metric=metric.name) for metric in metrics])
@@ -59,10 +65,24 @@ def section(view: StudyView) -> Section:
         write=[*writers, speed.show],
         note=f"Updates: mean over {_averaged(done, design)}. {of_queries}"
         "Speed: median over all cells, of the learner's own pass. It depends on the machine and on how many "
-        "cells ran at once, so algorithms are not ranked by it.",
+        "cells ran at once, so algorithms are not ranked by it."
+        + (f" {_GREY.format(', '.join(sorted(set(elsewhere.values()))))}" if elsewhere else ""),
+        grey=np.array([[name in elsewhere] for name in design.algorithms]),
         data=data,
     )
     return Section("cost", "Updates and speed", [table])
+
+
+def _measured(done: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, str]]:
+    """Return the cells whose times count, and the base of each algorithm that was timed only there.
+
+    If cells of an algorithm were computed by this run, only their times count.
+    """
+    if "base" not in done:
+        return done, {}
+    here = done["base"].isna()
+    own = here.groupby(done["algorithm"]).transform("any")
+    return done[here | ~own], done[~own].groupby("algorithm")["base"].first().to_dict()
 
 
 def _averaged(compared: pd.DataFrame, design: Design) -> str:
@@ -97,6 +117,9 @@ def within_seconds(view: StudyView) -> Section | None:
                 error_by_size(*drawn, legend=True),
             )
         )
+    if elsewhere := _measured(view.finished)[1]:
+        bases = ", ".join(sorted(set(elsewhere.values())))
+        tables.append(Text(f"{', '.join(elsewhere)}: measured where {bases} was computed.", "note"))
     joined = Text(
         "Every point is an algorithm with one size of budget; those of one algorithm are joined.", "soft"
     )

@@ -1,0 +1,102 @@
+"""Unite the cells of several stores, and compare the results that two of them have of the same cell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import InputError
+from .schema import CELLS, CURVES, IDENTITY, PLAN, PROVENANCE, SCHEMAS, as_now
+from .store import Store
+
+
+def _counted(schema: pa.Schema) -> list[str]:
+    """Return the columns in which all machines must agree: integers, and lists of integers."""
+    # The number of repetitions depends on the study that planned the cell.
+    left_out = {*PROVENANCE, "repetitions"}
+    return [
+        field.name
+        for field in schema
+        if field.name not in left_out
+        and pa.types.is_integer(field.type.value_type if pa.types.is_list(field.type) else field.type)
+    ]
+
+
+COUNTED = {"cells": _counted(CELLS), "curves": _counted(CURVES)}
+
+
+# Key, column, and the values in two stores.
+Conflict: TypeAlias = tuple[str, str, Any, Any]
+
+
+def conflicts(first: pa.Table, second: pa.Table, within: str = "cells") -> Iterator[Conflict]:
+    """Yield each difference between two tables in a count of the same row.
+
+    `within` is "cells" or "curves". Rows that only one table has are not compared, nor failed cells, nor
+    columns that are null in one table, which earlier versions did not have.
+    """
+    tables = [as_now(table, SCHEMAS[within]) for table in (first, second)]
+    if within == "cells":
+        tables = [table.filter(pc.equal(table["status"], "ok")) for table in tables]
+    rows = [pd.MultiIndex.from_frame(table.select(IDENTITY[within]).to_pandas()) for table in tables]
+    common = rows[0].intersection(rows[1])
+    tables = [table.take(pa.array(own.get_indexer(common))) for table, own in zip(tables, rows, strict=True)]
+    for name in COUNTED[within]:
+        columns = [table[name].combine_chunks() for table in tables]
+        if columns[0].equals(columns[1]):
+            continue
+        for key, *values in zip(tables[0]["key"], *columns, strict=True):
+            mine, other = (value.as_py() for value in values)
+            if mine != other and None not in (mine, other):
+                yield key.as_py(), name, mine, other
+
+
+def refuse_conflicts(store: Store, keys: Collection[str]) -> None:
+    """Raise InputError if the store's own result of a cell differs from that of one of its bases."""
+    for base in store.bases if keys else ():
+        shared = [key for key in keys if key in base.keys]
+        own = store.own("cells", shared)
+        for key, column, mine, other in conflicts(own, base.table("cells", shared)):
+            raise InputError(_message(own, key, column, (store.url, mine), (base.name, other)))
+
+
+def _message(cells: pa.Table, key: str, column: str, *values: tuple[str, Any]) -> str:
+    """Name a cell, its column, and who has which value."""
+    row = next(row for row in cells.to_pylist() if row["key"] == key)
+    what = f"{row['algorithm']} on {row['dataset']}, noise {row['noise']}, seed {row['seed']}"
+    told = ", ".join(f"{value} in {where}" for where, value in values)
+    return f"cell {key} ({what}): {column} is {told}: one of them was changed, or computed by other code"
+
+
+def merge_cells(stores: Sequence[Store], out: Store) -> int:
+    """Write the own cells of stores to another store, each once, and return their number.
+
+    Raises InputError, before anything is written, if two stores have different counts of a cell.
+    """
+    keys = [store.own_keys() for store in stores]
+    for place, store in enumerate(stores):
+        for earlier, other in enumerate(stores[:place]):
+            shared = sorted(keys[place].keys() & keys[earlier].keys())
+            for within in SCHEMAS if shared else ():
+                tables = other.own(within, shared), store.own(within, shared)
+                for key, column, mine, theirs in conflicts(*tables, within):
+                    cells = other.own("cells", [key])
+                    raise InputError(_message(cells, key, column, (other.url, mine), (store.url, theirs)))
+    taken: dict[str, str] = {}
+    for store, own in zip(stores, keys, strict=True):
+        new = [key for key, status in own.items() if taken.get(key) not in ("ok", status)]
+        if new:
+            out.write_tables(store.own("cells", new), store.own("curves", new))
+        taken |= {key: own[key] for key in new}
+    out.compact(above=1)
+    return len(taken)
+
+
+def merge_plans(stores: Sequence[Store]) -> pa.Table:
+    """Return the planned cells of all stores, each once; raise InputError if a plan is missing."""
+    joined = pa.concat_tables([store.plan() for store in stores]).to_pandas()
+    return pa.Table.from_pandas(joined.drop_duplicates(), PLAN, preserve_index=False)

@@ -1,0 +1,178 @@
+"""Find the reference cells: results of shipped studies that come with the package or were downloaded.
+
+``reference_cells/index.json`` declares them. A small study is a folder next to it, which is a store with few
+columns and short curves (see `compact_copy`). A larger one is an archive of such a folder, with a URL, which
+`ReferenceIndex.fetch` downloads into the cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .. import data
+from ..documents import seal_document
+from ..errors import InputError, did_you_mean
+from .archive import unpack
+from .folder import Folder
+from .parts import Parts
+from .schema import METADATA, READABLE, SCHEMA_VERSION, with_values
+from .tables import only, to_parquet
+
+# The name of the reference cells as a base.
+REFERENCE = "reference"
+FOLDER = Path(__file__).parent / "reference_cells"
+
+
+@dataclass(frozen=True)
+class ReferenceStudy:
+    """An entry of the index."""
+
+    study: str
+    cells: int
+    # Size and SHA-256 of its files in the order of their names, or of its archive if it has a URL.
+    bytes: int
+    sha256: str
+    # The commit and the versions that computed the cells.
+    commit: str
+    versions: dict[str, str] = field(default_factory=dict)
+    # Where its archive is; empty for cells that come with the package.
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class ReferenceIndex:
+    """The reference cells of a release; `folder` has those that come with the package."""
+
+    release: str
+    studies: list[ReferenceStudy]
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Return what reports call these cells."""
+        return f"{REFERENCE}-{self.release}"
+
+    def place(self, entry: ReferenceStudy) -> Path:
+        """Return the folder of a study's cells, which may not have been downloaded."""
+        parent = data.cache_folder() / REFERENCE / self.release if entry.url else self.folder
+        return parent / entry.study
+
+    def present(self) -> Iterator[ReferenceStudy]:
+        """Yield the studies whose cells are on this machine."""
+        return (entry for entry in self.studies if self.place(entry).is_dir())
+
+    def fetch(self, name: str) -> Path:
+        """Download the cells of a study unless they are here; return their folder.
+
+        Raises InputError for an unknown study, or if the archive cannot be downloaded or is not the declared
+        one.
+        """
+        entries = {entry.study: entry for entry in self.studies}
+        if name not in entries:
+            raise InputError(f"reference {name!r}: no such study: {did_you_mean(name, entries)}")
+        entry = entries[name]
+        place = self.place(entry)
+        if entry.url and not place.is_dir():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            archive, reasons = data.retrieve(
+                f"{name}.zip", [data.mirrored(entry.url)], f"sha256:{entry.sha256}", place.parent
+            )
+            if archive is None:
+                raise InputError(f"reference {name!r}: the download failed ({'; '.join(reasons)})")
+            unpack(archive, place)
+            archive.unlink()
+        return place
+
+
+def read_index(folder: Path = FOLDER) -> ReferenceIndex:
+    """Return the index; raise InputError if its cells have a schema that this version cannot read."""
+    content: dict[str, Any] = json.loads((folder / "index.json").read_text("utf-8"))
+    if content["schema"] not in READABLE:
+        raise InputError(
+            f"base {REFERENCE}: its cells have schema version {content['schema']}, this singlepass reads "
+            f"version {SCHEMA_VERSION}: leave --base {REFERENCE} out, or install the version that made them"
+        )
+    studies = [ReferenceStudy(**entry) for entry in content["studies"]]
+    return ReferenceIndex(content["release"], studies, folder)
+
+
+def checksum(place: Path) -> tuple[int, str]:
+    """Return the size and SHA-256 of a file, or of all files of a folder in the order of their names."""
+    digest, size = hashlib.sha256(), 0
+    for path in [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file()):
+        content = path.read_bytes()
+        digest.update(content)
+        size += len(content)
+    return size, digest.hexdigest()
+
+
+# Largest size of the cells that come with the package.
+MOST_BYTES = 20_000_000
+# Points of a learning curve in a compact copy.
+POINTS = 10
+# Columns that a compact copy leaves out: where and when a cell ran, and times that no table shows.
+_LEFT_OUT = {"total_seconds", "started", "worker", "traceback", "attempts", "error"}
+# Rows with equal values next to each other take less space.
+_SORTED_BY = [(name, "ascending") for name in ("stage", "dataset", "algorithm", "noise", "params", "seed")]
+# Zstandard's densest usual level: the copy is written once and read often.
+_LEVEL = 19
+
+
+def compact_copy(source: str, keys: list[str], folder: Path, documents: dict[str, dict[str, Any]]) -> int:
+    """Write the successful cells of a store with these keys to a new folder, and return their number.
+
+    The copy is a store. Final cells keep at most `POINTS` points of their curves, tuning cells none. Times
+    have three digits. `documents` are its JSON documents, by name.
+    """
+    parts, planned = Parts(Folder(source)), pa.array(keys, pa.string())
+    cells = only(parts.table("cells"), planned)
+    cells = cells.filter(pc.equal(cells["status"], "ok")).sort_by(_SORTED_BY)
+    final = cells.filter(pc.equal(cells["stage"], "run"))["key"]
+    curves = thinned(parts.table("curves", keys=final.to_pylist()), final)
+    for within, table in (("cells", _few_columns(cells)), ("curves", _few_columns(curves, "fit_seconds"))):
+        names = [name for name in table.column_names if name not in ("key", "fit_seconds")]
+        content = to_parquet(table, compression_level=_LEVEL, use_dictionary=names)
+        (folder / within).mkdir(parents=True)
+        (folder / within / "part-reference.parquet").write_bytes(content)
+    for name, document in documents.items():
+        (folder / name).write_bytes(seal_document(document))
+    return len(cells)
+
+
+def thinned(curves: pa.Table, keys: pa.ChunkedArray) -> pa.Table:
+    """Return at most `POINTS` points of each curve, its first and last included, in the order of `keys`."""
+    place = pc.index_in(curves["key"], keys.combine_chunks()).to_numpy()
+    order = np.lexsort((curves["t"].to_numpy(), place))
+    ends = np.flatnonzero(np.diff(np.append(place[order], -1))) + 1
+    starts = np.append(0, ends[:-1])
+    kept = [
+        start + np.unique(np.linspace(0, end - start - 1, min(POINTS, end - start)).round().astype(int))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    return curves.take(pa.array(order[np.concatenate(kept)] if kept else []))
+
+
+def _few_columns(table: pa.Table, *left_out: str) -> pa.Table:
+    """Return a table without columns that a copy leaves out or that have no value, times in three digits."""
+    names = [
+        name
+        for name in table.column_names
+        if name in with_values(table) and name not in {*_LEFT_OUT, *left_out}
+    ]
+    kept = table.select(names).replace_schema_metadata(METADATA)
+    if "fit_seconds" in names:
+        seconds = [
+            None if value is None else float(f"{value:.2e}") for value in kept["fit_seconds"].to_pylist()
+        ]
+        at = names.index("fit_seconds")
+        kept = kept.set_column(at, table.schema.field("fit_seconds"), pa.array(seconds, pa.float64()))
+    return kept

@@ -1,0 +1,204 @@
+"""Test comparisons with a newcomer and of finished runs, and merging results of several machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from singlepass.pipeline.analysis.study_results import read_results
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.pipeline.store.store import Store, exclusive
+from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.comparing import compare_results, merge_results, newcomer, with_newcomers
+from singlepass.workflows.running.run import run_study
+
+from .conftest import Silent
+
+Call = Callable[..., Any]
+STUDY: dict[str, Any] = {
+    "name": "whole",
+    "protocol": "holdout",
+    "noise": [0.0, 0.2],
+    "seeds": 3,
+    "checkpoints": 3,
+    "datasets": [
+        {"name": "gauss", "n_train": 60, "n_test": 30},
+        {"name": "breast-cancer", "max_examples": 80},
+    ],
+    "algorithms": [{"name": "Perceptron"}, {"name": "AROW", "r": [0.1, 1.0]}],
+}
+GRID, FINAL = 8, 24
+PLUGIN = """
+class {name}:
+    def partial_fit(self, X, y, classes=None):
+        return self
+    def predict(self, X):
+        return [1] * len(X)
+"""
+
+
+def run(out: Path, **keys: Any) -> str:
+    run_study(parse_study({**STUDY, **keys}), str(out), progress=Silent())
+    return str(out)
+
+
+def assert_same_cells(found: str, whole: str) -> None:
+    tables = [read_results(url) for url in (found, whole)]
+    cells = [each.cells.drop(columns=["base", *PROVENANCE], errors="ignore") for each in tables]
+    pd.testing.assert_frame_equal(*cells)
+    curves = [each.curves.drop(columns="fit_seconds") for each in tables]
+    pd.testing.assert_frame_equal(*curves)
+    assert tables[0].tuning == tables[1].tuning
+
+
+def with_changed_cell(folder: str, column: str) -> str:
+    """Raise a count of one final cell in a store, and return the cell's key."""
+    store = Store(folder)
+    with exclusive(store):
+        store.compact(above=1)
+    [part] = (Path(folder) / "cells").iterdir()
+    cells, curves = store.own("cells").to_pylist(), store.own("curves")
+    row = next(row for row in cells if row["stage"] == "run" and row["algorithm"] == "AROW")
+    row[column] += 1
+    for within in ("cells", "curves"):
+        (Path(folder) / within / part.name).unlink()
+    store.write_tables(
+        store.own("cells").schema.empty_table().from_pylist(cells, store.own("cells").schema), curves
+    )
+    return str(row["key"])
+
+
+def test_two_halves_are_the_whole(tmp_path: Path) -> None:
+    halves = [run(tmp_path / "a", seeds=[0, 2]), run(tmp_path / "b", seeds=[1])]
+    whole, merged, notes = run(tmp_path / "whole"), str(tmp_path / "merged"), list[str]()
+    line = merge_results(halves, merged, notes.append)
+    assert line == f"{merged}: {GRID + FINAL} cells of {halves[0]}, {halves[1]}"
+    assert notes == []
+    assert_same_cells(merged, whole)
+    assert len(read_results(merged).cells) == read_results(merged).planned == GRID + FINAL
+    # A run finds every cell, and nothing else to do.
+    again = run_study(parse_study(STUDY), merged, progress=Silent())
+    assert (again.computed, again.reused) == (0, GRID + FINAL)
+
+
+def test_a_half_of_the_algorithms_and_of_the_data_sets(tmp_path: Path) -> None:
+    halves = [
+        run(tmp_path / "a", algorithms=STUDY["algorithms"][:1]),
+        run(tmp_path / "b", algorithms=STUDY["algorithms"][1:], datasets=STUDY["datasets"][:1]),
+        run(tmp_path / "c", algorithms=STUDY["algorithms"][1:], datasets=STUDY["datasets"][1:]),
+    ]
+    merge_results(halves, str(tmp_path / "merged"), lambda line: None)
+    assert_same_cells(str(tmp_path / "merged"), run(tmp_path / "whole"))
+
+
+@pytest.mark.parametrize("column", ["mistakes", "test_mistakes"])
+def test_a_changed_count_is_caught(tmp_path: Path, column: str) -> None:
+    halves = [run(tmp_path / "a"), run(tmp_path / "b", seeds=2)]
+    key = with_changed_cell(halves[1], column)
+    cell = rf"^cell {key} \(AROW on .*, noise .*, seed \d\)"
+    line = rf"{cell}: {column} is (\d+) in .*/a, (\d+) in .*/b: one of them"
+    with pytest.raises(InputError, match=line):
+        merge_results(halves, str(tmp_path / "merged"), lambda line: None)
+    assert not read_cells(tmp_path / "merged")
+
+
+def read_cells(out: Path) -> dict[str, str]:
+    return Store(str(out)).own_keys()
+
+
+def test_merging_needs_results_and_a_new_output(tmp_path: Path) -> None:
+    half = run(tmp_path / "a", seeds=1)
+    with pytest.raises(InputError, match=r"none: no results here"):
+        merge_results([half, str(tmp_path / "none")], str(tmp_path / "out"), lambda line: None)
+    with pytest.raises(InputError, match="has results already: choose another --out"):
+        merge_results([half, half], half, lambda line: None)
+
+
+def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
+    halves = [run(tmp_path / "a", seeds=1), run(tmp_path / "b", seeds=[1], title="Other")]
+    notes: list[str] = []
+    merge_results(halves, str(tmp_path / "merged"), notes.append)
+    assert notes == [f"{halves[1]}: title of its study differ; those of {halves[0]} are kept"]
+
+
+def test_finished_runs_in_one_report(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", name="one", algorithms=STUDY["algorithms"])
+    two = run(
+        tmp_path / "two",
+        name="two",
+        seeds=2,
+        algorithms=[{"name": "Perceptron"}, {"name": "AROW", "r": 1.0}, {"name": "NHERD"}],
+    )
+    notes: list[str] = []
+    compare_results([one, two], str(tmp_path / "both"), "singlepass compare", notes.append)
+    assert notes == ["seeds that only one of them has are left out: 2"]
+    found = read_results(str(tmp_path / "both"))
+    final = found.cells[found.cells["stage"] == "run"]
+    assert final["algorithm"].value_counts().to_dict() == dict.fromkeys(
+        ("Perceptron", "AROW", "AROW (two)", "NHERD"), 8
+    )
+    assert set(final.loc[final["algorithm"] == "NHERD", "base"]) == {two}
+    # Nothing is copied.
+    assert not read_cells(tmp_path / "both")
+    assert len(found.cells) == found.planned
+
+
+def test_runs_that_cannot_be_compared(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", seeds=1)
+    other = run(tmp_path / "other", seeds=1, test_fraction=0.2)
+    with pytest.raises(
+        InputError, match=r"not comparable: test_fraction is 0\.3 in one and 0\.2 in the other"
+    ):
+        compare_results([one, other], str(tmp_path / "both"), None, lambda line: None)
+    other = run(tmp_path / "seeds", seeds=[1])
+    with pytest.raises(InputError, match="no seeds in common: nothing to compare"):
+        compare_results([one, other], str(tmp_path / "both"), None, lambda line: None)
+
+
+def test_a_newcomer_is_the_focus_of_the_report(tmp_path: Path) -> None:
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(PLUGIN.format(name="FocusedOne"))
+    path, name = newcomer(str(plugin))
+    assert (path, name) == newcomer(f"{plugin}:FocusedOne") == (str(plugin), "FocusedOne")
+    assert newcomer("NHERD") == ("", "NHERD")
+    study = with_newcomers(parse_study(STUDY), [name], tmp_path, lambda line: None)
+    assert study.name == "whole-with-FocusedOne"
+    assert [each.label for each in study.algorithms] == ["Perceptron", "AROW", "FocusedOne"]
+    assert study.rankings[0].focus == "FocusedOne"
+    with pytest.raises(InputError, match="has no learner 'Others': "):
+        newcomer(f"{plugin}:Others")
+    plugin.write_text(PLUGIN.format(name="FocusedOne") + PLUGIN.format(name="FocusedTwo"))
+    with pytest.raises(InputError, match="has 2 learners: name one of FocusedOne, FocusedTwo after a colon"):
+        newcomer(str(plugin))
+
+
+def test_a_newcomer_runs_where_data_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path / "empty"))
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
+    datasets = [*STUDY["datasets"], {"name": "usps", "task": "pairs"}]
+    notes: list[str] = []
+    study = with_newcomers(parse_study({**STUDY, "datasets": datasets}), ["NHERD"], tmp_path, notes.append)
+    assert notes == ["data not here: NHERD does not run on usps"]
+    assert study.algorithms[-1].datasets == ["gauss", "breast-cancer"]
+
+
+def test_the_command_line(singlepass: Call, study_file: Path, tmp_path: Path) -> None:
+    assert singlepass("run", "small.toml", "--out", "a").returncode == 0
+    done = singlepass("compare", "small.toml", "--with", "NHERD", "--base", "a", "--out", "b")
+    assert done.returncode == 0, done.stderr
+    assert "8 cells computed, 28 reused" in done.stdout
+    assert (tmp_path / "b/report.html").exists()
+    merged = singlepass("merge", "a", "b", "--out", "c")
+    assert merged.stdout == "c: 36 cells of a, b\n"
+    for wrong in (
+        ["compare", "a"],
+        ["compare", "a", "b", "--base", "c"],
+        ["compare", "a", "b", "--with", "NHERD"],
+    ):
+        assert singlepass(*wrong).returncode == 2

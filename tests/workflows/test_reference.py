@@ -1,0 +1,233 @@
+"""Test the reference cells: whether the code names them, and how they are made, listed and downloaded."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from singlepass.learners import AROW
+from singlepass.pipeline.analysis.study_results import read_results
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.store import archive, bases
+from singlepass.pipeline.store import reference as reference_module
+from singlepass.pipeline.store.bases import Base
+from singlepass.pipeline.store.reference import (
+    FOLDER,
+    MOST_BYTES,
+    POINTS,
+    ReferenceIndex,
+    checksum,
+    read_index,
+)
+from singlepass.pipeline.store.schema import SCHEMA_VERSION
+from singlepass.workflows import reference
+from singlepass.workflows.running.run import run_study
+from singlepass.workflows.shipped import find_study
+
+from .conftest import Silent
+
+Call = Callable[..., Any]
+STUDIES = [entry.study for entry in read_index().studies if not entry.url]
+
+
+# Naming many cells takes seconds.
+LARGE = {entry.study for entry in read_index().studies if entry.cells > 10_000}
+
+
+@pytest.mark.parametrize(
+    "study", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in STUDIES]
+)
+def test_the_present_code_names_the_cells(study: str) -> None:
+    base = Base(str(FOLDER / study))
+    # The fingerprints in the reference stand for data that are not here or not parsed.
+    lost = reference.unnamed(base, reference.plan_with(base, study))
+    assert not lost, (
+        f"{study}: the code no longer names {dict(lost)} of its reference cells: run the study again, and "
+        "add it (CONTRIBUTING.md), or remove its folder and its entry in index.json"
+    )
+
+
+def test_the_index_declares_what_is_there() -> None:
+    index = read_index()
+    assert {path.name for path in FOLDER.iterdir() if path.is_dir()} == set(STUDIES)
+    for entry in index.studies:
+        if not entry.url:
+            place = index.place(entry)
+            assert (entry.bytes, entry.sha256) == checksum(place), f"{place}: make it again (CONTRIBUTING.md)"
+            assert len(Base(str(place)).keys) == entry.cells
+    assert sum(entry.bytes for entry in index.studies if not entry.url) <= MOST_BYTES
+
+
+def test_a_shipped_study_takes_all_its_cells_from_the_reference(tmp_path: Path) -> None:
+    study, _ = find_study("quickstart")
+    summary = run_study(study, str(tmp_path), progress=Silent(), bases=["reference"])
+    assert (summary.computed, summary.reused) == (0, 3192)
+    assert summary.from_bases == {read_index().name: 3192}
+    assert read_index().name.startswith("reference-20")
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReferenceIndex:
+    """Return an empty index in another folder."""
+    folder = tmp_path / "reference_cells"
+    folder.mkdir()
+    content = {"release": "2000.01", "schema": SCHEMA_VERSION, "studies": []}
+    (folder / "index.json").write_text(json.dumps(content))
+    read = partial(read_index, folder)
+    for module in (bases, reference, reference_module):
+        monkeypatch.setattr(module, "read_index", read)
+    monkeypatch.setattr(reference, "FOLDER", folder)
+    return read()
+
+
+@pytest.fixture
+def shipped(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let a small study be a shipped one, and return the path of its file."""
+    study, _ = find_study("quickstart")
+    keep = ("Perceptron", "AROW")
+    small = study.model_copy(
+        update={
+            "datasets": [each for each in study.datasets if each.label == "breast-cancer"],
+            "algorithms": [each for each in study.algorithms if each.label in keep],
+            "seeds": [0, 1],
+        }
+    )
+    monkeypatch.setattr(reference, "find_study", lambda name: (small, None))
+    return Path("quickstart")
+
+
+def finished(out: Path) -> Path:
+    run_study(reference.find_study("quickstart")[0], str(out), progress=Silent())
+    return out
+
+
+def made(arguments: list[str]) -> None:
+    reference.make(arguments, standalone_mode=False)
+
+
+def test_a_copy_has_all_cells_and_short_curves(tmp_path: Path, index: ReferenceIndex, shipped: Path) -> None:
+    whole = finished(tmp_path / "whole")
+    made([str(whole)])
+    [entry] = reference.read_index().studies
+    place = index.folder / "quickstart"
+    assert (entry.bytes, entry.sha256) == checksum(place)
+    out = tmp_path / "out"
+    summary = run_study(reference.find_study("")[0], str(out), progress=Silent(), bases=["reference"])
+    assert (summary.computed, summary.from_bases) == (0, {"reference-2000.01": entry.cells})
+    found, full = read_results(str(out)), read_results(str(whole))
+    assert found.tuning == full.tuning
+    left_out = ["total_seconds", "started", "worker", "fit_seconds"]
+    pd.testing.assert_frame_equal(
+        found.cells.drop(columns=["base", *left_out]), full.cells.drop(columns=left_out)
+    )
+    pd.testing.assert_series_equal(found.cells["fit_seconds"], full.cells["fit_seconds"], rtol=0.005)
+    points = found.curves.groupby("key")["t"]
+    whole_points = full.curves.groupby("key")["t"]
+    assert points.count().max() == POINTS < whole_points.count().max()
+    final = full.cells.loc[full.cells["stage"] == "run", "key"]
+    assert set(points.groups) == set(final)
+    assert (points.max() == whole_points.max()[points.max().index]).all()
+    assert (points.min() == whole_points.min()[points.min().index]).all()
+
+
+def test_cells_that_the_code_no_longer_names_are_counted(
+    tmp_path: Path, index: ReferenceIndex, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made([str(finished(tmp_path / "whole"))])
+    base = Base("reference")
+    assert not reference.unnamed(base, reference.plan_with(base, "quickstart"))
+    monkeypatch.setattr(AROW, "algorithm_version", 99)
+    lost = reference.unnamed(base, reference.plan_with(base, "quickstart"))
+    # Seven points of a grid at three noise levels, and two seeds; the other learner keeps its cells.
+    assert lost == {"AROW": 3 * (7 + 2)}
+
+
+def test_unfinished_results_are_not_added(tmp_path: Path, index: ReferenceIndex, shipped: Path) -> None:
+    study = reference.find_study("")[0]
+    run_study(study.model_copy(update={"seeds": [0]}), str(tmp_path / "part"), progress=Silent())
+    with pytest.raises(InputError, match=r"6 of 33 cells of quickstart are missing: run it again"):
+        made([str(tmp_path / "part")])
+    assert not (index.folder / "quickstart").exists()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{serving.server_port}", folder
+        serving.shutdown()
+        thread.join()
+
+
+def test_an_archive_is_downloaded_and_verified(
+    tmp_path: Path,
+    index: ReferenceIndex,
+    shipped: Path,
+    server: tuple[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url, served = server
+    made([str(finished(tmp_path / "whole")), "--archives", str(served), "--url", url])
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SINGLEPASS_MIRROR", raising=False)
+    declared = reference.read_index()
+    [entry] = declared.studies
+    assert entry.url == f"{url}/quickstart.zip"
+    with pytest.raises(InputError, match=r"^base reference: no results here"):
+        Base("reference")
+    content = (served / "quickstart.zip").read_bytes()
+    (served / "quickstart.zip").write_bytes(content[:-1])
+    with pytest.raises(InputError, match=r"the download failed \(.*does not have the checksum"):
+        declared.fetch("quickstart")
+    (served / "quickstart.zip").write_bytes(content)
+    place = declared.fetch("quickstart")
+    assert place == tmp_path / "cache/reference/2000.01/quickstart" == declared.fetch("quickstart")
+    assert len(Base("reference").keys) == entry.cells
+    with pytest.raises(InputError, match="reference 'quickstrat': no such study: did you mean 'quickstart'"):
+        declared.fetch("quickstrat")
+
+
+def test_another_schema_is_one_line(index: ReferenceIndex) -> None:
+    content = {"release": "2000.01", "schema": SCHEMA_VERSION - 1, "studies": []}
+    (index.folder / "index.json").write_text(json.dumps(content))
+    with pytest.raises(
+        InputError, match=f"^base reference: its cells have schema version {SCHEMA_VERSION - 1}, this"
+    ):
+        Base("reference")
+
+
+def test_an_archive_with_other_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "study.json").write_text("{}")
+    for name in ("../study.json", "/study.json", "cells/../../x.parquet", "plugins/.hidden.py", "other.json"):
+        (tmp_path / "folder").mkdir(exist_ok=True)
+        with archive.zipfile.ZipFile(tmp_path / "bad.zip", "w") as bad:
+            bad.writestr(name, b"{}")
+        with pytest.raises(InputError, match=r"bad\.zip: contains '.*', which no archive of results has"):
+            archive.unpack(tmp_path / "bad.zip", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "bad.zip").write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"bad\.zip: damaged, or no archive"):
+        archive.unpack(tmp_path / "bad.zip", tmp_path / "out")
+
+
+def test_the_command_lists_the_studies(singlepass: Call) -> None:
+    listed = singlepass("reference", "list")
+    assert listed.returncode == 0
+    assert all(study in listed.stdout for study in STUDIES)
+    assert singlepass("reference", "fetch", "quickstart").stdout.strip() == str(FOLDER / "quickstart")

@@ -1,0 +1,256 @@
+"""Test archives of results: what they contain, and that verification finds changed cells and bad code."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.store.archive import unpack
+from singlepass.pipeline.store.schema import SCHEMAS
+from singlepass.pipeline.store.store import Store
+from singlepass.pipeline.store.tables import to_parquet
+from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.running import recomputation
+from singlepass.workflows.running.run import run_study
+from singlepass.workflows.submission import Verification, submit, verify
+
+from .conftest import Silent
+
+Call = Callable[..., Any]
+# No learner of the package, whose code each subprocess would compile.
+PLUGIN = """
+import os
+
+class Submitted:
+    def __init__(self, positive=1):
+        self.positive = positive
+    def partial_fit(self, X, y, classes=None):
+        return self
+    def predict(self, X):
+        return [self.positive] * len(X)
+"""
+STUDY: dict[str, Any] = {
+    "name": "submitted",
+    "protocol": "holdout",
+    "noise": [0.0, 0.2],
+    "seeds": 2,
+    "checkpoints": 3,
+    "datasets": [{"name": "breast-cancer", "max_examples": 60}],
+    "algorithms": [{"name": "Submitted", "positive": [0, 1]}],
+}
+CELLS = 8
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("plugin") / "submitted.py"
+    path.write_text(PLUGIN)
+    return path
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, plugin: Path) -> Path:
+    out = tmp_path_factory.mktemp("results") / "submitted"
+    run_study(parse_study(STUDY), str(out), progress=Silent(), plugins=(str(plugin),))
+    return out
+
+
+@pytest.fixture
+def archive(tmp_path: Path, results: Path) -> Path:
+    path, cells = submit(str(results), tmp_path / "archive.zip")
+    assert cells == CELLS
+    return path
+
+
+def verified(archive: Path, **options: Any) -> Verification:
+    given: dict[str, Any] = {"cells": CELLS, "seed": 0, "seconds": 600, "memory": 16, "trusted": True}
+    return verify(archive, **given | options)
+
+
+def answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let verification compute cells in this process, which has compiled and imported everything."""
+
+    def recomputed(archive: Path, work: Path, seconds: float, memory: float) -> dict[str, Any]:
+        task = json.loads((work / recomputation.TASK).read_text())
+        # The plug-in is loaded: a second copy of it would have the same name.
+        return recomputation.recompute(task, [])
+
+    monkeypatch.setattr("singlepass.workflows.submission._recomputed", recomputed)
+
+
+def forged(archive: Path, change: Callable[[dict[str, list[dict[str, Any]]]], str]) -> str:
+    """Change the tables of an archive, rows by "cells" and "curves", and return what `change` returns."""
+    folder = archive.with_suffix("")
+    unpack(archive, folder)
+    store = Store(str(folder))
+    tables = {within: store.own(within) for within in ("cells", "curves")}
+    rows = {within: table.to_pylist() for within, table in tables.items()}
+    key = change(rows)
+    with zipfile.ZipFile(archive) as old:
+        files = {name: old.read(name) for name in old.namelist()}
+    for within, changed in rows.items():
+        table = pa.Table.from_pylist(changed, SCHEMAS[within])
+        files[f"{within}/part-own.parquet"] = to_parquet(table)
+    with zipfile.ZipFile(archive, "w") as new:
+        for name, content in files.items():
+            new.writestr(name, content)
+    return key
+
+
+def test_an_archive_has_the_code_and_what_the_output_computed(archive: Path, plugin: Path) -> None:
+    with zipfile.ZipFile(archive) as opened:
+        assert set(opened.namelist()) == {
+            *("study.json", "plan.json", "provenance.json", "plan.parquet", "plugins/submitted.py"),
+            *("cells/part-own.parquet", "curves/part-own.parquet"),
+        }
+        assert opened.read("plugins/submitted.py") == plugin.read_bytes()
+        assert str(plugin).encode() not in opened.read("plan.json")
+
+
+def test_verification_needs_trust(archive: Path) -> None:
+    with pytest.raises(InputError, match=r"archive\.zip: verifying runs the code in it, .*then add --trust$"):
+        verified(archive, trusted=False)
+
+
+@pytest.mark.slow
+def test_an_honest_archive_passes_in_a_subprocess(archive: Path) -> None:
+    found = verified(archive)
+    assert (found.study, found.cells, found.problems) == ("submitted", CELLS, [])
+    assert len(found.sample) == CELLS
+
+
+def test_a_sample_is_drawn_by_its_seed(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(monkeypatch)
+    samples = [verified(archive, cells=3, seed=seed).sample for seed in (0, 0, 1)]
+    assert samples[0] == samples[1] != samples[2]
+    assert [len(sample) for sample in samples] == [3, 3, 3]
+
+
+@pytest.mark.parametrize("column", ["mistakes", "test_mistakes", "n_examples"])
+def test_a_forged_cell_is_found_by_a_sample_that_contains_it(
+    archive: Path, column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch)
+
+    def change(rows: dict[str, list[dict[str, Any]]]) -> str:
+        row = next(row for row in rows["cells"] if row["stage"] == "run")
+        row[column] -= 1
+        return str(row["key"])
+
+    key = forged(archive, change)
+    for seed in range(6):
+        found = verified(archive, cells=3, seed=seed)
+        problems = [
+            line for line in found.problems if line.startswith(f"cell {key} (Submitted on breast-cancer")
+        ]
+        assert len(problems) == (key in found.sample)
+        assert all(f"): {column} is " in line and line.endswith(" here") for line in problems)
+    assert any(f"{column} is" in line for line in verified(archive).problems)
+
+
+def test_a_forged_curve_and_a_chosen_winner_are_found(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(monkeypatch)
+
+    def change(rows: dict[str, list[dict[str, Any]]]) -> str:
+        point = rows["curves"][1]
+        point["mistakes_clean"] += 1
+        for row in rows["cells"]:
+            # Both points of the grid swap their mistakes, so that the other one wins.
+            if row["stage"] == "tune" and row["noise"] == "0":
+                row["validation_mistakes"] = 60 - row["validation_mistakes"]
+        return str(point["key"])
+
+    key = forged(archive, change)
+    problems = verified(archive).problems
+    assert any(
+        f"cell {key} " in line and "mistakes_clean along the learning curve differs" in line
+        for line in problems
+    )
+    assert any("final cells have" in line and "won the grid" in line for line in problems)
+
+
+def test_other_code_is_told_apart(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(monkeypatch)
+    monkeypatch.setattr("singlepass.pipeline.study.cell.CELL_VERSION", 99)
+    problems = verified(archive, cells=2).problems
+    assert len(problems) == 2
+    assert all(
+        "has another key here: the code, the data or the plug-in are not those" in line for line in problems
+    )
+
+
+def with_plugin(archive: Path, source: str) -> Path:
+    with zipfile.ZipFile(archive) as old:
+        files = {name: old.read(name) for name in old.namelist()}
+    files["plugins/submitted.py"] = source.encode()
+    with zipfile.ZipFile(archive, "w") as new:
+        for name, content in files.items():
+            new.writestr(name, content)
+    return archive
+
+
+@pytest.mark.slow
+def test_bad_code_ends_in_one_line(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a secret")
+    hanging = PLUGIN + "\nimport time\ntime.sleep(600)\n"
+    with pytest.raises(InputError, match="the subprocess ended after 15 seconds without an answer"):
+        verified(with_plugin(archive, hanging), seconds=15)
+    leaving = PLUGIN + "\nos._exit(3)\n"
+    with pytest.raises(
+        InputError, match=r"ended with status 3 without an answer \(no message\): see --seconds"
+    ):
+        verified(with_plugin(archive, leaving))
+    greedy = PLUGIN + "\nhuge = bytearray(64 << 30)\n"
+    with pytest.raises(InputError, match="MemoryError"):
+        verified(with_plugin(archive, greedy))
+    # Neither the results nor the user's secrets are in its folder or environment.
+    curious = PLUGIN + (
+        "\nfound = sorted(os.listdir('.')) + sorted(name for name in os.environ if 'AWS' in name)\n"
+        "raise ValueError(found)\n"
+    )
+    with pytest.raises(InputError, match=r"ValueError: \['cache', 'messages.txt', 'plugins', 'task.json'\]"):
+        verified(with_plugin(archive, curious))
+
+
+def test_what_cannot_be_submitted_or_verified_is_one_line(
+    tmp_path: Path, results: Path, plugin: Path
+) -> None:
+    with pytest.raises(InputError, match="none: no results here"):
+        submit(str(tmp_path / "none"), None)
+    out = tmp_path / "from-base"
+    run_study(parse_study(STUDY), str(out), progress=Silent(), plugins=(str(plugin),), bases=[str(results)])
+    with pytest.raises(InputError, match="all its cells come from bases: there is nothing to submit"):
+        submit(str(out), None)
+    source = plugin.read_text()
+    try:
+        plugin.write_text(source + "# changed\n")
+        with pytest.raises(
+            InputError, match=r"submitted\.py: it has changed since the run: run the study again"
+        ):
+            submit(str(results), tmp_path / "a.zip")
+    finally:
+        plugin.write_text(source)
+    (tmp_path / "no.zip").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"no\.zip: damaged, or no archive of `singlepass submit`"):
+        verified(tmp_path / "no.zip")
+    assert not [path for path in os.listdir(tmp_path) if path == "a.zip"]
+
+
+def test_the_command_line(
+    singlepass: Call, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch)
+    done = singlepass("submit", str(results))
+    assert done.stdout.startswith(f"submitted.zip: {CELLS} cells, "), done.stderr
+    done = singlepass("verify", "submitted.zip", "--trust", "--cells", "4", "--seed", "7")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"submitted: 4 of {CELLS} cells computed again (--seed 7): all counts are equal\n"
+    assert singlepass("verify", "submitted.zip").returncode == 2

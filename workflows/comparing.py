@@ -1,0 +1,269 @@
+"""Compare a newcomer with a study, compare finished runs, and merge the results of several machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from ..learners import registry
+from ..pipeline import data
+from ..pipeline.errors import InputError, did_you_mean
+from ..pipeline.noise import parse_noise
+from ..pipeline.store.merging import merge_cells, merge_plans
+from ..pipeline.store.schema import PLAN
+from ..pipeline.store.store import Store, exclusive
+from ..pipeline.study.study import TUNING_SEED, Study
+from ..pipeline.study.study_file import parse_study
+
+Note = Callable[[str], None]
+
+
+# -- a newcomer ------------------------------------------------------------------------------------
+
+
+def newcomer(text: str) -> tuple[str, str]:
+    """Return the plug-in file ("" without one) and the learner's name of ``FILE.py:NAME`` or a plain name.
+
+    A file with one learner needs no name. Raises InputError for a file without such a learner.
+    """
+    path, found, name = text.partition(".py:") if ".py:" in text else (text, "", "")
+    if not found and not text.endswith(".py"):
+        return "", text
+    path = str(Path(f"{path}.py" if found else path).resolve())
+    try:
+        learners = list(registry.load_plugin(path))
+    except (OSError, ImportError, SyntaxError, ValueError) as error:
+        raise InputError(str(error)) from None
+    if not name and len(learners) > 1:
+        raise InputError(
+            f"{path} has {len(learners)} learners: name one of {', '.join(learners)} after a colon"
+        )
+    if name and name not in learners:
+        raise InputError(f"{path} has no learner {name!r}: {did_you_mean(name, learners)}")
+    return path, name or learners[0]
+
+
+def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note) -> Study:
+    """Return a study with further learners as its focus, on the data sets that are on this machine.
+
+    `note` receives a line for the data sets that are not. Relative paths of data start at `folder`.
+    """
+    there = [
+        each.label
+        for each in study.datasets
+        if all(data.is_here(task) for task in data.expand(**each.entry, base=folder))
+    ]
+    absent = [each.label for each in study.datasets if each.label not in there]
+    if not there:
+        raise InputError(
+            f"the data of no data set of {study.name} are here: `singlepass data fetch` gets them"
+        )
+    if absent:
+        note(f"data not here: {', '.join(names)} does not run on {', '.join(dict.fromkeys(absent))}")
+    own = [{"name": name, **({"datasets": there} if absent else {})} for name in names]
+    table = study.model_dump(mode="json", exclude_unset=True)
+    labels = [each.label for each in study.algorithms]
+    focused = [
+        {"title": f"{name} and the study's algorithms", "algorithms": [*labels, name], "focus": name}
+        for name in names
+    ]
+    for ranking in focused if absent else ():
+        ranking["datasets"] = there
+    return parse_study(
+        {
+            **table,
+            "name": f"{study.name}-with-{'-'.join(name.rpartition(':')[2] for name in names)}",
+            "extends": study.name,
+            "algorithms": [*table["algorithms"], *own],
+            "rankings": [*focused, *table.get("rankings", [])],
+            "curves": [*table["curves"], *names] if table.get("curves") else [],
+        }
+    )
+
+
+# -- several results -------------------------------------------------------------------------------
+
+# Keys in which studies of one comparison may differ: names, what the report shows, and limits that change no
+# result.
+_OWN = ("name", "title", "description", "extends", "rankings", "curves", "solutions", "time_limit")
+# Keys with lists, of which several results have a union or an intersection.
+_LISTS = ("datasets", "noise", "seeds", "algorithms")
+
+
+@dataclass(frozen=True)
+class _Finished:
+    """Results of which others are made."""
+
+    store: Store
+    study: dict[str, Any]
+    # Documents of the store.
+    plan: dict[str, Any]
+    runs: list[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """Return the last part of the folder or URL."""
+        return self.store.url.rstrip("/").rpartition("/")[2]
+
+
+def _read(url: str) -> _Finished:
+    store = Store(url)
+    if not store.exists():
+        raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
+    store.check_version()
+    study = store.read_json("study.json")
+    if not study:
+        raise InputError(f"{url}: study.json is missing: run the study again to write it")
+    store.use_bases()
+    return _Finished(
+        store, study, store.read_json("plan.json"), store.read_json("provenance.json").get("runs", [])
+    )
+
+
+def _new_store(out: str) -> Store:
+    store = Store(out)
+    if store.exists():
+        raise InputError(f"{out}: has results already: choose another --out")
+    store.prepare()
+    return store
+
+
+def _labelled(entry: Any) -> Any:
+    """Return what identifies an entry of a list: the label of a table, or a rate or seed itself."""
+    return entry["label"] if isinstance(entry, dict) and "label" in entry else repr(entry)
+
+
+def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
+    """Write the cells of several results of a study to a new folder or URL; return a line about them.
+
+    Seeds, noise levels, data sets and algorithms are those of all studies; `note` receives a line for each
+    other key in which they differ. Raises InputError if two results have different counts of a cell.
+    """
+    found = [_read(url) for url in urls]
+    study = dict(found[0].study)
+    for other in found[1:]:
+        for key in _LISTS:
+            known = {_labelled(each) for each in study[key]}
+            study[key] = study[key] + [each for each in other.study[key] if _labelled(each) not in known]
+        differing = [
+            key for key in study if key not in _LISTS and study[key] != other.study.get(key, study[key])
+        ]
+        if differing:
+            note(
+                f"{other.store.url}: {', '.join(differing)} of its study differ; those of {urls[0]} are kept"
+            )
+    study["seeds"] = sorted(study["seeds"])
+    stores = [each.store for each in found]
+    store = _new_store(out)
+    with exclusive(store, note):
+        cells = merge_cells(stores, store)
+        same = all(each.study == found[0].study for each in found)
+        try:
+            plan = merge_plans(stores)
+        except InputError:
+            plan = None
+        planned = found[0].plan.get("planned") if same else None if plan is None else len(plan)
+        fingerprints: dict[str, str] = {}
+        for each in found:
+            fingerprints |= each.plan.get("data", {})
+        store.write_json("plan.json", {"planned": planned or cells, "data": fingerprints})
+        store.write_json("study.json", study)
+        runs = [run for each in found for run in each.runs]
+        store.write_json(
+            "provenance.json", {"runs": [run for i, run in enumerate(runs) if run not in runs[:i]]}
+        )
+        if bases := [base.url for each in stores for base in each.bases]:
+            store.use_bases(bases)
+            store.write_bases({})
+        if plan is not None:
+            store.write_plan([plan])
+    return f"{out}: {cells:,} cells of {', '.join(urls)}"
+
+
+def compare_results(urls: Sequence[str], out: str, command: str | None, note: Note) -> None:
+    """Make results at `out` that read the comparable cells of several results, for one report.
+
+    Comparable cells are of the same data, noise and seeds; `note` receives a line about what is left out.
+    Algorithms with one label and different parameters get the name of their results. Raises InputError if the
+    studies differ in any other key.
+    """
+    found = [_read(url) for url in urls]
+    first = found[0]
+    shared = {key: list(first.study[key]) for key in _LISTS}
+    for other in found[1:]:
+        _refuse_incomparable(first, other)
+        for key in ("datasets", "noise", "seeds"):
+            common = [each for each in shared[key] if each in other.study[key]]
+            if not common:
+                raise InputError(
+                    f"{first.store.url} and {other.store.url}: no {key} in common: nothing to compare"
+                )
+            left = [_labelled(each) for each in (*shared[key], *other.study[key]) if each not in common]
+            if left:
+                note(f"{key} that only one of them has are left out: {', '.join(dict.fromkeys(left))}")
+            shared[key] = common
+    algorithms: list[dict[str, Any]] = []
+    plans, counts = [], {}
+    for each in found:
+        renamed, own = {}, []
+        for entry in each.study["algorithms"]:
+            same = next((other for other in algorithms if other["label"] == entry["label"]), None)
+            if same is None:
+                own.append(entry)
+                renamed[entry["label"]] = entry["label"]
+            elif same != entry:
+                renamed[entry["label"]] = f"{entry['label']} ({each.name})"
+                own.append({**entry, "label": renamed[entry["label"]]})
+        algorithms += own
+        plan = _comparable(each, shared, renamed)
+        plans.append(plan)
+        counts[each.store.url] = len(plan)
+    study = {**first.study, **shared, "algorithms": algorithms, "rankings": [], "curves": [], "solutions": []}
+    study["name"] = "-and-".join(dict.fromkeys(each.name for each in found))[:100]
+    study["title"] = " and ".join(dict.fromkeys(each.study.get("title") or each.name for each in found))
+    planned = pd.concat(plans)
+    store = _new_store(out)
+    with exclusive(store, note):
+        inner = [base.url for each in found for base in each.store.bases]
+        store.use_bases([*urls, *inner])
+        store.write_json("study.json", study)
+        store.write_json("plan.json", {"planned": len(planned), "data": first.plan.get("data", {})})
+        store.write_plan([pa.Table.from_pandas(planned, PLAN, preserve_index=False)])
+        store.write_bases(counts)
+        run: dict[str, Any] = {"command": command, "started": datetime.now(UTC).isoformat(timespec="seconds")}
+        run["bases"] = {url: f"{n:,} cells" for url, n in counts.items()}
+        store.write_json("provenance.json", {"runs": [run]})
+
+
+def _refuse_incomparable(first: _Finished, other: _Finished) -> None:
+    """Raise InputError, which names the key or the data, if cells of two results cannot be compared."""
+    where = f"{first.store.url} and {other.store.url}"
+    for key in first.study:
+        if key not in (*_OWN, *_LISTS) and first.study[key] != other.study.get(key):
+            raise InputError(
+                f"{where}: not comparable: {key} is {first.study[key]!r} in one and "
+                f"{other.study.get(key)!r} in the other"
+            )
+    prints = [each.runs[-1].get("fingerprints", {}) if each.runs else {} for each in (first, other)]
+    for label in prints[0].keys() & prints[1].keys():
+        if prints[0][label] != prints[1][label]:
+            raise InputError(f"{where}: not comparable: data set {label!r} has other rows in one of them")
+
+
+def _comparable(found: _Finished, shared: dict[str, list[Any]], renamed: dict[str, str]) -> pd.DataFrame:
+    """Return the plan's rows of the shared data sets, noise levels and seeds, with renamed algorithms."""
+    plan = found.store.plan().to_pandas()
+    cells = found.store.cells(sorted(set(plan["key"]))).set_index("key")
+    slugs = {parse_noise(spec).slug for spec in shared["noise"]}
+    labels = {entry["label"] for entry in shared["datasets"]}
+    kept = cells["parent"].isin(labels) & cells["noise"].isin(slugs)
+    kept &= cells["seed"].isin({*shared["seeds"], TUNING_SEED}) & (cells["status"] == "ok")
+    plan = plan[plan["key"].isin(cells.index[kept]) & plan["algorithm"].isin(renamed)]
+    kept_plan: pd.DataFrame = plan.assign(algorithm=plan["algorithm"].map(renamed))
+    return kept_plan

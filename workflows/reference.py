@@ -1,0 +1,146 @@
+"""List and download the reference cells, and make them before a release.
+
+    python -m singlepass.workflows.reference results/quickstart results/projectron-small …
+
+makes compact copies of finished shipped studies, which `--base reference` reads. With ``--archives FOLDER
+--url URL`` it writes an archive of each study instead, to be uploaded to URL.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.filesize import decimal
+
+from ..pipeline.errors import InputError
+from ..pipeline.store.archive import pack
+from ..pipeline.store.bases import Base
+from ..pipeline.store.reference import (
+    FOLDER,
+    MOST_BYTES,
+    ReferenceIndex,
+    ReferenceStudy,
+    checksum,
+    compact_copy,
+    read_index,
+)
+from ..pipeline.store.schema import SCHEMA_VERSION
+from ..pipeline.store.store import Store
+from ..pipeline.study.plan import Plan, make_plan
+from .running.stages import Stage, Tuning
+from .shipped import find_study
+from .terminal import plain, put, table
+
+
+def show_reference() -> None:
+    """Print the studies whose cells are in the reference, and whether they are on this machine."""
+    index = read_index()
+    columns = ("cells", "size", "SHA-256", "commit")
+    lines = table("study", *columns, "state", right=("cells", "size"))
+    present = {entry.study for entry in index.present()}
+    for entry in index.studies:
+        state = (
+            ("downloaded" if entry.url else "comes with the package")
+            if entry.study in present
+            else (f"singlepass reference fetch {entry.study}")
+        )
+        size = decimal(entry.bytes)
+        lines.add_row(*plain(entry.study, f"{entry.cells:,}", size, entry.sha256[:12], entry.commit, state))
+    put(lines)
+    put(f"{index.name}, schema version {SCHEMA_VERSION}: --base reference takes these cells")
+
+
+def plan_with(base: Base, name: str, *, parse: bool = False) -> Plan:
+    """Return the plan of a shipped study; data that are not here, or not parsed, are those of a base."""
+    return make_plan(find_study(name)[0], known=base.fingerprints, parse=parse)
+
+
+def named_keys(plan: Plan, base: Base) -> list[str]:
+    """Return the keys of the cells of a plan whose grids are decided by the cells of a base."""
+    store = Store("")
+    store.bases = (base,)
+    keys: list[str] = []
+    stage: Stage | None = Tuning(plan)
+    while stage is not None:
+        keys += stage.keys
+        rows = store.cells(stage.keys)
+        stage = stage.after(lambda rows=rows: rows)  # type: ignore[misc]
+    return list(dict.fromkeys(keys))
+
+
+def unnamed(base: Base, plan: Plan) -> Counter[str]:
+    """Count the cells of a base that the present code no longer names, by algorithm."""
+    lost = sorted(base.keys - set(named_keys(plan, base)))
+    return Counter(base.table("cells", lost)["algorithm"].to_pylist())
+
+
+def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: str) -> ReferenceStudy:
+    """Add the finished results of a shipped study to the reference, and return its entry of the index.
+
+    Raises InputError if the present code names cells that the results lack, or only a part of them.
+    """
+    name = str(Store(str(results)).read_json("study.json").get("name", ""))
+    base = Base(str(results))
+    plan = plan_with(base, name, parse=True)
+    keys = named_keys(plan, base)
+    lacking = len(set(keys) - base.keys)
+    if lacking:
+        raise InputError(f"{results}: {lacking:,} of {len(keys):,} cells of {name} are missing: run it again")
+    run = Store(str(results)).read_json("provenance.json")["runs"][-1]
+    place = index.folder / name
+    with tempfile.TemporaryDirectory() as scratch:
+        made = Path(scratch) / name
+        documents = {
+            "study.json": plan.study.model_dump(mode="json"),
+            "plan.json": {"planned": len(keys), "data": plan.data_fingerprints},
+        }
+        cells = compact_copy(str(results), keys, made, documents)
+        size, digest = checksum(made)
+        if archives is not None:
+            files = [str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()]
+            pack(made, files, archives / f"{name}.zip")
+            size, digest = checksum(archives / f"{name}.zip")
+        else:
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(made, place)
+    packages = {each: run["packages"][each] for each in ("singlepass", "numba", "numpy")}
+    versions = {"python": run["python"], **packages}
+    where = f"{url.rstrip('/')}/{name}.zip" if archives is not None else ""
+    return ReferenceStudy(name, cells, size, digest, str(run.get("git") or ""), versions, where)
+
+
+@click.command()
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--release", help="Name of the release, such as 2026.11.  [default: that of the index]")
+@click.option("--archives", type=click.Path(path_type=Path), help="Write archives into this folder.")
+@click.option("--url", default="", help="Where the archives will be.")
+def make(results: tuple[Path, ...], release: str | None, archives: Path | None, url: str) -> None:
+    """Add finished RESULTS of shipped studies to the reference cells."""
+    if (archives is None) != (not url):
+        raise click.UsageError("--archives and --url belong together")
+    index = read_index()
+    entries = {entry.study: entry for entry in index.studies}
+    for each in results:
+        entry = add_study(each, index, archives, url)
+        entries[entry.study] = entry
+        studies = [asdict(entries[name]) for name in sorted(entries)]
+        content = {"release": release or index.release, "schema": SCHEMA_VERSION, "studies": studies}
+        (FOLDER / "index.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+        click.echo(f"{entry.study}: {entry.cells:,} cells, {decimal(entry.bytes)}")
+    shipped = sum(entry.bytes for entry in entries.values() if not entry.url)
+    if shipped > MOST_BYTES:
+        raise InputError(f"{FOLDER}: {decimal(shipped)}, more than {decimal(MOST_BYTES)}: make archives")
+
+
+if __name__ == "__main__":
+    try:
+        make()
+    except InputError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,99 @@
+"""Compute cells of an archive again, in a subprocess; see `workflows/submission.py`.
+
+``python -m singlepass.workflows.running.recomputation SECONDS MEMORY`` is the subprocess. It limits itself
+before it loads a plug-in. It reads `TASK` in its folder and writes `ANSWER` there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...pipeline.errors import InputError
+from ...pipeline.noise import noise_of
+from ...pipeline.run.task import run_cell
+from ...pipeline.store.merging import COUNTED
+from ...pipeline.study.plan import Plan, make_plan
+from ...pipeline.study.study_file import parse_study
+
+TASK, ANSWER = "task.json", "answer.json"
+# The columns from which a cell is planned again.
+IDENTIFIED_BY = ("key", "dataset", "parent", "algorithm", "noise", "stage", "seed", "params")
+# Bytes of the largest file that the subprocess may write: parsed data are the largest.
+_MOST_WRITTEN = 1 << 32
+
+
+def plain(value: Any) -> Any:
+    """Return a count, or a list of counts, as JSON has it; None for a missing one."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(each) for each in value]
+    if value is None or value is np.ma.masked or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return None if str(value) == "<NA>" else int(value)
+
+
+def recompute(task: dict[str, Any], plugins: list[str]) -> dict[str, Any]:
+    """Return the counts of each cell of a task and of its curve, or the reason why there are none, by key."""
+    study = parse_study(task["study"])
+    needed = {cell["parent"] for cell in task["cells"]}
+    datasets = [each for each in study.datasets if each.label in needed]
+    plan = make_plan(study.model_copy(update={"datasets": datasets}), plugins=tuple(plugins))
+    return {cell["key"]: _recomputed(plan, cell) for cell in task["cells"]}
+
+
+def _recomputed(plan: Plan, wanted: dict[str, Any]) -> dict[str, Any]:
+    group = wanted["dataset"], wanted["algorithm"], noise_of(wanted["noise"])
+    cell = plan.cell(group, wanted["stage"], wanted["seed"], json.loads(wanted["params"]))
+    if cell is None or cell.key != wanted["key"]:
+        return {
+            "error": "has another key here: the code, the data or the plug-in are not those of the archive"
+        }
+    found = run_cell(cell)
+    if found.row["status"] != "ok":
+        return {"error": f"{found.row['status']} here: {found.row.get('error')}"}
+    row = {name: plain(found.row[name]) for name in COUNTED["cells"] if found.row.get(name) is not None}
+    curve = {
+        name: plain(found.curve[name]) for name in COUNTED["curves"] if found.curve.get(name) is not None
+    }
+    return {"row": row, "curve": curve}
+
+
+def _limit(seconds: float, memory: float) -> None:
+    """Limit the time, memory and files of this process and those that it starts, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    limits = {
+        resource.RLIMIT_CPU: int(seconds) * (os.cpu_count() or 1),
+        resource.RLIMIT_AS: int(memory * 1e9),
+        resource.RLIMIT_FSIZE: _MOST_WRITTEN,
+        resource.RLIMIT_CORE: 0,
+    }
+    for kind, most in limits.items():
+        resource.setrlimit(kind, (most, most))
+
+
+def main() -> None:
+    """Run the subprocess."""
+    _limit(float(sys.argv[1]), float(sys.argv[2]))
+    answer: dict[str, Any]
+    try:
+        plugins = sorted(str(path.resolve()) for path in Path("plugins").glob("*.py"))
+        answer = {"cells": recompute(json.loads(Path(TASK).read_text()), plugins)}
+    except (InputError, MemoryError) as error:
+        answer = {"error": str(error) or "out of memory"}
+    # Written whole or not at all.
+    scratch = Path(f"{ANSWER}.tmp")
+    scratch.write_text(json.dumps(answer))
+    scratch.replace(ANSWER)
+
+
+if __name__ == "__main__":
+    main()

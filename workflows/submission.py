@@ -1,0 +1,239 @@
+"""Pack results into an archive for others, and verify such an archive by computing a sample of it again.
+
+Verifying runs a stranger's code. It runs in a subprocess (`recomputation`) with limits, in a folder that is
+deleted afterwards, which gets the study and the plug-ins but no result. SECURITY.md says what this does not
+protect from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..learners.guests.given import find_given
+from ..pipeline import data
+from ..pipeline.analysis.tuning import tuned_grids
+from ..pipeline.documents import seal_document
+from ..pipeline.errors import InputError
+from ..pipeline.store.archive import pack, unpack
+from ..pipeline.store.merging import COUNTED
+from ..pipeline.store.schema import SCHEMAS, as_now
+from ..pipeline.store.store import Store
+from ..pipeline.store.tables import as_planned, to_parquet
+from ..pipeline.study.study_file import parse_study
+from .running import recomputation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Largest answer of the subprocess that is read, in bytes: a cell takes some kilobytes.
+_MOST_ANSWERED = 1 << 26
+# Most characters of a message of the subprocess that are shown.
+_SHOWN = 500
+# Environment variables that the subprocess gets: no account or token of the user is among them.
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "SINGLEPASS_DATA", "SINGLEPASS_MIRROR", "SYSTEMROOT")
+
+
+def submit(url: str, to: Path | None) -> tuple[Path, int]:
+    """Write the archive of results, and return its path and number of cells.
+
+    It contains the cells that this output computed, not those of its bases; the study, its versions and the
+    sources of its plug-ins. Raises InputError if there is nothing to submit, or a plug-in has changed.
+    """
+    store = Store(url)
+    if not store.exists():
+        raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
+    study, plan = store.read_json("study.json"), store.read_json("plan.json")
+    runs = store.read_json("provenance.json").get("runs", [])
+    for entry in study.get("algorithms", []):
+        if find_given(entry["name"]) is not None:
+            raise InputError(
+                f"algorithm {entry['label']!r} is an object of a notebook: put its class into a plug-in"
+            )
+    planned = store.plan()
+    keys = planned["key"].to_pylist()
+    cells, curves = (as_now(store.own(within, keys), SCHEMAS[within]) for within in ("cells", "curves"))
+    if not len(cells):
+        raise InputError(f"{url}: all its cells come from bases: there is nothing to submit")
+    to = to or Path(f"{study['name']}.zip")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name in ("cells", "curves", "plugins"):
+            (folder / name).mkdir()
+        for path, checksum in plan.get("plugins", {}).items():
+            source = _read_plugin(path, checksum)
+            (folder / "plugins" / Path(path).name).write_bytes(source)
+        (folder / "cells/part-own.parquet").write_bytes(to_parquet(cells))
+        (folder / "curves/part-own.parquet").write_bytes(to_parquet(curves))
+        (folder / "plan.parquet").write_bytes(to_parquet(planned))
+        # A path of this machine tells others nothing.
+        plan = {key: value for key, value in plan.items() if key != "plugins"}
+        for name, content in (("study", study), ("plan", plan), ("provenance", {"runs": runs})):
+            (folder / f"{name}.json").write_bytes(seal_document(content))
+        names = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+        pack(folder, names, to)
+    return to, len(cells)
+
+
+def _read_plugin(path: str, checksum: str) -> bytes:
+    """Return the source of a plug-in; raise InputError if it is not the one that the run had."""
+    try:
+        source = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"plugin file {path}: cannot be read ({error.strerror}): run the study again"
+        ) from None
+    if hashlib.sha256(source).hexdigest() != checksum:
+        raise InputError(f"plugin file {path}: it has changed since the run: run the study again")
+    return source
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of a verification."""
+
+    study: str
+    # Cells of the archive, and keys of those that were computed again.
+    cells: int
+    sample: list[str]
+    # A line for each difference; empty if the archive is as claimed.
+    problems: list[str]
+
+
+def verify(
+    archive: Path, *, cells: int, seed: int, seconds: float, memory: float, trusted: bool
+) -> Verification:
+    """Compute a random sample of an archive's cells again, and compare all counts.
+
+    `seed` draws the sample of at most `cells` cells. The subprocess may run for `seconds` and take `memory`
+    gigabytes. Raises InputError if the archive is damaged, or if its code is not `trusted`.
+    """
+    if not trusted:
+        raise InputError(
+            f"{archive}: verifying runs the code in it, with your rights: read its plug-ins (it is a zip "
+            "archive) and SECURITY.md, then add --trust"
+        )
+    with tempfile.TemporaryDirectory(prefix="singlepass-verify-") as scratch:
+        folder, work = Path(scratch) / "archive", Path(scratch) / "work"
+        unpack(archive, folder)
+        store = Store(str(folder))
+        study = parse_study(store.read_json("study.json"), f"{archive}: study.json")
+        rows = as_planned(store.cells(), store.plan())
+        problems = list(_unearned(rows))
+        finished = rows[rows["status"] == "ok"].drop_duplicates("key").sort_values("key")
+        keys = finished["key"].tolist()
+        sample = sorted(random.Random(seed).sample(keys, min(cells, len(keys))))
+        chosen = finished[finished["key"].isin(sample)]
+        task = {
+            "study": study.model_dump(mode="json"),
+            "cells": chosen[list(recomputation.IDENTIFIED_BY)].to_dict("records"),
+        }
+        (work / "plugins").mkdir(parents=True)
+        for source in (folder / "plugins").glob("*.py"):
+            source.rename(work / "plugins" / source.name)
+        (work / recomputation.TASK).write_text(json.dumps(task))
+        answers = _recomputed(archive, work, seconds, memory)
+        curves = store.curves(sample)
+        for row in chosen.to_dict("records"):
+            curve = curves[curves["key"] == row["key"]]
+            problems += _differences({**row}, curve, answers.get(row["key"], {}))
+    return Verification(study.name, len(keys), sample, problems)
+
+
+def _recomputed(archive: Path, work: Path, seconds: float, memory: float) -> dict[str, Any]:
+    """Run the subprocess in a folder, and return its answers by key."""
+    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    cache = work / "cache"
+    cache.mkdir()
+    downloads = data.cache_folder() / "data"
+    if downloads.is_dir():
+        (cache / "data").symlink_to(downloads, target_is_directory=True)
+    own = {"HOME": work, "TMPDIR": work, "SINGLEPASS_CACHE": cache}
+    messages = work / "messages.txt"
+    with messages.open("wb") as told:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", recomputation.__name__, str(seconds), str(memory)],
+            cwd=work,
+            env=environment | {name: str(path) for name, path in own.items()},
+            stdin=subprocess.DEVNULL,
+            stdout=told,
+            stderr=told,
+            start_new_session=True,
+        )
+    reason = ""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        reason = f"after {seconds:g} seconds"
+    finally:
+        # The processes that the code may have started are in the same group.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    answer = work / recomputation.ANSWER
+    if not answer.is_file() or answer.stat().st_size > _MOST_ANSWERED:
+        last = messages.read_text("utf-8", "replace")[-_SHOWN:].split("\n")
+        last_line = next((line for line in reversed(last) if line.strip()), "no message")
+        how = reason or f"with status {process.returncode}"
+        raise InputError(
+            f"{archive}: the subprocess ended {how} without an answer ({last_line.strip()}): "
+            "see --seconds and --memory"
+        )
+    try:
+        content = json.loads(answer.read_bytes())
+        if isinstance(content, dict) and isinstance(content.get("cells"), dict):
+            return dict(content["cells"])
+    except (ValueError, RecursionError):
+        content = None
+    problem = content.get("error") if isinstance(content, dict) else None
+    raise InputError(
+        f"{archive}: cannot be computed here: {' '.join(str(problem or 'no valid answer').split())[:_SHOWN]}"
+    )
+
+
+def _named(row: Mapping[Any, Any]) -> str:
+    what = f"{row['algorithm']} on {row['dataset']}, noise {row['noise']}, seed {row['seed']}"
+    return f"cell {row['key']} ({what})"
+
+
+def _differences(row: Mapping[Any, Any], curve: pd.DataFrame, answer: Any) -> Iterator[str]:
+    """Yield a line for each count of a cell that differs from the answer of the subprocess."""
+    found = answer if isinstance(answer, dict) else {}
+    if "row" not in found:
+        yield f"{_named(row)}: {' '.join(str(found.get('error', 'was not computed')).split())[:_SHOWN]}"
+        return
+    for name in COUNTED["cells"]:
+        mine, theirs = found["row"].get(name), recomputation.plain(row.get(name))
+        if theirs is not None and mine != theirs:
+            yield f"{_named(row)}: {name} is {theirs} in the archive, {mine} here"
+    for name in COUNTED["curves"]:
+        theirs = [recomputation.plain(value) for value in curve.sort_values("t")[name]]
+        mine = found["curve"].get(name)
+        if any(value is not None for value in theirs) and mine != theirs:
+            yield f"{_named(row)}: {name} along the learning curve differs from that computed here"
+            return
+
+
+def _unearned(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield a line for each grid whose final cells do not have the parameters that won in the archive."""
+    for grid in tuned_grids(rows):
+        final = rows[(rows["stage"] == "run") & (rows["dataset"] == grid.dataset)]
+        final = final[(final["algorithm"] == grid.algorithm) & (final["noise"] == grid.noise.slug)]
+        won = (grid.winner or {}).items()
+        for params in final["params"].unique() if grid.winner else ():
+            if not won <= json.loads(params).items():
+                yield (
+                    f"{grid.algorithm} on {grid.dataset}, noise {grid.noise.slug}: final cells have "
+                    f"{params}, but {json.dumps(grid.winner)} won the grid"
+                )
