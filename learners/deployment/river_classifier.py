@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import struct
@@ -45,7 +46,7 @@ class _DictRow:
         self._get = _getter([key for _, key in known])
         self._values = None
         self._buffer = np.zeros(len(known))
-        self._pack = struct.Struct(f"{len(known)}d").pack_into
+        self._pack = functools.partial(struct.Struct(f"{len(known)}d").pack_into, self._buffer.data, 0)
         indices = np.array([place for place, _ in known], np.int32)
         self._rows = as_rows(sp.csr_array((self._buffer, indices, [0, len(known)]), shape=(1, 2**31 - 1)))
 
@@ -55,7 +56,7 @@ class _DictRow:
         if values != self._values:
             self._values = None
             try:
-                self._pack(self._buffer.data, 0, *values)
+                self._pack(*values)
                 finite = math.isfinite(sum(values))
             except (struct.error, TypeError):
                 finite = False
@@ -172,14 +173,19 @@ class RiverClassifier(MiniBatchClassifier):
         mistakes, updates = self._steps[0](row.filled(x))
         learner = self.learner_
         learner.n_examples_ += 1
-        learner.n_mistakes_ += mistakes
-        learner.n_updates_ += updates
+        if mistakes:
+            learner.n_mistakes_ += mistakes
+        if updates:
+            learner.n_updates_ += updates
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Return the predicted label; before the first row False or, with more than two labels, None."""
         if not self._has_begun:
             return None if self._multiclass else (self.labels_ or [False])[0]
-        return self._label_of(self._scored(x)[0])
+        scores = self._scored(x)
+        if len(self.labels_) == 2 == self.n_classes:
+            return self.labels_[scores.item() > 0.0]
+        return self._label_of(scores[0])
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the probability of each label that has appeared.

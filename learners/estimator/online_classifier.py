@@ -363,8 +363,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             self._allocate_classes(n_features, len(self.classes_))
         else:
             self._allocate(n_features)
-        for name, old in before.items():
-            setattr(self, name, self._widened(name, old, getattr(self, name), n_features))
+        for name in before.keys() - set(self._get_param_names()):
+            setattr(self, name, self._widened(name, before[name], getattr(self, name), n_features))
         self.n_features_in_ = n_features
 
     def check_state(self) -> None:
@@ -382,7 +382,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _widened(self, name: str, old: Any, new: Any, n_features: int) -> Any:
         """Return an attribute for more features, given its value so far and that of a new model."""
         if isinstance(old, np.ndarray):
-            if not (new.shape > old.shape and all(map(operator.ge, new.shape, old.shape))):
+            shape = np.shape(new)
+            is_larger = shape != old.shape and len(shape) == old.ndim
+            # Other arrays do not depend on the features, or are made later.
+            if not (is_larger and all(map(operator.ge, shape, old.shape))):
                 return old
             new[tuple(map(slice, old.shape))] = old
             return new

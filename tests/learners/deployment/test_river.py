@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from singlepass.learners import (
     ALMA,
@@ -18,6 +19,7 @@ from singlepass.learners import (
     FTRLProximal,
     KernelPerceptron,
     OnlineGradientDescent,
+    OnlineModelSelection,
     Perceptron,
     load,
     save,
@@ -55,6 +57,9 @@ def _phishing():
     return names, np.array([[x[name] for name in names] for x, _ in rows], float), [y for _, y in rows], rows
 
 
+# The other learners take long to compile.
+QUICK = ("PassiveAggressive(C=0.5)", "KernelPerceptron(gamma=0.1)")
+
 # Rules that depend on products with weights alone, on lengths, on means, on a full covariance, on kernels.
 LIKE_LEARN = [
     AROW(),
@@ -73,7 +78,7 @@ def test_progressive_validation_is_learn(learner):
     _, X, y, rows = _phishing()
     made = to_river(learner)
     accuracy = evaluate.progressive_val_score(rows, made, metrics.Accuracy())
-    scores = type(learner)(**learner.get_params()).learn(X, y)
+    scores = clone(learner).learn(X, y)
     assert round((1 - accuracy.get()) * len(y)) == np.count_nonzero((scores > 0) != y)
     assert made.learner_.n_examples_ == len(y)
 
@@ -94,7 +99,7 @@ def test_progressive_validation_is_learn_on_elec2():
         assert round((1 - accuracy.get()) * len(y)) == wrong
 
 
-def _sparse_rows(n=300, seed=0):
+def _sparse_rows(n=150, seed=0):
     """Return rows of words that come and go, and a column for each word in the order of its first row."""
     draw = random.Random(seed)
     rows = []
@@ -114,16 +119,15 @@ def _sparse_rows(n=300, seed=0):
     return rows, X, np.array([y for _, y in rows]), list(columns)
 
 
+# Random features of later names are drawn when they appear, and a first γ is 1 over the number of features.
 GROWING = [
-    AROW(),
-    KernelPerceptron(gamma=0.1),
-    pytest.param(AROW(covariance="full"), marks=pytest.mark.slow),
-    pytest.param(ALMA(), marks=pytest.mark.slow),
-    pytest.param(FTRLProximal(), marks=pytest.mark.slow),
+    pytest.param(each, id=repr(each), marks=[] if repr(each) in QUICK else [pytest.mark.slow])
+    for each in [*every_learner(), AROW(covariance="full")]
+    if not isinstance(each, (FOGD, OnlineModelSelection))
 ]
 
 
-@pytest.mark.parametrize("learner", GROWING, ids=repr)
+@pytest.mark.parametrize("learner", GROWING)
 def test_features_come_as_they_come(learner):
     rows, X, y, names = _sparse_rows()
     made = to_river(learner)
@@ -131,7 +135,7 @@ def test_features_come_as_they_come(learner):
     for x, label in rows:
         said.append(made.predict_one(x))
         made.learn_one(x, label)
-    scores = type(learner)(**learner.get_params()).learn(X, y)
+    scores = clone(learner).learn(X, y)
     assert said == (scores > 0).tolist()
     assert made.features_ == names
 
