@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import joblib
+import psutil
 from rich.filesize import decimal
 
 from ..learners import LANES
@@ -252,7 +253,7 @@ def show_outline(found: StudyOutline) -> None:
     if found.finished.from_bases:
         put(f"{_from_bases(found)}\n")
     _show_data(found)
-    for line in (*_memory(found), *_time(found), *_missing(found), *_budgets(found)):
+    for line in (*_memory(found), *_random_reads(found), *_time(found), *_missing(found), *_budgets(found)):
         put(line)
 
 
@@ -311,6 +312,19 @@ def _memory(found: StudyOutline) -> Iterator[str]:
     if found.grids:
         name, largest = max(found.grids.items(), key=lambda item: item[1])
         yield f"memory   models of a grid, in each thread: about {decimal(largest)} at most ({name})"
+
+
+def _random_reads(found: StudyOutline) -> Iterator[str]:
+    """Yield a warning for each data set whose rows are read in random order from a table beyond memory."""
+    memory = psutil.virtual_memory().total
+    for outlook, entry in zip(found.outlooks, found.study.datasets, strict=True):
+        size = max(outlook.n_bytes.values(), default=0)
+        if outlook.kept and size > memory and found.study.order_of(entry) == "shuffled":
+            yield (
+                f"memory   {outlook.label}: its table of {decimal(size)} does not fit into this machine's "
+                f"{decimal(memory)}, and a shuffled order reads the disk at random, row by row: set "
+                'order = "given"'
+            )
 
 
 def _time(found: StudyOutline) -> Iterator[str]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
+from singlepass.pipeline.data import convert
 from singlepass.pipeline.store.schema import CellResult
 from singlepass.workflows import planning
 from singlepass.workflows.planning import outline
@@ -274,3 +277,25 @@ def test_the_memory_of_grids_that_are_read_together_is_named(
     assert (
         f"models of a grid, in each thread: about {n_bytes} bytes at most (AROW on gauss, 3 points)" in lines
     )
+
+
+def test_random_reads_of_a_table_beyond_memory_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f"{i % 2} {i % 5 + 1}:1.5\n" for i in range(2000))
+    (tmp_path / "long.svm").write_text(rows)
+    text = 'name = "long"\norder = "{}"\n[[datasets]]\npath = "long.svm"\n[[algorithms]]\nname = "AROW"\n'
+    convert(path=tmp_path / "long.svm")
+    lines = {}
+    for order in ("shuffled", "given"):
+        (tmp_path / "long.toml").write_text(text.format(order))
+        study, file = find_study(str(tmp_path / "long.toml"))
+        found = outline(study, str(tmp_path / "out"), file=file)
+        assert list(planning._random_reads(found)) == []
+        with monkeypatch.context() as patch:
+            patch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=1000))
+            lines[order] = list(planning._random_reads(found))
+    assert lines["given"] == []
+    (line,) = lines["shuffled"]
+    assert "long: its table of" in line
+    assert 'set order = "given"' in line
