@@ -1,4 +1,4 @@
-"""Find the best point of every parameter grid from the cells on the seed that is reserved for tuning."""
+"""Find the best point of every parameter grid from the cells on the seeds for tuning."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..noise import Noise, noise_of
+from ..study.study import TUNING_SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,10 +39,12 @@ class Tuned:
     winner: dict[str, Scalar] | None
     # Numeric parameters whose winning value is the smallest or largest tried: a wider grid might do better.
     at_edge: tuple[str, ...]
+    # The seed on which the points were compared.
+    seed: int = TUNING_SEED
 
     @property
     def group(self) -> tuple[str, str, Noise]:
-        """Return (data set, algorithm, noise), which identifies the grid."""
+        """Return (data set, algorithm, noise), which identifies the grid; each seed has its own winner."""
         return self.dataset, self.algorithm, self.noise
 
 
@@ -79,6 +82,7 @@ class _Row(NamedTuple):
     dataset: str
     algorithm: str
     noise: str
+    seed: int
     grid: str
     params: str
     status: str
@@ -93,8 +97,8 @@ class _Row(NamedTuple):
 _NUMBERS = ("mistakes", "n_examples", "validation_mistakes", "validation_examples", "support_vectors")
 
 
-def _group(row: _Row) -> tuple[str, str, str]:
-    return row.dataset, row.algorithm, row.noise
+def _group(row: _Row) -> tuple[str, str, str, int]:
+    return row.dataset, row.algorithm, row.noise, row.seed
 
 
 def _point(row: _Row, grid: dict[str, list[Scalar]], validated: bool) -> _Point:
@@ -121,7 +125,7 @@ def _winner(points: list[_Point], rule: WinnerRule) -> _Point:
 def tuned_grids(
     cells: pd.DataFrame, rule: WinnerRule = "best", own_rules: Mapping[str, WinnerRule] | None = None
 ) -> list[Tuned]:
-    """Find the winner of every grid from its tuning cells; sort by (dataset, algorithm, noise).
+    """Find the winner of every grid from its tuning cells; sort by (dataset, algorithm, noise, seed).
 
     `rule` is the study's `winner`. `own_rules` has the rules of algorithms that set their own, by label. Ties
     go to fewer online mistakes, then to the point that comes first on the grid.
@@ -132,7 +136,7 @@ def tuned_grids(
     table = table.astype(dict.fromkeys(_NUMBERS, "float64")).fillna({"mistakes": 0})
     # Plain rows, because a data frame for each of hundreds of grids takes about thirty times as long.
     rows = [_Row(*values) for values in zip(*(table[name].tolist() for name in table), strict=True)]
-    for (dataset, algorithm, noise), group in itertools.groupby(sorted(rows, key=_group), key=_group):
+    for (dataset, algorithm, noise, seed), group in itertools.groupby(sorted(rows, key=_group), key=_group):
         tried = list(group)
         grid = json.loads(tried[0].grid)
         validated = not all(math.isnan(row.validation_mistakes) for row in tried)
@@ -150,6 +154,7 @@ def tuned_grids(
                 scores=[(p.params, p.judged) for p in sorted(points, key=lambda point: point.place)],
                 winner=winner,
                 at_edge=_at_edge(winner, grid) if winner else (),
+                seed=int(seed),
             )
         )
     return tuned

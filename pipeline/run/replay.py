@@ -45,7 +45,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         raise InputError(f"learner {row['learner']!r} is unknown: your own ones need --plugin FILE")
     noise = noise_of(row["noise"])
     # The row has the winning parameters. With `tuned_as` they won the other algorithm's grid.
-    group = row["dataset"], entry.tuned_as or row["algorithm"], noise
+    won = (row["dataset"], entry.tuned_as or row["algorithm"], noise), study.tuning_seed(int(row["seed"]))
     params = json.loads(row["params"])
     supports = {
         ((row["dataset"], label, noise), row["seed"]): params[key] for key, label in entry.support_of.items()
@@ -73,7 +73,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         except InputError as error:
             problem = error
             continue
-        for cell in itertools.chain(plan.evaluation_cells({group: params}), plan.matched_cells(supports)):
+        for cell in itertools.chain(plan.evaluation_cells({won: params}), plan.matched_cells(supports)):
             if cell.key == row["key"]:
                 return cell
     raise problem

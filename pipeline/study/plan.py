@@ -27,10 +27,10 @@ from .learner_factory import (
     with_dataset_parameters,
 )
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
-from .study import TUNING_SEED, Study
+from .study import Study
 
-# Parameters that won a grid, and final sizes of support sets by seed.
-Winners = Mapping[Group, dict[str, Scalar]]
+# Parameters that won a grid by tuning seed, and final sizes of support sets by seed.
+Winners = Mapping[tuple[Group, int], dict[str, Scalar]]
 SupportSizes = Mapping[tuple[Group, int], int]
 
 
@@ -71,27 +71,31 @@ class Plan:
     absent: frozenset[str] = frozenset()
 
     def tuning_groups(self) -> Iterator[CellGroup]:
-        """Yield the tuning cells: one for every point of every grid, on the seed reserved for tuning."""
+        """Yield the tuning cells: one for every point of every grid and every tuning seed."""
         for task, noise, entry in self._groups():
             if entry.algorithm.grid:
-                yield self._group(
-                    task, entry, noise, "tune", [(TUNING_SEED, point) for point in entry.points]
-                )
+                seeds = self._tuning_seeds(task, noise)
+                members = [(seed, point) for seed in seeds for point in entry.points]
+                yield self._group(task, entry, noise, "tune", members)
 
     def evaluation_groups(self, winners: Winners) -> Iterator[CellGroup]:
         """Yield the evaluation cells that have all parameters and need no other cell's support size."""
         for task, noise, entry in self._groups():
-            algorithm = entry.algorithm
-            params: dict[str, Scalar] | None = algorithm.fixed
-            if algorithm.grid:
-                params = winners.get((task.label, algorithm.label, noise))
-            elif algorithm.tuned_as is not None:
-                params = self._as_tuned(algorithm, task, winners.get((task.label, algorithm.tuned_as, noise)))
-            if params is None or algorithm.support_of:
+            algorithm, members = entry.algorithm, []
+            if algorithm.support_of:
                 continue
-            own = entry.with_strategy(params)
-            members = [(seed, own) for seed in self.seeds_of(task, noise)]
-            yield self._group(task, entry, noise, "run", members)
+            for seed in self.seeds_of(task, noise):
+                params: dict[str, Scalar] | None = algorithm.fixed
+                tuned = self.study.tuning_seed(seed)
+                if algorithm.grid:
+                    params = winners.get(((task.label, algorithm.label, noise), tuned))
+                elif algorithm.tuned_as is not None:
+                    won = winners.get(((task.label, algorithm.tuned_as, noise), tuned))
+                    params = self._as_tuned(algorithm, task, won)
+                if params is not None:
+                    members.append((seed, entry.with_strategy(params)))
+            if members:
+                yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
         """Yield the evaluation cells with a parameter that is another cell's support size, if it is known."""
@@ -146,7 +150,8 @@ class Plan:
         entry, noise = self._entries[0], self.study.noise[0]
         for task in self.here:
             if self.n_tuning_cells:
-                yield from self._group(task, entry, noise, "tune", [(TUNING_SEED, ())]).cells()
+                own: list[tuple[int, Params]] = [(seed, ()) for seed in self._tuning_seeds(task, noise)]
+                yield from self._group(task, entry, noise, "tune", own).cells()
             members: list[tuple[int, Params]] = [(seed, ()) for seed in self.seeds_of(task, noise)]
             yield from self._group(task, entry, noise, "run", members).cells()
 
@@ -177,8 +182,11 @@ class Plan:
     @cached_property
     def n_tuning_cells(self) -> int:
         """Return the number of tuning cells."""
-        grids = (entry.algorithm.grid for _, _, entry in self._groups())
-        return sum(math.prod(map(len, grid.values())) for grid in grids if grid)
+        return sum(
+            len(self._tuning_seeds(task, noise)) * math.prod(map(len, entry.algorithm.grid.values()))
+            for task, noise, entry in self._groups()
+            if entry.algorithm.grid
+        )
 
     @property
     def n_evaluation_cells(self) -> int:
@@ -203,6 +211,9 @@ class Plan:
         if differ or draws_randomly(self.study, self.learners):
             return self.study.seeds
         return self.study.seeds[:1]
+
+    def _tuning_seeds(self, task: data.TaskRef, noise: Noise) -> list[int]:
+        return list(dict.fromkeys(map(self.study.tuning_seed, self.seeds_of(task, noise))))
 
     @cached_property
     def _tuned(self) -> frozenset[str]:

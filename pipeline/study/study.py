@@ -111,6 +111,9 @@ class Study(BaseModel):
     # section 3.4.3).
     winner: WinnerRule = "best"
     tune: Tune = "seed"
+    # Whether each repetition chooses the winners of grids itself, inside its own training part. Otherwise one
+    # choice, on the seed reserved for tuning, serves all repetitions, and their spread does not have it.
+    tune_each: StrictBool = False
     # Seconds that a cell's learner may take. Batch baselines are not interrupted.
     time_limit: Positive | None = None
     # Most training rows of a tuning cell.
@@ -234,6 +237,13 @@ class Study(BaseModel):
         # A study that is read back contains the default explicitly.
         if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
             raise ValueError('tune_fraction needs order = "given", which no data set here uses')
+        if self.tune_each:
+            for entry in self.datasets:
+                if self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given":
+                    raise ValueError(
+                        f"tune_each: data set {entry.label!r} reports the stream on which its grids would be "
+                        "judged: set protocol 'holdout' or 'crossval', or tune = \"leader\""
+                    )
         if self.label_due == "before" and not self.delay:
             raise ValueError("label_due needs a delay, because it says when late labels come: set delay")
         if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
@@ -342,6 +352,10 @@ class Study(BaseModel):
     def ranked_by(self) -> str | None:
         """Return the metric that ranks, or None if the study sets no metrics."""
         return self.rank_by or (self.metrics[0] if self.metrics else None)
+
+    def tuning_seed(self, seed: int) -> int:
+        """Return the seed on which the grids of a repetition are tuned."""
+        return seed if self.tune_each else TUNING_SEED
 
     @property
     def own_winners(self) -> dict[str, WinnerRule]:

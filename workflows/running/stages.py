@@ -78,7 +78,7 @@ class Stage(ABC):
 
 @dataclass(frozen=True)
 class Tuning(Stage):
-    """Run the first stage: one cell for every point of every grid, on the reserved seed."""
+    """Run the first stage: one cell for every point of every grid and every seed for tuning."""
 
     plan: Plan
     counts: ClassVar[bool] = False
@@ -93,9 +93,10 @@ class Tuning(Stage):
         rows = read()
         study = self.plan.study
         tuned = tuned_grids(as_planned(rows, self.planned), study.winner, study.own_winners)
-        winners = {grid.group: grid.winner for grid in tuned if grid.winner is not None}
+        winners = {(grid.group, grid.seed): grid.winner for grid in tuned if grid.winner is not None}
+        decided = {group for group, _ in winners}
         asked = dict.fromkeys(group.spec.group for group in self.groups)
-        return Evaluation(self.plan, winners, tuple(group for group in asked if group not in winners))
+        return Evaluation(self.plan, winners, tuple(group for group in asked if group not in decided))
 
     @property
     def later(self) -> Counter[Name]:

@@ -9,6 +9,7 @@ import pytest
 
 from singlepass.pipeline.analysis.tuning import tuned_grids
 from singlepass.pipeline.noise import Noise
+from singlepass.pipeline.study.study import TUNING_SEED
 
 GRID = {"r": [0.1, 1.0, 10.0]}
 
@@ -21,6 +22,7 @@ def table(
             "dataset": "d",
             "algorithm": "AROW",
             "noise": "0.1",
+            "seed": TUNING_SEED,
             "stage": "tune",
             "status": status,
             "params": json.dumps({"loss": "hinge", "r": r}),
@@ -106,3 +108,10 @@ def test_a_learner_without_support_vectors_has_no_sparsest_point() -> None:
 def test_a_grid_of_one_value_has_no_edge(grid: dict[str, list[float]], edge: tuple[str, ...]) -> None:
     (tuned,) = tuned_grids(table({1.0: (None, 1, "ok")}, grid))
     assert tuned.at_edge == edge
+
+
+def test_each_seed_has_its_own_winner() -> None:
+    first = table({0.1: (None, 1, "ok"), 1.0: (None, 2, "ok")}).assign(seed=0)
+    second = table({0.1: (None, 2, "ok"), 1.0: (None, 1, "ok")}).assign(seed=1)
+    found = tuned_grids(pd.concat([second, first]))
+    assert [(each.seed, each.winner and each.winner["r"]) for each in found] == [(0, 0.1), (1, 1.0)]

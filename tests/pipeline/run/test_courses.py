@@ -19,6 +19,7 @@ from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import Plan, make_plan
 from singlepass.pipeline.study.specs import Course
+from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.pipeline.study.study_file import parse_study
 
 N = 400
@@ -139,7 +140,7 @@ def test_grids_are_judged_on_what_nobody_is_counted_on(tmp_path: Path) -> None:
         assert each.row["mistakes"] == plain_loop(AROW(r=r), X[:80], y[:80]).sum()
         assert each.row["counted_from"] is None
     group = plan.tuning_groups().__next__().spec.group
-    arow, perceptron = plan.evaluation_cells({group: {"r": 0.1}})
+    arow, perceptron = plan.evaluation_cells({(group, TUNING_SEED): {"r": 0.1}})
     found = outcome(arow)
     wrong = plain_loop(AROW(r=0.1), X, y)
     assert found.row["mistakes"] == wrong[80:].sum()

@@ -93,7 +93,7 @@ def test_a_learner_is_told_what_is_noisy_only(
     grid = {"name": "PassiveAggressive", "C": [0.1, 1.0]}
     plan = plan_of(noise, DIGITS, grid, tune_by=tune_by)
     tuning = next(plan.tuning_cells())
-    [run] = plan.evaluation_cells({tuning.spec.group: {"C": 1.0}})
+    [run] = plan.evaluation_cells({(tuning.spec.group, tuning.spec.seed): {"C": 1.0}})
     for cell in (tuning, run):
         Watched.told.clear()
         row = run_cell(cell).row

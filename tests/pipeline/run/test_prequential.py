@@ -250,5 +250,5 @@ def test_rows_for_tuning_may_be_fewer() -> None:
     plan = make_plan(parse_study(table))
     tuning = list(plan.tuning_cells())
     assert run_cell(tuning[0]).row["n_examples"] == 100
-    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
+    winners = {(cell.spec.group, cell.spec.seed): dict(cell.spec.params) for cell in tuning}
     assert run_cell(next(plan.evaluation_cells(winners))).row["n_examples"] == 400

@@ -14,7 +14,7 @@ from singlepass.pipeline.noise import noise_of
 from singlepass.pipeline.run.replay import learn_again, planned_cell
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.plan import make_plan
-from singlepass.pipeline.study.study import Study
+from singlepass.pipeline.study.study import TUNING_SEED, Study
 from singlepass.pipeline.study.study_file import parse_study
 
 TABLE = {
@@ -41,7 +41,7 @@ def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
     plan = make_plan(study, base=base)
     gammas = {entry.label: entry.parameters["gamma"] for entry in study.datasets if entry.parameters}
     winners = {
-        (task.label, "tuned", noise): {"C": 1.0, "gamma": gammas[task.label]}
+        ((task.label, "tuned", noise), TUNING_SEED): {"C": 1.0, "gamma": gammas[task.label]}
         for task in plan.tasks
         for noise in study.noise
         if task.label in gammas

@@ -40,7 +40,7 @@ def test_the_product_is_complete() -> None:
     assert len(tuning) == plan.n_tuning_cells == 2 * 2 * 4
     assert {cell.spec.seed for cell in tuning} == {TUNING_SEED}
     assert {cell.spec.algorithm for cell in tuning} == {"AROW"}
-    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
+    winners = {(cell.spec.group, cell.spec.seed): dict(cell.spec.params) for cell in tuning}
     cells = list(plan.evaluation_cells(winners))
     assert len(cells) == plan.n_evaluation_cells == 2 * 2 * 2 * 3
     keys = [cell.key for cell in tuning + cells]
@@ -64,7 +64,7 @@ def test_a_data_set_gives_its_parameters_to_those_that_do_not_set_them() -> None
         {"name": "AROW"},
     ]
     plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
-    winners = {cell.spec.group: dict(cell.spec.params) for cell in plan.tuning_cells()}
+    winners = {(cell.spec.group, cell.spec.seed): dict(cell.spec.params) for cell in plan.tuning_cells()}
     assert {tuned["gamma"] for tuned in winners.values()} == {3.0}
     found = {cell.spec.algorithm: dict(cell.spec.params) for cell in plan.evaluation_cells(winners)}
     assert found == {
@@ -104,7 +104,7 @@ def test_a_list_of_a_data_set_is_a_grid() -> None:
     assert {cell.execution.grid for cell in tuning if cell.spec.dataset.label == "gauss"} == {
         '{"C": [0.1, 1.0, 10.0], "gamma": [1.0, 2.0]}'
     }
-    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
+    winners = {(cell.spec.group, cell.spec.seed): dict(cell.spec.params) for cell in tuning}
     found = {
         (cell.spec.dataset.label, cell.spec.algorithm): dict(cell.spec.params)
         for cell in plan.evaluation_cells(winners)
@@ -123,7 +123,7 @@ def test_a_data_set_may_have_a_split_and_tuning_rows_of_its_own() -> None:
     study = parse_study({**STUDY, **limits, "datasets": [STUDY["datasets"][0], own], "noise": 0.0})
     plan = make_plan(study)
     tuning = list(plan.tuning_cells())
-    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
+    winners = {(cell.spec.group, cell.spec.seed): dict(cell.spec.params) for cell in tuning}
     cells = [*tuning, *plan.evaluation_cells(winners)]
     found = {(c.spec.dataset.label, c.spec.stage, c.spec.test_fraction, c.spec.max_train) for c in cells}
     assert found == {
@@ -150,7 +150,7 @@ def test_a_grid_may_serve_another_algorithm() -> None:
     assert len(tuning) == plan.n_tuning_cells == 4 + 2
     assert {cell.spec.algorithm for cell in tuning} == {"batch"}
     assert not list(plan.evaluation_cells({}))
-    winners = {cell.spec.group: dict(cell.spec.params) for cell in tuning}
+    winners = {(cell.spec.group, cell.spec.seed): dict(cell.spec.params) for cell in tuning}
     found = {
         (cell.spec.dataset.label, cell.spec.algorithm): dict(cell.spec.params)
         for cell in plan.evaluation_cells(winners)
@@ -162,6 +162,30 @@ def test_a_grid_may_serve_another_algorithm() -> None:
         ("breast-cancer", "online"): {"C": 10.0, "gamma": 0.5, "fit_intercept": False},
         ("breast-cancer", "narrow"): {"C": 10.0, "gamma": 9.0},
     }
+
+
+def test_each_repetition_may_tune_its_own_grid() -> None:
+    study = {**STUDY, "protocol": "holdout", "seeds": 2, "tune_each": True, "noise": 0.1}
+    study |= {"datasets": [{"name": "breast-cancer"}], "algorithms": [{"name": "AROW", "r": [0.1, 1.0]}]}
+    plan = make_plan(parse_study(study))
+    tuning = list(plan.tuning_cells())
+    assert plan.n_tuning_cells == len(tuning) == 2 * 2
+    assert [(cell.spec.seed, dict(cell.spec.params)["r"]) for cell in tuning] == [
+        (0, 0.1),
+        (0, 1.0),
+        (1, 0.1),
+        (1, 1.0),
+    ]
+    group = tuning[0].spec.group
+    cells = list(plan.evaluation_cells({(group, 0): {"r": 0.1}, (group, 1): {"r": 1.0}}))
+    assert [(cell.spec.seed, dict(cell.spec.params)["r"]) for cell in cells] == [(0, 0.1), (1, 1.0)]
+    # Without it the cells have the keys that they always had.
+    shared = make_plan(parse_study({**study, "tune_each": False}))
+    assert {cell.spec.seed for cell in shared.tuning_cells()} == {1_000_000}
+    [first, _] = shared.evaluation_cells({(group, 1_000_000): {"r": 0.1}})
+    assert first.key == cells[0].key
+    with pytest.raises(InputError, match="tune_each: data set 'breast-cancer' reports the stream"):
+        parse_study({**study, "protocol": "prequential"})
 
 
 def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:

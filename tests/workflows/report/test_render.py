@@ -169,7 +169,7 @@ def check_latex(text: str) -> None:
 
 def test_every_grid_is_printed_and_edges_are_flagged(usual: tuple[Path, Page, str]) -> None:
     out, page, markdown = usual
-    assert re.search(r"\| AROW \| r \| 0.01, 0.1, 1, 10 \| online mistakes \| 15 of 33 ⚠ \|", markdown)
+    assert re.search(r"\| AROW \| 4 \| r \| 0.01, 0.1, 1, 10 \| online mistakes \| 15 of 33 ⚠ \|", markdown)
     assert re.search(r"\| digits\\\[0-vs-rest\\\] \| r = 0.01 ⚠ \| r = 0.01 ⚠ \|", markdown)
     head, *rows = csv_rows(out / "tables" / "tuning-noise-0.3.csv")
     assert len(rows) == len(DATASETS) * 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,12 @@ from ..words.wording import setting
 
 _CHOSEN = (
     "The winner of a grid is chosen once for each data set, algorithm and noise level, on a separate seed, "
-    "by the labels the learner is given, never by clean labels."
+    "by the labels the learner is given, never by clean labels. All repetitions share it, so that no printed "
+    "spread contains the choice."
+)
+_CHOSEN_BY_EACH = (
+    "Each repetition chooses the winner of a grid itself, for each data set, algorithm and noise level, by "
+    "the labels the learner is given, never by clean labels. Spreads over repetitions contain the choice."
 )
 
 
@@ -50,14 +56,17 @@ def _grid_table(view: StudyView) -> TableBlock:
         for tuned in own:
             grids.update(tuned.grid)
         criteria = " / ".join(sorted({tuned.criterion for tuned in own}))
+        points = str(math.prod(map(len, grids.values())))
         for parameter, values in grids.items():
             edge = sum(parameter in tuned.at_edge for tuned in own)
-            rows.append((name, parameter, ", ".join(map(_value, values)), criteria, f"{edge} of {len(own)}"))
+            shown = ", ".join(map(_value, values))
+            rows.append((name, points, parameter, shown, criteria, f"{edge} of {len(own)}"))
             flags.append([edge > 0])
-    header = ["algorithm", "parameter", "grid", "judged by", "winners at the edge"]
+    header = ["algorithm", "points", "parameter", "grid", "judged by", "winners at the edge"]
     frame = pd.DataFrame(rows, columns=header)
-    note = " ".join([_CHOSEN, *_rows_that_tune(view)])
-    return tabulate(frame, "grids", "Tuning grids", flags=flags, labels=4, wrap=True, note=note)
+    chosen = _CHOSEN_BY_EACH if view.results.study.get("tune_each") else _CHOSEN
+    note = " ".join([chosen, *_rows_that_tune(view)])
+    return tabulate(frame, "grids", "Tuning grids", flags=flags, labels=5, wrap=True, note=note)
 
 
 def _rows_that_tune(view: StudyView) -> list[str]:
@@ -81,6 +90,11 @@ def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
     if rows["order"].eq("given").any():
         share = 100 * float(study.get("tune_fraction", 0.1))
         return f"Winners are chosen on the first {share:g}% of the stream, which are not reported."
+    if study.get("tune_each"):
+        return (
+            "No test row of a repetition is used for its tuning; mistakes along the stream are of rows that "
+            "are also used for tuning."
+        )
     protocol = rows["protocol"].iloc[0]
     if protocol == "prequential":
         return (
@@ -111,12 +125,14 @@ def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) ->
     """Return the winner of every grid, data sets by tuned algorithms, one table per noise level."""
     names = [name for name in design.algorithms if any(tuned.algorithm == name for tuned in tuning)]
     datasets = list(dict.fromkeys([*design.datasets, *(tuned.dataset for tuned in tuning)]))
-    places = {tuned.group: tuned for tuned in tuning}
+    places: dict[Any, list[Tuned]] = {}
+    for tuned in tuning:
+        places.setdefault(tuned.group, []).append(tuned)
     tables = []
     for noise in sorted({tuned.noise for tuned in tuning}):
-        found = [[places.get((dataset, name, noise)) for name in names] for dataset in datasets]
+        found = [[places.get((dataset, name, noise), []) for name in names] for dataset in datasets]
         texts = [
-            [dataset, *(tuned and _setting(tuned) for tuned in row)]
+            [dataset, *("; ".join(dict.fromkeys(map(_setting, each))) or None for each in row)]
             for dataset, row in zip(datasets, found, strict=True)
         ]
         data = [
@@ -124,6 +140,7 @@ def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) ->
                 "dataset": tuned.dataset,
                 "noise": noise.slug,
                 "algorithm": tuned.algorithm,
+                "seed": tuned.seed,
                 "winner": json.dumps(tuned.winner),
                 "at_edge": " ".join(tuned.at_edge),
                 "criterion": tuned.criterion,
@@ -131,15 +148,15 @@ def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) ->
                 "scores": json.dumps(tuned.scores),
             }
             for row in found
-            for tuned in row
-            if tuned is not None
+            for each in row
+            for tuned in each
         ]
         tables.append(
             tabulate(
                 pd.DataFrame(texts, columns=["data set", *names]),
                 f"tuning-noise-{noise.stem}",
                 f"Winners of the grids, {noise.label}",
-                flags=[[tuned is not None and bool(tuned.at_edge) for tuned in row] for row in found],
+                flags=[[any(tuned.at_edge for tuned in each) for each in row] for row in found],
                 labels=1 + len(names),
                 note="Flagged: the winner lies at the edge of its grid; a wider one may have a better value.",
                 data=pd.DataFrame(data),
