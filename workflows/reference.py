@@ -51,8 +51,10 @@ def show_reference() -> None:
             if entry.study in present
             else (f"singlepass reference fetch {entry.study}")
         )
-        size = decimal(entry.bytes)
-        lines.add_row(*plain(entry.study, f"{entry.cells:,}", size, entry.sha256[:12], entry.commit, state))
+        # Results of an installed package have no commit, but its version names one.
+        made_by = entry.commit or entry.versions["singlepass"]
+        texts = f"{entry.cells:,}", decimal(entry.bytes), entry.sha256[:12], made_by, state
+        lines.add_row(*plain(entry.study, *texts))
     put(lines)
     put(f"{index.name}, schema version {SCHEMA_VERSION}: --base reference takes these cells")
 
