@@ -96,6 +96,7 @@ def test_compiling_is_no_part_of_a_cells_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(SlowToCompile, "__module__", AROW.__module__)
     monkeypatch.setattr(prequential, "_compiled", set())
     monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": SlowToCompile})
+    monkeypatch.setattr("singlepass.learners.registry.built_in", {"AROW": SlowToCompile}.get)
     outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=1, time_limit=50.0))
     assert SlowToCompile.compiled
     assert outcome.row["status"] == "ok"
@@ -167,6 +168,7 @@ class Counting(AROW):
 
 def test_a_learner_of_ones_own_is_given_the_stream_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("singlepass.learners.registry.available", lambda: {"AROW": Counting})
+    monkeypatch.setattr("singlepass.learners.registry.built_in", {"AROW": Counting}.get)
     outcome = run_cell(cell_of({"name": "AROW"}, checkpoints=3))
     assert Counting.rows == 400
     monkeypatch.undo()

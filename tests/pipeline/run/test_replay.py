@@ -121,6 +121,7 @@ def test_other_data_and_learners_are_no_cell_of_the_study(
     # A missing learner does not affect the others.
     known = {name: learner for name, learner in registry.available().items() if name != "SVC"}
     monkeypatch.setattr(registry, "available", lambda: known)
+    monkeypatch.setattr(registry, "built_in", known.get)
     row = {**rows[0], "learner": "SVC", "algorithm": "tuned"}
     with pytest.raises(InputError, match="learner 'SVC' is unknown"):
         planned_cell(study, row)

@@ -143,6 +143,7 @@ def test_what_cannot_be_drawn_is_said(
     cells = cells[~(first & (cells["algorithm"] == "asked"))]
     known = {name: learner for name, learner in registry.available().items() if name != "SVC"}
     monkeypatch.setattr(registry, "available", lambda: known)
+    monkeypatch.setattr(registry, "built_in", known.get)
     found = section(replace(finished, cells=cells))
     assert groups(found) == []
     for reason in (
@@ -176,6 +177,7 @@ def test_a_learner_of_the_users_own_may_have_anything(
         known = {**registry.available(), "Perceptron": learner}
         with monkeypatch.context() as patched:
             patched.setattr(registry, "available", lambda known=known: known)
+            patched.setattr(registry, "built_in", known.get)
             found = section(asking(finished, "Perceptron", "SVC"))
         assert reason in left_out(found)
         assert [len(group.pictures) for group in groups(found)] == [1, 1]
