@@ -18,7 +18,7 @@ from ..pipeline.noise import parse_noise
 from ..pipeline.store.merging import merge_cells, merge_plans
 from ..pipeline.store.schema import PLAN
 from ..pipeline.store.store import Store, exclusive
-from ..pipeline.study.study import TUNING_SEED, Study
+from ..pipeline.study.study import Study
 from ..pipeline.study.study_file import parse_study
 
 Note = Callable[[str], None]
@@ -263,7 +263,7 @@ def _comparable(found: _Finished, shared: dict[str, list[Any]], renamed: dict[st
     slugs = {parse_noise(spec).slug for spec in shared["noise"]}
     labels = {entry["label"] for entry in shared["datasets"]}
     kept = cells["parent"].isin(labels) & cells["noise"].isin(slugs)
-    kept &= cells["seed"].isin({*shared["seeds"], TUNING_SEED}) & (cells["status"] == "ok")
+    kept &= (cells["seed"].isin(shared["seeds"]) | (cells["stage"] == "tune")) & (cells["status"] == "ok")
     plan = plan[plan["key"].isin(cells.index[kept]) & plan["algorithm"].isin(renamed)]
     kept_plan: pd.DataFrame = plan.assign(algorithm=plan["algorithm"].map(renamed))
     return kept_plan

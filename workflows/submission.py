@@ -31,6 +31,7 @@ from ..pipeline.store.merging import COUNTED
 from ..pipeline.store.schema import SCHEMAS, as_now
 from ..pipeline.store.store import Store
 from ..pipeline.store.tables import as_planned, to_parquet
+from ..pipeline.study.study import Study
 from ..pipeline.study.study_file import parse_study
 from .running import recomputation
 
@@ -130,7 +131,7 @@ def verify(
         store = Store(str(folder))
         study = parse_study(store.read_json("study.json"), f"{archive}: study.json")
         rows = as_planned(store.cells(), store.plan())
-        problems = list(_unearned(rows))
+        problems = list(_unearned(rows, study))
         finished = rows[rows["status"] == "ok"].drop_duplicates("key").sort_values("key")
         keys = finished["key"].tolist()
         sample = sorted(random.Random(seed).sample(keys, min(cells, len(keys))))
@@ -225,11 +226,12 @@ def _differences(row: Mapping[Any, Any], curve: pd.DataFrame, answer: Any) -> It
             return
 
 
-def _unearned(rows: pd.DataFrame) -> Iterator[str]:
+def _unearned(rows: pd.DataFrame, study: Study) -> Iterator[str]:
     """Yield a line for each grid whose final cells do not have the parameters that won in the archive."""
     for grid in tuned_grids(rows):
         final = rows[(rows["stage"] == "run") & (rows["dataset"] == grid.dataset)]
         final = final[(final["algorithm"] == grid.algorithm) & (final["noise"] == grid.noise.slug)]
+        final = final[final["seed"].map(study.tuning_seed) == grid.seed]
         won = (grid.winner or {}).items()
         for params in final["params"].unique() if grid.winner else ():
             if not won <= json.loads(params).items():
