@@ -207,16 +207,22 @@ def _quantity(
 def _winners(view: StudyView) -> dict[str, Any]:
     """Return the winners of grids, data sets by noise by algorithms, as places in a list of settings."""
     design = view.design
-    settings: dict[str, int] = {}
-    winners: dict[int, list[list[int | None]]] = {}
+    # Repetitions that tune their own grids may have different winners.
+    texts: dict[tuple[int, int, int], dict[str, None]] = {}
     for tuned in view.results.tuning:
         names = (tuned.dataset in design.datasets, tuned.noise in design.noise)
         if not all(names) or tuned.algorithm not in design.algorithms or not tuned.winner:
             continue
-        text = ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
-        own = winners.setdefault(
-            design.datasets.index(tuned.dataset), [[None] * len(design.algorithms) for _ in design.noise]
+        place = (
+            design.datasets.index(tuned.dataset),
+            design.noise.index(tuned.noise),
+            design.algorithms.index(tuned.algorithm),
         )
-        place = settings.setdefault(text, len(settings))
-        own[design.noise.index(tuned.noise)][design.algorithms.index(tuned.algorithm)] = place
+        text = ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
+        texts.setdefault(place, {})[text] = None
+    settings: dict[str, int] = {}
+    winners: dict[int, list[list[int | None]]] = {}
+    for (dataset, noise, algorithm), found in texts.items():
+        own = winners.setdefault(dataset, [[None] * len(design.algorithms) for _ in design.noise])
+        own[noise][algorithm] = settings.setdefault(" or ".join(found), len(settings))
     return {"settings": [*settings], "winners": winners}

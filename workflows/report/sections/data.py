@@ -23,7 +23,7 @@ def section(view: StudyView) -> Section:
     """Print a table of the data sets and a table of the algorithms."""
     blocks: list[Block] = [data_sets(view)]
     if rows := list(_algorithms(view)):
-        header = ["algorithm", "learner", "parameters", "grid", "winners (data sets and noise levels)"]
+        header = ["algorithm", "learner", "parameters", "grid", "winners (how often)"]
         blocks.append(
             tabulate(
                 pd.DataFrame(rows, columns=header),
