@@ -49,14 +49,14 @@ STUDY: dict[str, Any] = {
 CELLS = 8
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plugin") / "submitted.py"
     path.write_text(PLUGIN)
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory, plugin: Path) -> Path:
     out = tmp_path_factory.mktemp("results") / "submitted"
     run_study(parse_study(STUDY), str(out), progress=Silent(), plugins=(str(plugin),))

@@ -98,7 +98,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 # A process registers the name of a plug-in's learner once.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     path = tmp_path_factory.mktemp("plugin") / "newcomer.py"
     path.write_text(PLUGIN)
