@@ -321,4 +321,5 @@ def test_imports_are_lazy(statement: str, unwanted: list[str]) -> None:
 
 
 def test_bench_refuses_a_size_for_benchmarks_without_files(singlepass: Call) -> None:
-    assert_one_line(singlepass("bench", "linear", "--size", "0.1"), "--size is for roofline, ingestion", "linear")
+    refused = singlepass("bench", "linear", "--size", "0.1")
+    assert_one_line(refused, "--size is for roofline, ingestion", "linear")
