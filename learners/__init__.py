@@ -1,14 +1,14 @@
 """Single-pass (online) classifiers compiled with Numba, as scikit-learn estimators.
 
-Importing the package is quick: Numba and scikit-learn are imported only once a name is taken from it. The
-public names are listed in `table.MODULES`; ``python -m singlepass.learners`` writes them to ``__init__.pyi``,
-which type checkers read.
+Importing the package is quick: Numba and scikit-learn are imported only once a name is taken from it. Public
+names are listed in `public.MODULES`; ``python -m singlepass.learners`` writes them to ``__init__.pyi``, which
+type checkers read.
 """
 
 import importlib
 from typing import Any
 
-from .table import MODULES
+from .public import MODULES
 
 __all__ = sorted(MODULES)
 

@@ -17,7 +17,7 @@ from .kernel.bogd import BOGD as BOGD
 from .kernel.bpas import BPAS as BPAS
 from .kernel.bsgd import BSGD as BSGD
 from .kernel.budget_perceptron import RandomizedBudgetPerceptron as RandomizedBudgetPerceptron
-from .kernel.budget_perceptron import ShiftingPerceptron as ShiftingPerceptron
+from .kernel.budget_perceptron import RemoveOldestPerceptron as RemoveOldestPerceptron
 from .kernel.distill_cache import DistillCacheMIRA as DistillCacheMIRA
 from .kernel.distill_cache import DistillCachePerceptron as DistillCachePerceptron
 from .kernel.fogd import FOGD as FOGD
@@ -33,19 +33,33 @@ from .kernel.projectron import ProjectronPlusPlus as ProjectronPlusPlus
 from .kernel.second_order import KernelAROW as KernelAROW
 from .kernel.second_order import KernelSecondOrderPerceptron as KernelSecondOrderPerceptron
 from .linear.adagrad_rda import AdaGradRDA as AdaGradRDA
+from .linear.ader import Ader as Ader
 from .linear.alma import ALMA as ALMA
 from .linear.arow import AROW as AROW
 from .linear.bbq import BBQ as BBQ
 from .linear.confidence_weighted import ConfidenceWeighted as ConfidenceWeighted
+from .linear.feature_selection import OFS as OFS
+from .linear.feature_selection import SOFS as SOFS
+from .linear.gradient.adagrad_fobos import AdaGradFOBOS as AdaGradFOBOS
 from .linear.gradient.coin_betting import COCOB as COCOB
 from .linear.gradient.coin_betting import COCOBBackprop as COCOBBackprop
 from .linear.gradient.coin_betting import CoordinateKT as CoordinateKT
 from .linear.gradient.cost_sensitive import CSOGD as CSOGD
+from .linear.gradient.dadaptation import DAdaptationSGD as DAdaptationSGD
+from .linear.gradient.dog import DoG as DoG
+from .linear.gradient.dog import DoWG as DoWG
 from .linear.gradient.freegrad import FreeGrad as FreeGrad
 from .linear.gradient.ftrl_proximal import FTRLProximal as FTRLProximal
 from .linear.gradient.kt import KT as KT
+from .linear.gradient.mechanic import Mechanic as Mechanic
 from .linear.gradient.online_gradient_descent import OnlineGradientDescent as OnlineGradientDescent
 from .linear.gradient.online_newton_step import OnlineNewtonStep as OnlineNewtonStep
+from .linear.gradient.rda import RDA as RDA
+from .linear.gradient.sketched_newton import SketchedOnlineNewton as SketchedOnlineNewton
+from .linear.gradient.tracking import RestartedGradientDescent as RestartedGradientDescent
+from .linear.gradient.tracking import RMSProp as RMSProp
+from .linear.gradient.truncated_gradient import FOBOS as FOBOS
+from .linear.gradient.truncated_gradient import TruncatedGradient as TruncatedGradient
 from .linear.gradient.unbiased_loss import UnbiasedLoss as UnbiasedLoss
 from .linear.gradient.vowpal_wabbit_coin import VowpalWabbitCoin as VowpalWabbitCoin
 from .linear.iellip import IELLIP as IELLIP
@@ -59,6 +73,7 @@ from .linear.readings import learn_together as learn_together
 from .linear.readings import reading_of as reading_of
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
+from .linear.shifting_perceptron import ShiftingPerceptron as ShiftingPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
 from .numeric.lanes import LANES as LANES
 from .numeric.margins import count_mistakes as count_mistakes
@@ -80,6 +95,7 @@ from .numeric.tallies import tied_predictions as tied_predictions
 from .numeric.tallies import wrong_predictions as wrong_predictions
 from .registry import available as available
 from .registry import load_plugin as load_plugin
+from .resetting import Resetting as Resetting
 from .selective import AdaptiveSelectiveSampling as AdaptiveSelectiveSampling
 from .selective import RandomQueries as RandomQueries
 from .selective import SelectiveSampling as SelectiveSampling
@@ -102,6 +118,7 @@ __all__ = [
     "BSGD",
     "COCOB",
     "CSOGD",
+    "FOBOS",
     "FOGD",
     "IELLIP",
     "KT",
@@ -111,16 +128,24 @@ __all__ = [
     "NHERD",
     "NOGD",
     "NORMA",
+    "OFS",
+    "RDA",
     "ROMMA",
+    "SOFS",
     "ActiveRampSVM",
+    "AdaGradFOBOS",
     "AdaGradRDA",
     "AdaptiveSelectiveSampling",
+    "Ader",
     "BaselineCounts",
     "COCOBBackprop",
     "ConfidenceWeighted",
     "CoordinateKT",
+    "DAdaptationSGD",
     "DistillCacheMIRA",
     "DistillCachePerceptron",
+    "DoG",
+    "DoWG",
     "ExponentialWeights",
     "FTRLProximal",
     "FollowTheLeader",
@@ -137,6 +162,7 @@ __all__ = [
     "KernelSecondOrderPerceptron",
     "MajorityClass",
     "MarginPerceptron",
+    "Mechanic",
     "MulticlassClassifier",
     "NoChange",
     "OfflineRampSVM",
@@ -151,16 +177,22 @@ __all__ = [
     "Projectron",
     "ProjectronPlusPlus",
     "QueryAll",
+    "RMSProp",
     "RandomQueries",
     "RandomizedBudgetPerceptron",
     "References",
+    "RemoveOldestPerceptron",
+    "Resetting",
+    "RestartedGradientDescent",
     "RetrainedRampSVM",
     "RunningScale",
     "SecondOrderPerceptron",
     "SelectiveSampling",
     "ShiftingPerceptron",
+    "SketchedOnlineNewton",
     "SoftConfidenceWeighted",
     "StreamLearner",
+    "TruncatedGradient",
     "UnbiasedLoss",
     "VowpalWabbitCoin",
     "as_rows",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from .table import MODULES
+from .public import MODULES
 
 STUB = Path(__file__).with_name("__init__.pyi")
 
@@ -10,10 +10,14 @@ STUB = Path(__file__).with_name("__init__.pyi")
 def stub() -> str:
     """Return the text of ``__init__.pyi``: every public name, imported from its module."""
     lines = ["# Written from the table of learners: python -m singlepass.learners"]
-    named = sorted((module, name) for name, module in MODULES.items())
+    # In ruff's order: acronyms, other classes, functions; within a module, without regard to case.
+    order = {name: (not name.isupper(), name.islower(), name) for name in MODULES}
+    named = sorted(
+        ((module, name) for name, module in MODULES.items()),
+        key=lambda each: (each[0], *order[each[1]][:2], each[1].casefold()),
+    )
     lines += [f"from {module} import {name} as {name}" for module, name in named]
-    # In ruff's order: acronyms, other classes, functions.
-    names = sorted(MODULES, key=lambda name: (not name.isupper(), name.islower(), name))
+    names = sorted(MODULES, key=lambda name: order[name])
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in names), "]"]
     return "\n".join(lines) + "\n"
 

@@ -91,12 +91,12 @@ class StreamLearner(Protocol):
     def counters(self) -> dict[str, int]:
         """Return the learner's counts so far, by their column in the table of results.
 
-        The columns are ``updates``, ``support_vectors``, ``kernel_evaluations``, ``queried``, ``complexity``
-        and ``model_bytes``; a learner leaves out those that it does not count.
+        The columns are ``updates``, ``support_vectors``, ``kernel_evaluations``, ``queried``,
+        ``complexity``, ``nonzeros`` and ``model_bytes``; a learner leaves out those that it does not count.
         """
 
     def switches(self) -> list[int] | None:
-        """Return the row numbers at which the model became more complex, or another model took over.
+        """Return the row numbers at which the model became more complex or another one took over.
 
         None if neither can happen.
         """

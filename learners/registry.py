@@ -39,6 +39,11 @@ def _kind(learner: object) -> str | None:
     return row.kind if row is not None and row.load() is cls else None
 
 
+def stored_name(name: str) -> str:
+    """Return the name of a learner in the keys of cells, which does not change if it is renamed."""
+    return (ROWS[name].stored_as if name in ROWS else "") or name
+
+
 def is_built_in(learner: object) -> bool:
     """Return whether a learner, or its class, is in the table: one of this package, or a batch baseline."""
     return _kind(learner) is not None

@@ -36,6 +36,8 @@ class Row:
     #: Runs of other implementations that it reproduces, and their settings. They are named ``"ALG.WHO"``
     #: (algorithm and implementation) and recorded in ``tests/learners/golden``.
     golden: dict[str, Settings] = field(default_factory=dict)
+    #: Its name in the keys of cells, if it had another name before.
+    stored_as: str = ""
     #: Whether its steps depend on the number of earlier rows, including rows without an update.
     counts_rounds: bool = False
 
@@ -195,6 +197,60 @@ TABLE = (
                 "mc_ftrl_softmax.ref": {}},
     ),
     Row(
+        "TruncatedGradient", ".linear.gradient.truncated_gradient", "linear", "many",
+        "Langford, Li, Zhang 2009", "`eta`, `l1`, `K`, `theta`, `rate`, `loss`",
+        variants=({}, {"theta": 0.3, "K": 3, "rate": "constant"}),
+        golden={"truncated_gradient.ref": {}, "mc_truncated_gradient_softmax.ref": {"loss": "logistic"}},
+        counts_rounds=True,
+    ),
+    Row(
+        "FOBOS", ".linear.gradient.truncated_gradient", "linear", "many",
+        "Duchi, Singer 2009", "`eta`, `l1`, `rate`, `loss`",
+        variants=({"loss": "logistic"},),
+        golden={"fobos.ref": {}, "mc_fobos_hinge.ref": {}},
+        counts_rounds=True,
+    ),
+    Row(
+        "RDA", ".linear.gradient.rda", "linear", "many",
+        "Xiao 2010", "`l1`, `gamma`, `rho` (enhanced), `sigma` (mixed), `loss`",
+        variants=({"rho": 0.1},),
+        golden={"rda_l1.ref": {}, "rda_l1_enhanced.ref": {"l1": 0.001, "gamma": 5.0, "rho": 0.1},
+                "rda_l1_mixed.ref": {"gamma": 0.0, "sigma": 1.0}, "mc_rda_l1_hinge.ref": {}},
+        counts_rounds=True,
+    ),
+    Row(
+        "AdaGradFOBOS", ".linear.gradient.adagrad_fobos", "linear", "many",
+        "Duchi, Hazan, Singer 2011 (mirror descent)", "`eta`, `l1`, `delta`, `loss`",
+        variants=({},),
+        golden={"adagrad_fobos_l1.ref": {}, "mc_adagrad_fobos_l1_softmax.ref": {"loss": "logistic"}},
+        counts_rounds=True,
+    ),
+    Row(
+        "OFS", ".linear.feature_selection", "linear", "two",
+        "Wang, Zhao, Hoi, Jin 2014", "`B` (features kept), `eta`, `l2`",
+        variants=({"B": 5},),
+        golden={"ofs_B10.ref": {}},
+    ),
+    Row(
+        "SOFS", ".linear.feature_selection", "linear", "two",
+        "Wu, Hoi, Mei, Yu 2017", "`B` (features kept), `r`",
+        variants=({"B": 6},),
+        golden={"sofs_B10.ref": {}},
+    ),
+    Row(
+        "RestartedGradientDescent", ".linear.gradient.tracking", "linear", "many",
+        "Besbes, Gur, Zeevi 2015", "`eta`, `period`, `reset`, `loss`",
+        variants=({"period": 40},),
+        golden={"restarted_ogd.ref": {}, "restarted_ogd_reset.ref": {"reset": True}},
+        counts_rounds=True,
+    ),
+    Row(
+        "RMSProp", ".linear.gradient.tracking", "linear", "many",
+        "Tieleman, Hinton 2012", "`eta`, `beta`, `delta`, `loss`",
+        variants=({"eta": 0.1},),
+        golden={"rmsprop_ogd.ref": {}},
+    ),
+    Row(
         "KT", ".linear.gradient.kt", "linear", "many",
         "Orabona, Pál 2016", '`epsilon`, `scale` ("running", "instance", "none"), `loss`',
         variants=({}, {"loss": "logistic", "scale": "instance"}),
@@ -226,6 +282,31 @@ TABLE = (
         golden={"freegrad_logistic.ref": {}, "freegrad_logistic.vw": {}, "mc_freegrad_softmax.ref": {}},
     ),
     Row(
+        "DoG", ".linear.gradient.dog", "linear", "many",
+        "Ivgi, Hinder, Carmon 2023", "`r_eps`, `average`, `loss`",
+        variants=({}, {"average": True}),
+        golden={"dog.ref": {}, "dog_average.ref": {"average": True},
+                "mc_dog_softmax.ref": {"loss": "logistic"}},
+    ),
+    Row(
+        "DoWG", ".linear.gradient.dog", "linear", "many",
+        "Khaled, Mishchenko, Jin 2023", "`r_eps`, `average`, `loss`",
+        variants=({},),
+        golden={"dowg.ref": {}, "mc_dowg_hinge.ref": {}},
+    ),
+    Row(
+        "DAdaptationSGD", ".linear.gradient.dadaptation", "linear", "many",
+        "Defazio, Mishchenko 2023", "`d0`, `loss`",
+        variants=({},),
+        golden={"dadapt_sgd.ref": {}, "mc_dadapt_sgd_softmax.ref": {"loss": "logistic"}},
+    ),
+    Row(
+        "Mechanic", ".linear.gradient.mechanic", "linear", "many",
+        "Cutkosky, Defazio, Mehta 2023", "`n`, `s_init`, `lam`, `eps`, `rate`, `loss`",
+        variants=({},),
+        golden={"mechanic.ref": {}, "mc_mechanic_softmax.ref": {"loss": "logistic"}},
+    ),
+    Row(
         "VowpalWabbitCoin", ".linear.gradient.vowpal_wabbit_coin", "linear", "two",
         "Orabona, Tommasi 2017; Vowpal Wabbit's `--coin`", "`alpha`, `beta`, `loss`",
         variants=({},),
@@ -237,6 +318,13 @@ TABLE = (
         "Hazan, Agarwal, Kale 2007", '`gamma`, `epsilon`, `loss` ("logistic", "squared_hinge"), `covariance`',
         variants=({"covariance": "full"}, {"covariance": "diagonal", "gamma": 0.1}),
         golden={"ons_logistic_full.ref": {}, "ons_logistic_diag.ref": {"covariance": "diagonal"}},
+    ),
+    Row(
+        "SketchedOnlineNewton", ".linear.gradient.sketched_newton", "linear", "two",
+        "Luo, Agarwal, Cesa-Bianchi, Langford 2016",
+        '`m` (directions), `alpha`, `eta`, `C`, `sketch` ("fd", "oja"), `kappa`',
+        variants=({"m": 4, "C": None}, {"m": 4, "C": None, "sketch": "oja"}),
+        golden={"son_fd.ref": {}, "son_oja.ref": {"sketch": "oja"}},
     ),
     Row(
         "SoftConfidenceWeighted", ".linear.soft_confidence_weighted", "linear", "many",
@@ -277,6 +365,18 @@ TABLE = (
                     "tau_plus": 0.0, "tau_minus": 0.0, "alpha_bound": 2, "epochs": 3}},
     ),
     Row(
+        "ShiftingPerceptron", ".linear.shifting_perceptron", "linear", "two",
+        "Cesa-Bianchi, Gentile 2006", "`lam`",
+        variants=({},),
+        golden={"shifting_perceptron_lam1.ref": {}},
+    ),
+    Row(
+        "Ader", ".linear.ader", "linear", "two",
+        "Zhang, Lu, Zhou 2018 (improved Ader)", "`T` (rows), `D`, `G`, `loss`",
+        variants=({},),
+        golden={"ader.ref": {}},
+    ),
+    Row(
         "IELLIP", ".linear.iellip", "linear", "two",
         "Yang, Jin, Ye 2009", "`c`, `b`, `a`",
         variants=({"c": 0.3, "b": 0.95},),
@@ -315,9 +415,10 @@ TABLE = (
         golden={"rbp_rbf.dogma": {"budget": 50}},
     ),
     Row(
-        "ShiftingPerceptron", ".kernel.budget_perceptron", "kernel", "two",
-        "Dekel, Shalev-Shwartz, Singer 2008 (remove-oldest)", "`budget`",
+        "RemoveOldestPerceptron", ".kernel.budget_perceptron", "kernel", "two",
+        "Dekel, Shalev-Shwartz, Singer 2008", "`budget`",
         variants=(_SMALL,),
+        stored_as="ShiftingPerceptron",
     ),
     Row(
         "Forgetron", ".kernel.forgetron", "kernel", "two",
@@ -485,45 +586,13 @@ TABLE = (
         "ExponentialWeights", ".tuned", "strategy", "many",
         "Cesa-Bianchi, Lugosi 2006", "`learner`, `grid`, `eta`; in a study `tune` of an algorithm",
     ),
+    Row(
+        "Resetting", ".resetting", "strategy", "many",
+        "DDM: Gama et al. 2004; ADWIN: Bifet, Gavaldà 2007",
+        '`learner`, `detector` ("ddm", "adwin"); in a study `reset` of an algorithm',
+    ),
 )  # fmt: skip
 
 #: The rows by name, and the names that a study can use.
 ROWS = {row.name: row for row in TABLE}
 NAMES = tuple(row.name for row in TABLE if row.kind != "strategy")
-
-#: The module of each public name of the package: learners, and other names.
-MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
-    "BaselineCounts": ".numeric.references",
-    "KernelClassifier": ".kernel.kernel_classifier",
-    "MulticlassClassifier": ".linear.linear_classifier",
-    "OnlineClassifier": ".estimator.online_classifier",
-    "Passage": ".estimator.pieces",
-    "References": ".numeric.references",
-    "RunningScale": ".numeric.scaling",
-    "StreamLearner": ".contract",
-    "as_rows": ".numeric.rows",
-    "LANES": ".numeric.lanes",
-    "available": ".registry",
-    "count_mistakes": ".numeric.margins",
-    "count_ties": ".numeric.margins",
-    "count_wrong": ".numeric.margins",
-    "mistakes_of_both": ".numeric.tallies",
-    "pairs_in_order": ".numeric.tallies",
-    "predicted_codes": ".numeric.tallies",
-    "sum_losses": ".numeric.tallies",
-    "tally_classes": ".numeric.tallies",
-    "tied_predictions": ".numeric.tallies",
-    "wrong_predictions": ".numeric.tallies",
-    "learn_grid": ".grid",
-    "learn_in_pieces": ".estimator.pieces",
-    "learn_together": ".linear.readings",
-    "load": ".deployment.saving",
-    "load_plugin": ".registry",
-    "ordered_rows": ".numeric.orders",
-    "reading_of": ".linear.readings",
-    "row_range": ".numeric.rows",
-    "save": ".deployment.saving",
-    "take_rows": ".numeric.orders",
-    "to_capymoa": ".deployment.hosts",
-    "to_river": ".deployment.hosts",
-}

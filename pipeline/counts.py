@@ -111,6 +111,18 @@ COUNTS: Mapping[str, Count] = {
             (Measure("query_rate", "labels asked for per example", True, percent=True),),
         ),
         Count(
+            "nonzeros",
+            "non-zero weights",
+            "n_nonzero_",
+            (Measure("nonzeros", "non-zero weights", decimals=0),),
+            Trace(
+                "Non-zero weights along the stream",
+                "Of the learners that make weights exactly 0; both axes are logarithmic.",
+                log=True,
+            ),
+            state=True,
+        ),
+        Count(
             "complexity",
             "complexity",
             "complexity_",

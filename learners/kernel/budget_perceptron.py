@@ -106,10 +106,11 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
 
 
 @dataclass(eq=False, repr=False)
-class ShiftingPerceptron(_BudgetPerceptron):
+class RemoveOldestPerceptron(_BudgetPerceptron):
     """A Perceptron with a window: on a mistake, a full support set first loses its oldest row.
 
-    It is the Forgetron without its shrinking of the coefficients.
+    It is the Forgetron without its shrinking of the coefficients. Papers on budgets call it the shifting
+    Perceptron, too; `ShiftingPerceptron` is the linear learner of that name.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ class ShiftingPerceptron(_BudgetPerceptron):
 
     Examples
     --------
-    >>> learner = ShiftingPerceptron(budget=2)
+    >>> learner = RemoveOldestPerceptron(budget=2)
     >>> learner.fit([[0.0], [1.0], [0.2], [0.9], [0.5]], [0, 1, 1, 0, 1]).support_.tolist()
     [2, 3]
     """

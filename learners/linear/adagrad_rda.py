@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import NonNegative, Scale
 from ..numeric.compiled import compiled, register_jitable
-from ..numeric.emitters import zero_like
+from ..numeric.emitters import soft_threshold
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import entry, n_entries, n_rows, new_state, row
@@ -19,10 +19,7 @@ from .parts.classes import copy_scores
 
 def _term(ir, u, rate, x, threshold):
     """Generate code for ``w_j x_j`` with ``w_j = -sign(ū_j) max(0, |ū_j| - λt) · η/(δ + √G_j)``."""
-    below, above = ir.fadd(u, threshold), ir.fsub(u, threshold)
-    zero = zero_like(u)
-    kept = ir.select(ir.fcmp_ordered("<", below, zero), below, zero)
-    kept = ir.select(ir.fcmp_ordered(">", above, zero), above, kept)
+    kept = soft_threshold(ir, u, threshold)
     return ir.fmul(ir.fmul(ir.fneg(kept), rate), x)
 
 
@@ -145,6 +142,10 @@ class AdaGradRDA(MulticlassClassifier):
     delta: Scale = 1.0
     l1: NonNegative = 0.0
     epochs: int = 1
+
+    @property
+    def is_sparse(self):
+        return self.l1 > 0.0
 
     # `_weights` is ū.
     _state = ("_weights", "_rates")

@@ -37,6 +37,9 @@ class LinearClassifier(OnlineClassifier):
     _reads_orders = True
     _scores_tell = True
 
+    #: Whether updates make weights exactly 0. Then the others are counted along the stream.
+    is_sparse = False
+
     _state: tuple[str, ...] = ("_weights",)
     _weights: NDArray[np.float64]
 
@@ -63,6 +66,14 @@ class LinearClassifier(OnlineClassifier):
     def row_coef_(self) -> NDArray[np.float64]:
         """Weights for rows as given, shape (1, d) or (K, d): ``coef_`` divided by the features' scales."""
         return self.coef_
+
+    @property
+    def n_nonzero_(self) -> int:
+        """Number of weights that are not 0."""
+        return int(np.count_nonzero(self.coef_))
+
+    def counters(self) -> dict[str, int]:
+        return super().counters() | ({"nonzeros": self.n_nonzero_} if self.is_sparse else {})
 
     @property
     def model_bytes_(self) -> int:
@@ -142,7 +153,7 @@ class LinearClassifier(OnlineClassifier):
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
         # A loop itself records updates at the checkpoints; learners with other counts learn piece by piece.
-        counts_more = type(self).counters is not OnlineClassifier.counters
+        counts_more = self.is_sparse or type(self).counters is not LinearClassifier.counters
         if counts_more or not LOOPS_HAVE_A_CLOCK:
             return super().learn_along(X, codes, stops)
         labels = np.ascontiguousarray(codes, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Emit LLVM code for vectors: constants, shuffles, broadcasts, horizontal sums, fused products."""
+"""Emit LLVM code for vectors: constants, shuffles, broadcasts, sums of lanes, thresholds, fused products."""
 
 from llvmlite import ir
 from numba.core import cgutils
@@ -16,6 +16,13 @@ def constant_like(value, number):
 def zero_like(value):
     """Return the constant 0 with the type of a floating-point value or vector."""
     return constant_like(value, 0.0)
+
+
+def soft_threshold(builder, value, threshold):
+    """Generate code for ``sgn(v) max(|v| - a, 0)``, for a >= 0."""
+    below, above, zero = builder.fadd(value, threshold), builder.fsub(value, threshold), zero_like(value)
+    kept = builder.select(builder.fcmp_ordered("<", below, zero), below, zero)
+    return builder.select(builder.fcmp_ordered(">", above, zero), above, kept)
 
 
 def select(builder, first, second, lanes):

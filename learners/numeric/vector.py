@@ -215,6 +215,25 @@ def lane_pass(n_sums, step):
     return pass_
 
 
+def single_term(term):
+    """Build an intrinsic ``f(state, j, scalars)`` that returns the term of feature j alone.
+
+    ``term(builder, *state, *scalars)`` emits a float64; `state` and `scalars` are as for `lane_sums`.
+    """
+
+    @intrinsic
+    def value(_typing_context, state, j, scalars):
+        def codegen(context, builder, signature, arguments):
+            index = context.cast(builder, arguments[1], signature.args[1], types.intp)
+            arrays = arrays_of(context, builder, signature.args[0], arguments[0])
+            loaded = [array.load_double(builder, index, 1) for array in arrays]
+            return term(builder, *loaded, *cgutils.unpack_tuple(builder, arguments[2]))
+
+        return types.float64(state, j, scalars), codegen
+
+    return value
+
+
 def class_sums(term):
     """Build an intrinsic that sums `term` over the features of a row, for all classes at once.
 

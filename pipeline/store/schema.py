@@ -101,7 +101,8 @@ CELLS = pa.schema(
         # How often each class occurs, in the stream and in the test part, is stored for every cell.
         *_KEPT,
         *_fields(pa.float64(), *PRECISIONS, *REGRETS),
-        # Numbers of examples after which an online model selection moved to the next level of complexity.
+        # Numbers of examples after which an online model selection moved to the next level of complexity,
+        # another point of a grid took the lead, or a detector restarted the learner.
         pa.field("switches", pa.list_(pa.int64())),
         *_fields(pa.int64(), "test_examples", "test_mistakes"),
         pa.field("test_accuracy", pa.float64()),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from ...learners import registry
 from ...learners.guests.given import Given
 from .. import data
 from ..noise import Noise
@@ -79,13 +80,14 @@ class CellSpec:
     @property
     def document(self) -> dict[str, Any]:
         """Return the dictionary that is hashed; its keys must not change if a field is renamed."""
+        learner = registry.stored_name(self.learner)
         document = {
             "cell_version": CELL_VERSION,
             "task": [self.dataset.label, self.dataset.task],
             "fingerprint": self.fingerprint,
             # Not the label, which only reports use: a new label must not recompute the cells.
-            "algorithm": self.learner,
-            "learner": self.learner,
+            "algorithm": learner,
+            "learner": learner,
             "learner_version": self.algorithm_version,
             "params": dict(self.params),
             "noise": self.noise.spec,

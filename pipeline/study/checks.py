@@ -31,6 +31,10 @@ def check_study(study: Study, learners: Learners) -> None:
     _check_regret(study, learners)
 
 
+# What each key of an algorithm does along one pass.
+_ALONG = {"tune": "tune compares points", "query": "query asks for labels", "reset": "reset detects changes"}
+
+
 def draws_randomly(study: Study, learners: Learners) -> bool:
     """Return whether repetitions differ by random draws of other packages' learners or active strategies."""
     given = ((each, learners[each.label]) for each in study.algorithms)
@@ -49,7 +53,7 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
             raise InputError(f"algorithm {spec.name!r} has no parameter {key!r}: {hint}")
     for point in grid_points(spec):
         if spec.strategy and point.get("epochs", 1) != 1:
-            why = "tune compares points" if "tune" in spec.strategy else "query asks for labels"
+            why = _ALONG[next(key for key in _ALONG if key in spec.strategy)]
             raise InputError(
                 f"algorithm {spec.label!r}: {why} along one pass, so epochs must be 1, "
                 f"got {point['epochs']!r}"
@@ -148,8 +152,8 @@ def _check_regret(study: Study, learners: Learners) -> None:
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
         instead = "remove 'regret' from metrics, or the algorithm from the study"
-        competing = "tune" in algorithm.strategy
-        if competing or not (learner.linear or learner.batch or algorithm.name in BASELINES):
+        changing = "tune" in algorithm.strategy or "reset" in algorithm.strategy
+        if changing or not (learner.linear or learner.batch or algorithm.name in BASELINES):
             raise InputError(
                 f"algorithm {algorithm.label!r}: 'regret' needs a linear learner of this package, which has "
                 f"weights: {instead}"

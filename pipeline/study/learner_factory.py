@@ -127,7 +127,7 @@ class ResolvedLearner:
         state: Callable[[], int] | None = None,
         classes: Sequence[str] | None = None,
     ) -> Any:
-        """Return a new learner, inside an active strategy or a tuned grid if `params` contain one.
+        """Return a new learner, inside a strategy, a tuned grid or a detector if `params` contain one.
 
         `state` returns a seed: for the strategy, and for another package's learner whose seed `params` leave
         unset. `classes` are the class names in code order, for class weights. Raises GuestError if the
@@ -136,7 +136,7 @@ class ResolvedLearner:
         if self.problem:
             raise GuestError(self.problem)
         own = by_code(params, classes)
-        query, tune, grid = (own.pop(key, None) for key in ("query", "tune", "tune_grid"))
+        query, tune, grid, reset = (own.pop(key, None) for key in ("query", "tune", "tune_grid", "reset"))
         asking = {key: own.pop(key) for key in KEYS if query is not None and key in own}
         if self._takes_our_batch:
             own.pop("batch", None)
@@ -146,6 +146,8 @@ class ResolvedLearner:
         learner = self._constructed(own)
         if tune is not None:
             return getattr(learners, TUNERS[tune])(learner, json.loads(grid))
+        if reset is not None:
+            return learners.Resetting(learner, reset)
         return learner if query is None else STRATEGIES[query].around(learner, asking, state)
 
     def _constructed(self, params: Mapping[str, Any]) -> Any:
@@ -162,11 +164,12 @@ class ResolvedLearner:
         """Raise TypeError or ValueError for parameters that the learner does not accept."""
         if self.problem:
             return
-        for key in ("query", "tune"):
+        for key in ("query", "tune", "reset"):
             if self.package and key in params:
                 raise ValueError(f"{key} works with learners of this package only: remove {key}")
-        if "query" in params and getattr(self.factory, "asks_for_labels", False):
-            raise ValueError(f"{self.name} decides itself which labels to ask for: remove query")
+        for key in ("query", "reset"):
+            if key in params and getattr(self.factory, "asks_for_labels", False):
+                raise ValueError(f"{self.name} decides itself which labels to ask for: remove {key}")
         batch = params.get("batch", 1) if self._takes_our_batch else 1
         if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
             raise ValueError(f"batch must be a whole number of rows, 1 or more, got {batch!r}")
@@ -217,6 +220,8 @@ def resolve_learner(name: str) -> ResolvedLearner:
         tune = next((each for each, made in TUNERS.items() if made == name), None)
         if tune is not None:
             raise InputError(f"algorithm {name!r} tunes a grid: name the learner, with tune = {tune!r}")
+        if name == "Resetting":
+            raise InputError("algorithm 'Resetting' restarts a learner: name the learner, with reset = 'ddm'")
         module, dot, last = name.rpartition(".")
         if dot:
             hint = f"write a class of another package as 'module:Class', '{module}:{last}'"

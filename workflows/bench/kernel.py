@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from ...learners import FOGD, KernelPerceptron, Projectron, ShiftingPerceptron
+from ...learners import FOGD, KernelPerceptron, Projectron, RemoveOldestPerceptron
 from ...learners.kernel.values.products import LANES, dense_products
 from ...learners.kernel.values.row_storage import aligned
 from ...learners.numeric.compiled import compiled
@@ -174,7 +174,7 @@ def measure_features(stream: NamedStream) -> list[Measurement]:
     name, X, y = stream
     lines = []
     for kind, rows in (("dense", X), ("CSR", csr_matrix(X))):
-        window = ShiftingPerceptron(WINDOW, gamma=GAMMA[name])
+        window = RemoveOldestPerceptron(WINDOW, gamma=GAMMA[name])
         one_pass(window, rows, y)
         works = {
             "features": partial(one_pass, FOGD(FEATURES // 2, gamma=GAMMA[name]), rows, y),

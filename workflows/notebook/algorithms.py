@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ...learners import ExponentialWeights, FollowTheLeader, QueryAll, registry
+from ...learners import ExponentialWeights, FollowTheLeader, QueryAll, Resetting, registry
 from ...learners.guests.given import give, importable
 from ...pipeline.data import class_name
 from ...pipeline.errors import InputError
@@ -53,6 +53,8 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
         return estimator_table(estimator.learner) | _strategy_keys(estimator)
     if isinstance(estimator, FollowTheLeader | ExponentialWeights):
         return estimator_table(estimator.learner) | _tuning_keys(estimator)
+    if isinstance(estimator, Resetting):
+        return estimator_table(estimator.learner) | {"reset": estimator.detector}
     parameters = _parameters(estimator)
     return _given_table(estimator) if parameters is None else _class_table(type(estimator)) | parameters
 

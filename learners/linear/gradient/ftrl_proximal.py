@@ -87,5 +87,9 @@ class FTRLProximal(FeatureLearner):
     loss: Literal["logistic", "hinge"] = "logistic"
     epochs: int = 1
 
+    @property
+    def is_sparse(self):
+        return self.l1 > 0.0
+
     def _rule(self):
         return FTRLRule(1.0 / float(self.alpha), float(self.beta), float(self.l1), float(self.l2))

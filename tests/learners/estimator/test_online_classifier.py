@@ -33,8 +33,8 @@ from singlepass.learners import (
     Projectron,
     ProjectronPlusPlus,
     RandomizedBudgetPerceptron,
+    RemoveOldestPerceptron,
     SecondOrderPerceptron,
-    ShiftingPerceptron,
     SoftConfidenceWeighted,
 )
 
@@ -90,7 +90,7 @@ BAD_PARAMETERS = [
         "random_state must be an integer from 0 to 2**32 - 1, got -1",
     ),
     (RandomizedBudgetPerceptron(random_state=None), "random_state must be an integer from 0 to 2**32 - 1"),
-    (ShiftingPerceptron(budget=1.0), "ShiftingPerceptron: budget must be an integer >= 1, got 1.0"),
+    (RemoveOldestPerceptron(budget=1.0), "RemoveOldestPerceptron: budget must be an integer >= 1, got 1.0"),
     (Forgetron(budget=None), "Forgetron: budget must be an integer >= 1, got None"),
     (IncrementalSVM(C=0), "IncrementalSVM: C must be a finite number > 0, got 0"),
     (IncrementalSVM(fit_intercept=1), "IncrementalSVM: fit_intercept must be True or False, got 1"),

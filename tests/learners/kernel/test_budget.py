@@ -12,7 +12,7 @@ from singlepass.learners import (
     KernelMIRA,
     KernelPerceptron,
     RandomizedBudgetPerceptron,
-    ShiftingPerceptron,
+    RemoveOldestPerceptron,
 )
 
 from ..streams import as_csr, noisy_classes, noisy_stream, state
@@ -89,7 +89,7 @@ def test_without_deletion_a_cache_keeps_all(stream, seed, beta):
 
 @pytest.mark.parametrize(
     "Learner",
-    [RandomizedBudgetPerceptron, ShiftingPerceptron, Forgetron, DistillCachePerceptron],
+    [RandomizedBudgetPerceptron, RemoveOldestPerceptron, Forgetron, DistillCachePerceptron],
 )
 @given(seed=seeds, budget=st.integers(1, 40))
 def test_budgets_are_filled_and_never_exceeded(Learner, seed, budget):
@@ -101,7 +101,7 @@ def test_budgets_are_filled_and_never_exceeded(Learner, seed, budget):
         assert len(set(model.support_.tolist())) == model.n_support_
 
 
-@pytest.mark.parametrize("Learner", [ShiftingPerceptron, Forgetron])
+@pytest.mark.parametrize("Learner", [RemoveOldestPerceptron, Forgetron])
 def test_the_window_holds_the_last_mistakes(Learner):
     X, y = noisy_stream(11, n=400)
     model = Learner(budget=25, gamma=0.1)
@@ -110,7 +110,7 @@ def test_the_window_holds_the_last_mistakes(Learner):
     assert model.support_.tolist() == mistakes[-25:].tolist()
 
 
-@pytest.mark.parametrize("Learner", [RandomizedBudgetPerceptron, ShiftingPerceptron, Forgetron])
+@pytest.mark.parametrize("Learner", [RandomizedBudgetPerceptron, RemoveOldestPerceptron, Forgetron])
 @pytest.mark.parametrize("budget", [8, 32])
 def test_a_window_keeps_the_budget_that_learning_began_with(Learner, budget):
     X, y = noisy_stream(28, n=300)
@@ -133,7 +133,7 @@ def test_forgetron_passes_over_steps_that_overflow():
 def test_a_budget_that_is_never_reached_changes_nothing():
     X, y = noisy_stream(12)
     expected = KernelPerceptron(gamma=0.1).learn(X, y).tolist()
-    for model in (RandomizedBudgetPerceptron(500), ShiftingPerceptron(500), Forgetron(500)):
+    for model in (RandomizedBudgetPerceptron(500), RemoveOldestPerceptron(500), Forgetron(500)):
         assert model.set_params(gamma=0.1).learn(X, y).tolist() == expected
 
 
@@ -149,7 +149,7 @@ def test_random_removals_are_a_matter_of_the_seed():
 
 def test_sparse_storage_of_removed_rows_is_used_again():
     X, y = noisy_stream(14, n=3000, density=0.5)
-    model = ShiftingPerceptron(budget=10, gamma=0.1).fit(as_csr(X), y)
+    model = RemoveOldestPerceptron(budget=10, gamma=0.1).fit(as_csr(X), y)
     assert model.n_updates_ > 1000
     assert len(model._support.rows._values) <= 1024
     assert (model.support_vectors_.toarray() == X[model.support_]).all()

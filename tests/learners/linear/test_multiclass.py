@@ -17,6 +17,10 @@ from singlepass.learners import (
     ROMMA,
     AdaGradRDA,
     ConfidenceWeighted,
+    DAdaptationSGD,
+    DoG,
+    DoWG,
+    Mechanic,
     PassiveAggressive,
     Perceptron,
     SecondOrderPerceptron,
@@ -68,13 +72,17 @@ def test_rows_one_by_one_and_scores_beforehand(learner):
     assert state(single) == state(whole)
 
 
+# They sum ‖x‖² of dense and of CSR rows in different orders.
+TAKING_LENGTHS = (PassiveAggressive, KT, ROMMA, DoG, DoWG, DAdaptationSGD, Mechanic)
+
+
 @every_multiclass_learner
 def test_dense_and_sparse_agree(learner):
     for n_classes, density in itertools.product([3, 4, 5, 17, 60], [0.2, 1.0]):
         X, y = noisy_classes(1, n_classes=n_classes, density=density)
         dense, sparse = clone(learner), clone(learner)
         scores = dense.learn(X, y, classes=range(n_classes))
-        if isinstance(learner, PassiveAggressive | KT | ROMMA):  # takes ‖x‖² in another order
+        if isinstance(learner, TAKING_LENGTHS):
             np.testing.assert_allclose(
                 sparse.learn(as_csr(X), y, range(n_classes)), scores, rtol=0, atol=1e-10
             )

@@ -26,6 +26,7 @@ def cell(dataset: str, algorithm: str, seed: int, **given: Any) -> dict[str, Any
         "support_vectors": 30,
         "kernel_evaluations": 1500,
         "queried": 25,
+        "nonzeros": 40,
         "model_bytes": 2500,
         "test_accuracy": 0.9,
         # Of 100 rows, 20 are positive: 12 of them are predicted positive, and so are 8 negative ones.

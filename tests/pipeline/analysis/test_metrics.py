@@ -31,6 +31,7 @@ def test_every_metric_by_hand() -> None:
         "update_rate": 0.5,
         "query_rate": 0.25,
         "support_vectors": 30,
+        "nonzeros": 40,
         "evaluation_rate": 15,
         "model_kilobytes": 2.5,
         "examples_per_second": 200,
@@ -87,6 +88,7 @@ def test_near_the_end_of_the_scale_another_digit_is_printed(
 def test_a_cell_without_a_result_has_no_value(name: str) -> None:
     cells = frame(cell("d", "A", 0), cell("d", "B", 0, n_examples=None, test_accuracy=None, fit_seconds=None))
     counted = ["mistakes", "mistakes_clean", "updates", "support_vectors", "kernel_evaluations", "queried"]
+    counted += ["nonzeros"]
     kept = [field for field in cells if field.endswith(("_clean", "_given", "predicted"))]
     kept += [field for field in cells if field.startswith("test_")]
     for column in {*counted, *kept, "model_bytes"}:

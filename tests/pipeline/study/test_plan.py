@@ -418,6 +418,15 @@ def test_the_key_is_pinned() -> None:
     assert Cell(spec).key == "5ea73cb3bf627999227cd6bff9337d59"
 
 
+def test_a_renamed_learner_keeps_its_keys() -> None:
+    """`RemoveOldestPerceptron` was called `ShiftingPerceptron`, which names a linear learner now."""
+    names = ["RemoveOldestPerceptron", "ShiftingPerceptron"]
+    plan = make_plan(parse_study({**STUDY, "algorithms": [{"name": name} for name in names]}))
+    documents = {cell.spec.learner: cell.spec.document for cell in plan.evaluation_cells({})}
+    stored = [(documents[name]["learner"], documents[name]["learner_version"]) for name in names]
+    assert stored == [("ShiftingPerceptron", 1), ("ShiftingPerceptron", 2)]
+
+
 def test_the_keys_of_a_study_are_pinned() -> None:
     """A new option of a data set does not change the keys of studies that do not use it."""
     limits = {"protocol": "holdout", "seeds": 1, "max_tune": 100, "test_fraction": 0.25}

@@ -94,8 +94,11 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
             gid=gid,
         )
         if curve.marks:
-            # Put the curve's marks on its line, which is straight between checkpoints on logarithmic axes.
-            heights = np.exp(np.interp(np.log(curve.marks), np.log(t), np.log(mean)))
+            # Put the curve's marks on its line, which is straight between checkpoints.
+            if axis.log:
+                heights = np.exp(np.interp(np.log(curve.marks), np.log(t), np.log(mean)))
+            else:
+                heights = np.interp(curve.marks, t, mean)
             ring = {"marker": "o", "ms": 9, "mfc": "none", "mec": colour, "mew": 1.5}
             axes.plot(curve.marks, heights, ls="none", gid=gid, **ring)  # type: ignore[arg-type]
     for change in sorted({each for curve in curves for each in curve.changes if each <= curve.t[-1]}):

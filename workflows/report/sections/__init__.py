@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ..page.blocks import Section
 from ..page.view import StudyView
-from . import cost, curves, data, provenance, rankings, ranks, scores, solutions, support_sets, tuning
+from . import cost, curves, data, provenance, rankings, ranks, resets, scores, solutions, support_sets, tuning
 
 # In reading order. A section that returns None is left out.
 SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
@@ -23,6 +23,7 @@ SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
     curves.learning_curves,
     curves.latest_errors,
     curves.along_stream,
+    resets.section,
     support_sets.section,
     cost.within_seconds,
     solutions.section,

@@ -5,7 +5,7 @@ A base set is a data set from which one or several tasks are cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -146,9 +146,10 @@ def latest_errors(view: StudyView) -> Section | None:
     shown = datasets[: max(1, _MOST_PANELS // len(levels))]
     more = f" Shown: the first {len(shown)} of {count(len(datasets), 'data set')}."
     places = [(dataset, noise) for dataset in shown for noise in levels]
+    marked = _switches_of(view)
     blocks: list[Block] = []
     for quantity, file, text in _latest(view):
-        found = stream_panels(view, quantity, places, title=quantity.title, file=file)
+        found = stream_panels(view, quantity, places, title=quantity.title, file=file, marked=marked)
         if found:
             note = f"{text}: {wording.shaded(view.design)}."
             rest = more if len(shown) < len(datasets) else ""
@@ -176,6 +177,18 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
             yield quantity, slug(f"{kind.lower()}-{metric.name}"), f"{opening}{comma}{how}"
 
 
+def _switches_of(view: StudyView) -> Callable[[Curve, str, Noise], Curve]:
+    """Return a function that marks where the model of any seed was replaced or became more complex."""
+    switches = view.finished.dropna(subset=["switches"]).groupby(["dataset", "noise", "algorithm"])
+    found = {key: {float(t) for seed in some for t in seed} for key, some in switches["switches"]}
+
+    def with_switches(curve: Curve, dataset: str, noise: Noise) -> Curve:
+        times = found.get((dataset, noise.slug, curve.algorithm), set())
+        return replace(curve, marks=tuple(sorted(t for t in times if t >= curve.t[0])))
+
+    return with_switches
+
+
 def along_stream(view: StudyView) -> Section | None:
     """Draw test error and counts along the stream, such as support vectors.
 
@@ -189,14 +202,7 @@ def along_stream(view: StudyView) -> Section | None:
         if trace := each.trace:
             axis = Axis("examples seen", each.label, not trace.steps, trace.log, trace.steps)
             quantities.append((Quantity(trace.title, name, axis), slug(name), trace.note))
-    switches = view.finished.dropna(subset=["switches"]).groupby(["dataset", "noise", "algorithm"])
-    found = {key: {float(t) for seed in some for t in seed} for key, some in switches["switches"]}
-
-    def with_switches(curve: Curve, dataset: str, noise: Noise) -> Curve:
-        """Mark where the model of any seed became more complex, or another one took over."""
-        times = found.get((dataset, noise.slug, curve.algorithm), set())
-        return replace(curve, marks=tuple(sorted(t for t in times if t >= curve.t[0])))
-
+    with_switches = _switches_of(view)
     blocks: list[Block] = []
     for quantity, file, note in quantities:
         drawn = stream_panels(

@@ -1,0 +1,232 @@
+"""Online feature selection: linear learners with at most B weights that are not 0."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..estimator.parameters import Count, NonNegative, Positive, Scale
+from ..numeric.compiled import register_jitable
+from ..numeric.loops import learning_loop
+from ..numeric.margins import signed
+from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row, squared_norm
+from .linear_classifier import LinearClassifier
+from .parts.losses import has_entries
+
+
+@register_jitable
+def _keep_largest(w, strengths, kept, x):
+    """Set w to 0 outside the B features of largest |strength|; equal ones go to the lower feature.
+
+    Other weights than those of the row and of the features kept before are 0. `kept` has the number of
+    features kept, then the features in ascending order.
+    """
+    n, budget = kept[0], kept.shape[0] - 1
+    found = np.empty(n + n_entries(x), np.int64)
+    i = size = 0
+    for k in range(n_entries(x)):
+        j, x_j = entry(x, k)
+        if x_j != 0.0:
+            while i < n and kept[1 + i] <= np.int64(j):
+                if kept[1 + i] < np.int64(j):
+                    found[size] = kept[1 + i]
+                    size += 1
+                i += 1
+            found[size] = j
+            size += 1
+    for place in range(i, n):
+        found[size] = kept[1 + place]
+        size += 1
+    found = found[:size]
+    if size > budget:
+        order = np.argsort(-np.abs(strengths[found]), kind="mergesort")
+        for place in order[budget:]:
+            w[found[place]] = 0.0
+        found = np.sort(found[order[:budget]])
+    kept[0] = found.shape[0]
+    kept[1 : 1 + found.shape[0]] = found
+
+
+@learning_loop
+def _learn(X, codes, scores, w, kept, eta, l2):
+    """Make one pass of Wang, Zhao, Hoi & Jin (2014), Algorithms 2 and 3."""
+    mistakes = updates = 0
+    decay = 1.0 - l2 * eta
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        scores[t] = dot(w, x)
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if m < 1.0 and has_entries(x):
+            squares = eta * (eta * squared_norm(x) + 2.0 * decay * m)
+            for j in kept[1 : 1 + kept[0]]:
+                w[j] *= decay
+                squares += w[j] * w[j]
+            add_scaled(w, eta * y, x)
+            _keep_largest(w, w, kept, x)
+            # Norms before features are dropped; a common factor does not change which ones are.
+            if l2 * squares > 1.0:
+                for j in kept[1 : 1 + kept[0]]:
+                    w[j] /= math.sqrt(l2) * math.sqrt(squares)
+            updates += 1
+    return mistakes, updates
+
+
+@learning_loop
+def _learn_with_precisions(X, codes, scores, w, q, kept, r):
+    """Make one pass of Wu, Hoi, Mei & Yu (2017) around AROW, whose variances are ``1/(1 + q_j/r)``."""
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        scores[t] = dot(w, x)
+        m = y * scores[t]
+        mistakes += not m > 0.0
+        if m < 1.0 and has_entries(x):
+            v = 0.0
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                v += x_j / (1.0 + q[j] / r) * x_j
+            # A row whose variance overflows is skipped.
+            if v < np.inf:
+                for k in range(n_entries(x)):
+                    j, x_j = entry(x, k)
+                    w[j] += (1.0 - m) / (v + r) * y * (x_j / (1.0 + q[j] / r))
+                    q[j] += x_j * x_j
+                _keep_largest(w, q, kept, x)
+                updates += 1
+    return mistakes, updates
+
+
+class _FeatureSelector(LinearClassifier):
+    """Base of both learners: weights, and the features whose weight may differ from 0."""
+
+    B: Count
+
+    is_sparse = True
+
+    _state: tuple[str, ...] = ("_weights", "_kept")
+
+    def _begin_with(self, zeros):
+        self._weights = zeros
+        # The number of features kept, then the features.
+        self._kept = np.zeros(1 + int(self.B), np.int64)
+
+
+@dataclass(eq=False, repr=False)
+class OFS(_FeatureSelector):
+    """Online feature selection (OFS): gradient descent that keeps the B largest weights.
+
+    On a row with ``m < 1``: ``w = (1 - λη) w + η y x``; if ``‖w‖ > 1/√λ``, w is scaled to that norm; then all
+    w_j are 0 but the B largest in size, the lower feature first if two are equal. Other rows change nothing.
+
+    Parameters
+    ----------
+    B : int, default=10
+        Number of features kept, B >= 1.
+    eta : float, default=0.2
+        Step η > 0.
+    l2 : float, default=0.01
+        λ >= 0. With 0 there is no decay and no largest norm.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        w.
+    n_nonzero_ : int
+        Number of weights that are not 0.
+
+    Notes
+    -----
+    An update takes time proportional to B and the row's non-zeros, apart from sorting them. A row of zeros
+    is no update. Public programs differ: SOL of 2013 decays w on every row, ports of the authors' Matlab code
+    never.
+
+    See Also
+    --------
+    SOFS : The second-order form.
+
+    References
+    ----------
+    Wang, Zhao, Hoi, Jin (2014), "Online feature selection and its applications", IEEE Transactions on
+    Knowledge and Data Engineering 26, Algorithms 2 and 3.
+
+    Examples
+    --------
+    >>> OFS(B=1).fit([[1.0, 0.0, 0.5], [0.0, 3.0, 0.5]], [0, 1]).coef_.round(4).tolist()
+    [[0.0, 0.6, 0.0]]
+    """
+
+    B: Count = 10
+    eta: Positive = 0.2
+    l2: NonNegative = 0.01
+    epochs: int = 1
+
+    def _loop(self):
+        return _learn, (self._weights, self._kept, float(self.eta), float(self.l2))
+
+
+@dataclass(eq=False, repr=False)
+class SOFS(_FeatureSelector):
+    """Second-order online feature selection (SOFS): AROW that keeps the B features it knows best.
+
+    Σ is diagonal, with ``σ_j = 1/(1 + q_j/r)`` and q = 0 at first. On a row with ``m < 1``:
+    ``v = Σ_j σ_j x_j²``, ``w_j += (1 - m)/(v + r) y σ_j x_j``, ``q_j += x_j²``; then all w_j are 0 but those
+    of the B largest q_j, the lower feature first if two are equal. q grows for other features, too.
+
+    Parameters
+    ----------
+    B : int, default=10
+        Number of features kept, B >= 1.
+    r : float, default=1.0
+        r > 0: the larger, the smaller the steps, as in `AROW`.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+        w.
+    sigma_ : ndarray of float64, shape (d,)
+        σ.
+    n_nonzero_ : int
+        Number of weights that are not 0.
+
+    Notes
+    -----
+    An update takes time proportional to B and the row's non-zeros, apart from sorting them. A row of zeros
+    is no update.
+
+    See Also
+    --------
+    OFS : The first-order form.
+    AROW : All features, with projection="precision".
+
+    References
+    ----------
+    Wu, Hoi, Mei, Yu (2017), "Large-scale online feature selection for ultra-high dimensional sparse data",
+    ACM Transactions on Knowledge Discovery from Data 11.
+
+    Examples
+    --------
+    >>> SOFS(B=1).fit([[1.0, 0.0, 0.5], [0.0, 3.0, 0.5]], [0, 1]).coef_.round(4).tolist()
+    [[0.0, 0.2941, 0.0]]
+    """
+
+    B: Count = 10
+    r: Scale = 1.0
+    epochs: int = 1
+
+    _state = ("_weights", "_q", "_kept")
+
+    def _begin_with(self, zeros):
+        super()._begin_with(zeros)
+        self._q = new_state(len(zeros), place=1)
+
+    @property
+    def sigma_(self):
+        return 1.0 / (1.0 + self._q / self.r)
+
+    def _loop(self):
+        return _learn_with_precisions, (self._weights, self._q, self._kept, float(self.r))

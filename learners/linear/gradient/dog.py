@@ -1,0 +1,135 @@
+"""Distance over gradients: DoG and DoWG."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ...estimator.parameters import Scale
+from .whole_vector import NORM, OWN, WholeVectorLearner
+
+_R, _V = OWN, OWN + 1
+
+
+class DistanceRule(NamedTuple):
+    """The rule of `DoG` and, if it is `weighted`, of `DoWG`. Own numbers: r, and the sum of squares."""
+
+    r_eps: float
+    weighted: bool
+
+    def start(self):
+        """Begin with r = r_ε."""
+        return self.r_eps, 0.0
+
+    def weight(self, numbers):
+        """Update r, the largest distance from 0 so far; return r or r²."""
+        r = numbers[_R] = max(numbers[_R], math.sqrt(numbers[NORM]))
+        return r * r if self.weighted else r
+
+    def step(self, numbers, gv, gg):
+        """Ivgi, Hinder & Carmon (2023), eq. DoG; Khaled, Mishchenko & Jin (2023), Algorithm 1."""
+        reach = numbers[_R] * numbers[_R] if self.weighted else numbers[_R]
+        numbers[_V] += reach * gg if self.weighted else gg
+        return -reach / math.sqrt(numbers[_V])
+
+
+class _DistanceLearner(WholeVectorLearner):
+    """Base of both learners."""
+
+    r_eps: Scale
+
+    def _rule(self):
+        return DistanceRule(float(self.r_eps), isinstance(self, DoWG))
+
+
+@dataclass(eq=False, repr=False)
+class DoG(_DistanceLearner):
+    """DoG (distance over gradients): gradient descent whose steps follow from the distance covered so far.
+
+    On a row with gradient ``g = -y c(m) x``: ``r = max(r, ‖w‖)``, ``v += ‖g‖²``, ``w -= r/√v g``. r starts at
+    r_ε, and takes w before the step.
+
+    Parameters
+    ----------
+    r_eps : float, default=0.1
+        r_ε > 0, the distance assumed at first. The authors' 1e-6 is for long training of deep networks: on a
+        stream of 2,000 rows, weights hardly leave 0 with it.
+    average : bool, default=False
+        Predict with the mean of the w before each row, weighted by r. Gradients are still taken at w, so
+        ``n_updates_`` counts the updates of w, and ``n_mistakes_`` the mistakes of the mean.
+    loss : {"hinge", "logistic"}, default="hinge"
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
+        of the margin over the best wrong class; norms are of the whole (K, d) matrix.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        The weights that predict.
+
+    Notes
+    -----
+    ‖w‖ is updated with each step, not summed again. A row whose ‖g‖² leaves the range of float64 is skipped.
+
+    See Also
+    --------
+    DoWG : Weighs gradients by distances.
+
+    References
+    ----------
+    Ivgi, Hinder, Carmon (2023), "DoG is SGD's best friend: a parameter-free dynamic step size schedule",
+    ICML.
+
+    Examples
+    --------
+    >>> DoG().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.round(4).tolist()
+    [[-0.1, 0.0707]]
+    """
+
+    r_eps: Scale = 0.1
+    average: bool = False
+    loss: Literal["hinge", "logistic"] = "hinge"
+    epochs: int = 1
+
+
+@dataclass(eq=False, repr=False)
+class DoWG(_DistanceLearner):
+    """DoWG (distance over weighted gradients): as `DoG`, but later gradients have larger weights.
+
+    On a row with gradient ``g = -y c(m) x``: ``r = max(r, ‖w‖)``, ``v += r² ‖g‖²``, ``w -= r²/√v g``.
+
+    Parameters
+    ----------
+    r_eps : float, default=0.1
+        r_ε > 0, see `DoG`.
+    average : bool, default=False
+        As in `DoG`; weights of the mean are r².
+    loss : {"hinge", "logistic"}, default="hinge"
+        As in `DoG`.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        The weights that predict.
+
+    Notes
+    -----
+    It can overstep: on the digits with the softmax, its scores depend on rounding.
+
+    References
+    ----------
+    Khaled, Mishchenko, Jin (2023), "DoWG unleashed: an efficient universal parameter-free gradient descent
+    method", NeurIPS, Algorithm 1.
+
+    Examples
+    --------
+    >>> DoWG().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).coef_.round(4).tolist()
+    [[-0.1, 0.0707]]
+    """
+
+    r_eps: Scale = 0.1
+    average: bool = False
+    loss: Literal["hinge", "logistic"] = "hinge"
+    epochs: int = 1

@@ -1,0 +1,213 @@
+"""Learners whose weights change with every row, by shrinkage or restarts, and which cost only non-zeros.
+
+A weight is stored as it was when its feature last had a gradient, with the numbers that bring it up to date
+when it is read next. Bringing it up to date late gives the same weight as changing it at every row, except
+for rounding.
+
+A rule is a named tuple of parameters with `size` numbers for each weight, in as many arrays, all 0 at the
+start. The first is the weight, or what it is computed from. All weights share a clock of two numbers: the
+rows learnt, and one of the rule's own, 0 at the start. A rule defines
+
+- ``now(clock)``: return what all weights need at the next row, a tuple of float64;
+- ``weight(builder, *numbers, *now)``, static: emit the code of a weight that is up to date;
+- ``follow(state, j, w, g, now)``: make the step of weight j, which is w now, for its gradient g;
+- ``tick(clock, is_update)``: advance the rule's own number of the clock, after the rows learnt are counted.
+"""
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...numeric.compiled import INLINE, compiled, register_jitable
+from ...numeric.loops import learning_loop
+from ...numeric.margins import best_wrong, signed
+from ...numeric.rows import borrowed, by_types, entry, n_entries, n_rows, new_state, row
+from ...numeric.vector import class_sums, lane_sums, single_term
+from ..linear_classifier import MulticlassClassifier, as_coef
+from ..parts.classes import copy_scores
+from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
+
+_LOGISTIC = LOSSES.index("logistic")
+
+
+@by_types(**INLINE)
+def _now(self, clock):
+    return self.instance_class.now
+
+
+@by_types(**INLINE)
+def _follow(self, state, j, w, g, now):
+    return self.instance_class.follow
+
+
+@by_types(**INLINE)
+def _tick(self, clock, is_update):
+    return self.instance_class.tick
+
+
+def _term_of(kind):
+    """Return the term ``w_j x_j`` of a score."""
+    size = kind._field_defaults["size"]
+    return lambda ir, *given: ir.fmul(kind.weight(ir, *given[:size], *given[size + 1 :]), given[size])
+
+
+@functools.cache
+def _sum_of(kind):
+    return lane_sums(1, lambda ir, *given: [_term_of(kind)(ir, *given)], with_scalars=True)
+
+
+@functools.cache
+def _sums_of(kind):
+    return class_sums(_term_of(kind))
+
+
+@functools.cache
+def _single_of(kind):
+    return single_term(kind.weight)
+
+
+@by_types(**INLINE)
+def _score(rule, state, x, now):
+    total = _sum_of(rule.instance_class)
+    return lambda rule, state, x, now: total(state, x, now)
+
+
+@by_types(**INLINE)
+def _weight(rule, state, j, now):
+    single = _single_of(rule.instance_class)
+    return lambda rule, state, j, now: single(state, j, now)
+
+
+@by_types(**INLINE)
+def _score_classes(rule, state, x, now, sums, scores):
+    add_up = _sums_of(rule.instance_class)
+
+    def score(rule, state, x, now, sums, scores):
+        add_up(state, x, now, sums)
+        copy_scores(sums, scores)
+
+    return score
+
+
+@register_jitable
+def _end_row(rule, clock, is_update):
+    clock[0] += 1.0
+    _tick(rule, clock, is_update)
+
+
+@learning_loop
+def _learn(X, codes, scores, state, clock, rule, loss):
+    """Make one pass for two classes, with the gradient ``g = -y c(m) x``."""
+    mistakes = updates = 0
+    state = borrowed(state)
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        now = _now(rule, clock)
+        s = scores[t] = _score(rule, state, x, now)
+        mistakes += not y * s > 0.0
+        c = slope(loss, y * s)
+        is_update = has_gradient(c, s, x)
+        if is_update:
+            for k in range(n_entries(x)):
+                j, x_j = entry(x, k)
+                if x_j != 0.0:
+                    _follow(rule, state, j, _weight(rule, state, j, now), -y * c * x_j, now)
+        updates += is_update
+        _end_row(rule, clock, is_update)
+    return mistakes, updates
+
+
+@compiled
+def _score_rows(X, state, clock, rule, scores):
+    now = _now(rule, clock)
+    for t in range(n_rows(X)):
+        scores[t] = _score(rule, state, row(X, t), now)
+
+
+@learning_loop
+def _learn_classes(X, codes, scores, states, state, clock, rule, loss):
+    """Make one pass for many classes; `state` has the arrays of `states` in one dimension."""
+    mistakes = updates = 0
+    K, width = scores.shape[1], np.uintp(states[0].shape[1])
+    sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)
+    states, state = borrowed(states), borrowed(state)
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        now = _now(rule, clock)
+        _score_classes(rule, states, x, now, sums, s)
+        mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
+        n = class_gradient(loss, loss == _LOGISTIC, s, y, x, which, factors)
+        for k in range(n_entries(x) if n > 0 else 0):
+            j, x_j = entry(x, k)
+            if x_j != 0.0:
+                for i in range(n):
+                    place = j * width + np.uintp(which[i])
+                    _follow(rule, state, place, _weight(rule, state, place, now), factors[i] * x_j, now)
+        updates += n > 0
+        _end_row(rule, clock, n > 0)
+    return mistakes, updates
+
+
+@compiled
+def _score_rows_of_classes(X, states, clock, rule, scores):
+    now, sums = _now(rule, clock), np.empty(states[0].shape[1])
+    for t in range(n_rows(X)):
+        _score_classes(rule, states, row(X, t), now, sums, scores[t])
+
+
+@compiled
+def _weights(state, clock, rule, w):
+    now = _now(rule, clock)
+    for j in range(w.shape[0]):
+        w[j] = _weight(rule, state, j, now)
+
+
+class LazyLearner(MulticlassClassifier):
+    """Base of this family: a subclass has the parameter `loss` and defines ``_rule()``.
+
+    With more than two classes "logistic" is the softmax, and the hinge is of the margin over the best wrong
+    class. Parameters changed by `set_params` take effect at the next `fit`.
+    """
+
+    loss: str
+
+    _state = ("_weights", "_second", "_third", "_clock")
+
+    def _rule(self) -> Any:
+        """Return the rule, a named tuple of this learner's parameters."""
+        raise self._undefined("_rule")
+
+    def _begin_with(self, zeros):
+        self._rule_of_stream = self._rule()
+        places = range(1, self._rule_of_stream.size)
+        more = [new_state(zeros.size, place=place).reshape(zeros.shape) for place in places]
+        self._weights = zeros
+        self._second, self._third = [*more, None, None][:2]
+        self._clock = np.zeros(2)
+
+    def _arrays(self):
+        return tuple([each for each in (self._weights, self._second, self._third) if each is not None])
+
+    def _flat_arrays(self):
+        return tuple([each.reshape(-1) for each in self._arrays()])
+
+    def _loop(self):
+        return _learn, (self._arrays(), self._clock, self._rule_of_stream, LOSSES.index(self.loss))
+
+    def _loop_of_classes(self):
+        arrays = self._arrays(), self._flat_arrays(), self._clock
+        return _learn_classes, (*arrays, self._rule_of_stream, LOSSES.index(self.loss))
+
+    def _score(self, X, scores):
+        _score_rows(X, self._arrays(), self._clock, self._rule_of_stream, scores)
+
+    def _score_classes(self, X, scores):
+        _score_rows_of_classes(X, self._arrays(), self._clock, self._rule_of_stream, scores)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        w = np.empty_like(self._weights)
+        _weights(self._flat_arrays(), self._clock, self._rule_of_stream, w.reshape(-1))
+        return as_coef(w, len(self.classes_))

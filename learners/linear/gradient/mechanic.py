@@ -1,0 +1,112 @@
+"""Mechanic, which tunes the scale of gradient descent."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ...estimator.parameters import Count, NonNegative, Scale
+from .whole_vector import NORM, OWN, SCALE, WholeVectorLearner
+
+# Own numbers: the rows with a gradient, then s_i, m_i, V_i and R_i for each i.
+_ROWS, _FIRST = OWN, OWN + 1
+
+
+class MechanicRule(NamedTuple):
+    """The rule of `Mechanic`, whose v is Δ and whose scale is -Σs_i."""
+
+    n: int
+    s_init: float
+    lam: float
+    eps: float
+    falls: bool
+
+    def start(self):
+        """Begin with s_i = s_init; the scale does not matter while Δ is 0."""
+        return 0.0, *[self.s_init] * self.n, *[0.0] * (3 * self.n)
+
+    def weight(self, numbers):
+        """There is no mean."""
+        return 0.0
+
+    def step(self, numbers, gv, gg):
+        """Cutkosky, Defazio & Mehta (2023), Algorithm 1."""
+        n, total = self.n, 0.0
+        for i in range(_FIRST, _FIRST + n):
+            total += numbers[i]
+        # w is -(Σs) Δ.
+        decay = self.lam * total * math.sqrt(gg) / (total * math.sqrt(numbers[NORM]) + self.eps)
+        h = gv - decay * total * numbers[NORM]
+        scale, beta = 0.0, 1.0
+        for i in range(_FIRST, _FIRST + n):
+            beta *= 0.1
+            keep = 1.0 - beta
+            s, m, V, R = numbers[i], numbers[i + n], numbers[i + 2 * n], numbers[i + 3 * n]
+            R = keep * R + min(max(h, -m), m) * s
+            m = max(keep * m, abs(h) + self.eps)
+            V = keep * keep * V + h * h
+            s = (self.s_init * m / n + max(0.0, R)) / (math.sqrt(V) + self.eps)
+            numbers[i], numbers[i + n], numbers[i + 2 * n], numbers[i + 3 * n] = s, m, V, R
+            scale -= s
+        numbers[SCALE] = scale
+        numbers[_ROWS] += 1.0
+        return 1.0 / math.sqrt(numbers[_ROWS]) if self.falls else 1.0
+
+
+@dataclass(eq=False, repr=False)
+class Mechanic(WholeVectorLearner):
+    """Mechanic around gradient descent: bettors on the scale of the sum of all gradients.
+
+    ``w = -S Δ`` with ``S = Σ_i s_i``. On a row with gradient ``g = -y c(m) x``:
+    ``q = g + λ S ‖g‖/(‖w‖ + ε) w``, ``h = q·Δ``, then ``Δ += g``. For i = 1..n, ``β_i = 1 - 10^-i`` and m_i
+    still the old one: ``R_i = β_i R_i + clip(h, -m_i, m_i) s_i``, ``m_i = max(β_i m_i, |h| + ε)``,
+    ``V_i = β_i² V_i + h²``, ``s_i = (s_init m_i/n + max(0, R_i))/(√V_i + ε)``.
+
+    Parameters
+    ----------
+    n : int, default=6
+        Number of bettors, n >= 1.
+    s_init : float, default=1e-6
+        > 0: the first s_i.
+    lam : float, default=0.01
+        λ >= 0: how strongly w is pulled to 0.
+    eps : float, default=1e-8
+        ε > 0.
+    rate : {"constant", "sqrt"}, default="constant"
+        "sqrt": ``Δ += g/√k`` for the k-th row with a gradient.
+    loss : {"hinge", "logistic"}, default="hinge"
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
+        of the margin over the best wrong class; norms are of the whole (K, d) matrix.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        w.
+
+    Notes
+    -----
+    optax's ``mechanize`` computes Δ from w and loses part of it while S is small, unless its ``eps`` is tiny.
+    A row whose ‖g‖² or ``g·Δ`` leaves the range of float64 is skipped.
+
+    References
+    ----------
+    Cutkosky, Defazio, Mehta (2023), "Mechanic: a learning rate tuner", NeurIPS, Algorithm 1.
+
+    Examples
+    --------
+    >>> Mechanic(s_init=0.1).fit([[1.0, 0.0], [1.0, 1.0]], [0, 1]).coef_.round(3).tolist()
+    [[-0.0, 0.1]]
+    """
+
+    n: Count = 6
+    s_init: Scale = 1e-6
+    lam: NonNegative = 0.01
+    eps: Scale = 1e-8
+    rate: Literal["constant", "sqrt"] = "constant"
+    loss: Literal["hinge", "logistic"] = "hinge"
+    epochs: int = 1
+
+    def _rule(self):
+        numbers = float(self.s_init), float(self.lam), float(self.eps)
+        return MechanicRule(int(self.n), *numbers, self.rate == "sqrt")

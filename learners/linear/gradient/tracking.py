@@ -1,0 +1,183 @@
+"""Gradient descent that follows changes: with restarts, and with RMSProp's steps."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+
+from ...estimator.parameters import Count, NonNegative, Positive, Scale, between
+from ..parts.losses import exp_of_negative
+from .lazy_learner import LazyLearner
+
+
+class RestartRule(NamedTuple):
+    """The rule of `RestartedGradientDescent`. Stored per weight: w, and its block of rows.
+
+    The clock's own number is the block, from 0; it stays 0 if weights are kept.
+    """
+
+    eta: float
+    period: int
+    reset: bool
+    size: int = 2
+
+    def now(self, clock):
+        """Return the block and the step size of the next row."""
+        return clock[1], self.eta / math.sqrt(clock[0] % self.period + 1.0)
+
+    @staticmethod
+    def weight(ir, w, block, now, _):
+        """A weight of an earlier block is 0."""
+        return ir.select(ir.fcmp_ordered("==", block, now), w, ir.fsub(w, w))
+
+    def follow(self, state, j, w, g, now):
+        """Make the gradient's step."""
+        state[0][j], state[1][j] = w - now[1] * g, now[0]
+
+    def tick(self, clock, is_update):
+        """Begin another block after `period` rows."""
+        if self.reset and clock[0] % self.period == 0.0:
+            clock[1] += 1.0
+
+
+class DecayRule(NamedTuple):
+    """The rule of `RMSProp`. Stored per weight: w, G, and the update that G is as of.
+
+    The clock's own number is that of the updates.
+    """
+
+    eta: float
+    beta: float
+    log_beta: float
+    delta: float
+    size: int = 3
+
+    def now(self, clock):
+        """Return the number of the next update."""
+        return (clock[1] + 1.0,)
+
+    @staticmethod
+    def weight(ir, w, total, settled, update):
+        """Return w, which only its own gradients change."""
+        return w
+
+    def follow(self, state, j, w, g, now):
+        """Tieleman & Hinton (2012): G decays on all updates since the last gradient of the feature."""
+        kept = exp_of_negative((now[0] - state[2][j]) * self.log_beta) * state[1][j]
+        total = kept + (1.0 - self.beta) * g * g
+        # A g whose square underflows or overflows is skipped.
+        if 0.0 < total < np.inf:
+            state[0][j] = w - self.eta * (g / (self.delta + math.sqrt(total)))
+            state[1][j], state[2][j] = total, now[0]
+
+    def tick(self, clock, is_update):
+        """Count updates."""
+        clock[1] += is_update
+
+
+@dataclass(eq=False, repr=False)
+class RestartedGradientDescent(LazyLearner):
+    """Gradient descent whose steps start from η again every `period` rows, to follow a changing target.
+
+    In row t, ``w -= η/√k g`` with ``g = -y c(m) x`` and ``k = 1 + (t - 1) mod period``.
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        η > 0, the first step of each block.
+    period : int, default=100
+        Rows of a block, >= 1.
+    reset : bool, default=False
+        Whether w is 0 again at the first row of each block, before its score.
+    loss : {"hinge", "logistic"}, default="hinge"
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
+        of the margin over the best wrong class.
+    epochs : int, default=1
+        Passes that `fit` makes; t goes on counting.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        w of the next row.
+
+    Notes
+    -----
+    The paper restarts gradient descent in blocks of a length that follows from a bound on the changes; here
+    the length is given. A row takes time proportional to its non-zeros, with resets, too.
+
+    References
+    ----------
+    Besbes, Gur, Zeevi (2015), "Non-stationary stochastic optimization", Operations Research 63.
+
+    Examples
+    --------
+    >>> model = RestartedGradientDescent(period=2, reset=True)
+    >>> model.learn([[1.0], [1.0], [1.0], [1.0]], [1, 1, 1, 1], classes=[0, 1]).tolist()
+    [0.0, 1.0, 0.0, 1.0]
+    """
+
+    eta: Positive = 1.0
+    period: Count = 100
+    reset: bool = False
+    loss: Literal["hinge", "logistic"] = "hinge"
+    epochs: int = 1
+
+    def _rule(self):
+        return RestartRule(float(self.eta), int(self.period), self.reset)
+
+
+@dataclass(eq=False, repr=False)
+class RMSProp(LazyLearner):
+    """Gradient descent with RMSProp's steps: a step size for each feature that forgets old gradients.
+
+    On a row with gradient ``g = -y c(m) x``: ``G = β G + (1 - β) g²`` for every feature, and
+    ``w_j -= η g_j/(δ + √G_j)``. Other rows change nothing.
+
+    Parameters
+    ----------
+    eta : float, default=0.01
+        Step size η > 0.
+    beta : float, default=0.99
+        β, 0 < β < 1: the larger, the longer gradients are remembered.
+    delta : float, default=1e-8
+        δ >= 0: keeps steps small after small gradients.
+    loss : {"hinge", "logistic"}, default="hinge"
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
+        of the margin over the best wrong class.
+    epochs : int, default=1
+        Passes that `fit` makes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        w.
+
+    Notes
+    -----
+    G of a feature that is absent decays when it comes back, so a row takes time proportional to its
+    non-zeros.
+
+    See Also
+    --------
+    OnlineGradientDescent : With rate="adagrad", steps that forget nothing.
+
+    References
+    ----------
+    Tieleman, Hinton (2012), "Lecture 6.5: RMSProp", Coursera: Neural networks for machine learning.
+
+    Examples
+    --------
+    >>> RMSProp().fit([[1.0, 0.0], [0.0, 2.0]], [0, 1]).coef_.round(4).tolist()
+    [[-0.1, 0.1]]
+    """
+
+    eta: Scale = 0.01
+    beta: Annotated[float, between(0.0, 1.0)] = 0.99
+    delta: NonNegative = 1e-8
+    loss: Literal["hinge", "logistic"] = "hinge"
+    epochs: int = 1
+
+    def _rule(self):
+        beta = float(self.beta)
+        return DecayRule(float(self.eta), beta, math.log(beta), float(self.delta))

@@ -1,0 +1,170 @@
+"""Truncated gradient, and FOBOS with an L1 norm."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ...estimator.parameters import Count, NonNegative, Positive
+from ...numeric.emitters import soft_threshold
+from .lazy_learner import LazyLearner
+
+
+class TruncationRule(NamedTuple):
+    """Gradient steps, and every `K` rows a truncation of small weights. Stored: w, and the truncation paid.
+
+    The clock's own number is the truncation owed since row 1, K λ η_t of each row t that truncates.
+    """
+
+    eta: float
+    falls: bool
+    l1: float
+    K: int
+    theta: float
+    size: int = 2
+
+    def now(self, clock):
+        """Return the truncation owed, θ, and η_t of the next row."""
+        return clock[1], self.theta, self.eta / math.sqrt(clock[0] + 1.0) if self.falls else self.eta
+
+    @staticmethod
+    def weight(ir, w, paid, owed, theta, _):
+        """Langford, Li & Zhang (2009), eq. 4; a weight that is not above θ stays so until its next step."""
+        size = ir.select(ir.fcmp_ordered("<", w, ir.fneg(w)), ir.fneg(w), w)
+        small = soft_threshold(ir, w, ir.fsub(owed, paid))
+        return ir.select(ir.fcmp_ordered("<=", size, theta), small, w)
+
+    def follow(self, state, j, w, g, now):
+        """Make the gradient's step."""
+        state[0][j], state[1][j] = w - now[2] * g, now[0]
+
+    def tick(self, clock, is_update):
+        """Let all weights owe the row's truncation."""
+        if clock[0] % self.K == 0.0:
+            clock[1] += self.K * (self.eta / math.sqrt(clock[0]) if self.falls else self.eta) * self.l1
+
+
+@dataclass(eq=False, repr=False)
+class TruncatedGradient(LazyLearner):
+    """Truncated gradient: gradient descent that moves small weights towards 0 every K rows.
+
+    ``w -= η_t g`` with ``g = -y c(m) x``. Then, if t is a multiple of K, every w_j with ``|w_j| <= θ``
+    becomes ``sgn(w_j) max(|w_j| - K η_t λ, 0)``. t counts all rows from 1.
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        η > 0: the first step, or every step.
+    l1 : float, default=0.01
+        λ >= 0, called gravity in the paper.
+    K : int, default=10
+        Rows from one truncation to the next, K >= 1.
+    theta : float, default=None
+        θ > 0: weights above it are not truncated. None: all are.
+    rate : {"sqrt", "constant"}, default="sqrt"
+        ``η_t = η/√t``, or η.
+    loss : {"hinge", "logistic"}, default="hinge"
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
+        of the margin over the best wrong class.
+    epochs : int, default=1
+        Passes that `fit` makes; t goes on counting.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        w after all rows so far, computed on access.
+    n_nonzero_ : int
+        Number of weights that are not 0.
+
+    Notes
+    -----
+    A row takes time proportional to its non-zeros. A truncation is no update.
+
+    SOL's ``stg`` is the same rule for a constant step, except that its final weights are truncated once
+    more; with several classes it truncates the first one only.
+
+    See Also
+    --------
+    FOBOS : K = 1 and no θ.
+
+    References
+    ----------
+    Langford, Li, Zhang (2009), "Sparse online learning via truncated gradient", JMLR 10, eq. 4 to 6.
+
+    Examples
+    --------
+    >>> TruncatedGradient(l1=0.5, K=2).fit([[1.0, 0.0], [0.0, 3.0]], [0, 1]).coef_.round(4).tolist()
+    [[-0.2929, 1.4142]]
+    """
+
+    eta: Positive = 1.0
+    l1: NonNegative = 0.01
+    K: Count = 10
+    theta: Positive | None = None
+    rate: Literal["sqrt", "constant"] = "sqrt"
+    loss: Literal["hinge", "logistic"] = "hinge"
+    epochs: int = 1
+
+    is_sparse = True
+
+    def _rule(self):
+        theta = math.inf if self.theta is None else float(self.theta)
+        return TruncationRule(float(self.eta), self.rate == "sqrt", float(self.l1), int(self.K), theta)
+
+
+@dataclass(eq=False, repr=False)
+class FOBOS(LazyLearner):
+    """FOBOS (forward-backward splitting) with an L1 norm: a gradient step, then soft thresholding.
+
+    ``w = soft(w - η_t g, η_t λ)`` on every row, with ``g = -y c(m) x`` and
+    ``soft(v, a) = sgn(v) max(|v| - a, 0)``.
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        η > 0: the first step, or every step.
+    l1 : float, default=0.001
+        λ >= 0, the weight of the L1 norm.
+    rate : {"sqrt", "constant"}, default="sqrt"
+        ``η_t = η/√t``, where t counts all rows from 1, or η.
+    loss : {"hinge", "logistic"}, default="hinge"
+        As for `TruncatedGradient`.
+    epochs : int, default=1
+        Passes that `fit` makes; t goes on counting.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d) or (K, d)
+        w after all rows so far, computed on access.
+    n_nonzero_ : int
+        Number of weights that are not 0.
+
+    Notes
+    -----
+    The paper's online form, whose η_{t+1/2} is η_t. A row takes time proportional to its non-zeros. With
+    decreasing steps SOL's ``fobos-l1`` differs: it charges all rows since the last update with its step.
+
+    See Also
+    --------
+    TruncatedGradient : The same rule every K rows.
+
+    References
+    ----------
+    Duchi, Singer (2009), "Efficient online and batch learning using forward backward splitting", JMLR 10,
+    eq. 2 and 3.
+
+    Examples
+    --------
+    >>> FOBOS(l1=0.25).fit([[1.0, 0.0], [0.0, 3.0]], [0, 1]).coef_.round(4).tolist()
+    [[-0.5732, 1.9445]]
+    """
+
+    eta: Positive = 1.0
+    l1: NonNegative = 0.001
+    rate: Literal["sqrt", "constant"] = "sqrt"
+    loss: Literal["hinge", "logistic"] = "hinge"
+    epochs: int = 1
+
+    is_sparse = True
+
+    def _rule(self):
+        return TruncationRule(float(self.eta), self.rate == "sqrt", float(self.l1), 1, math.inf)

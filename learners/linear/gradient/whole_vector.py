@@ -1,0 +1,202 @@
+"""Learners without a step size: how far each row's step goes follows from norms and inner products.
+
+The weights are ``w = scale · v``, and a row with gradient g makes the step ``v += b g``. A rule is a named
+tuple of parameters that computes b, so a row costs its non-zeros. Its memory is an array of numbers that
+begins with ‖v‖², the scale, and two sums of the weights p of a mean. It defines
+
+- ``start()``: return the rule's own numbers before the first row;
+- ``weight(numbers)``: called for every row before its step, return the weight p of w in the mean of all w;
+- ``step(numbers, gv, gg)``: update the numbers, given ``g·v`` and ``‖g‖²``, and return b. The loop updates
+  ‖v‖² afterwards.
+
+The mean is ``Σ p_k w_k/Σ p_k = (Q v - u)/Σ p_k``, where Q sums the p_k of the w_k that are not 0: those
+before a step ``v += b g`` lack it, so ``b g`` times their Q is added to u. A rule with a mean has the
+scale 1.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...numeric.compiled import INLINE, compiled, register_jitable
+from ...numeric.loops import learning_loop
+from ...numeric.margins import best_wrong, signed
+from ...numeric.rows import add_scaled, by_types, dot, n_rows, row, squared_norm
+from ...numeric.vector import SMALLEST_NORMAL
+from ..linear_classifier import MulticlassClassifier, as_coef
+from ..parts.classes import score_classes
+from ..parts.losses import LOSSES, add_to_classes, class_gradient, has_gradient, slope
+
+# Places in the array of numbers; a rule's own come after these.
+NORM, SCALE, TOTAL, SINCE, OWN = range(5)
+
+_LOGISTIC = LOSSES.index("logistic")
+# Steps to a longer v are skipped, before ‖v‖² overflows.
+_LONGEST = 1e300
+
+
+@by_types(**INLINE)
+def _weight(self, numbers):
+    return self.instance_class.weight
+
+
+@by_types(**INLINE)
+def _step(self, numbers, gv, gg):
+    return self.instance_class.step
+
+
+@register_jitable
+def _is_in_range(numbers, gv, gg):
+    """Return whether a row's step neither underflows nor overflows."""
+    return SMALLEST_NORMAL <= gg < _LONGEST and abs(gv) < _LONGEST
+
+
+@register_jitable
+def _lengthen(numbers, b, gv, gg):
+    """Update ‖v‖² for the step ``v += b g``."""
+    numbers[NORM] = max(numbers[NORM] + b * (2.0 * gv + b * gg), 0.0)
+
+
+@register_jitable
+def _mean_score(numbers, sv, su):
+    # Before the first row all weights are 0, and a NaN feature has to show in the score.
+    return (numbers[SINCE] * sv - su) / numbers[TOTAL] if numbers[TOTAL] > 0.0 else sv
+
+
+@register_jitable
+def _weigh(rule, numbers):
+    """Add the weight of w in the mean."""
+    weight = _weight(rule, numbers)
+    numbers[TOTAL] += weight
+    # Without the earlier ones, the mean is exactly 0 until a w other than 0 has been weighed.
+    if numbers[NORM] > 0.0:
+        numbers[SINCE] += weight
+
+
+@learning_loop
+def _learn(X, codes, scores, v, u, numbers, rule, loss):
+    """Make one pass for two classes; `u` is empty if there is no mean."""
+    mistakes = updates = 0
+    for t in range(n_rows(X)):
+        x, y = row(X, t), signed(codes[t])
+        sv = dot(v, x)
+        s = numbers[SCALE] * sv
+        scores[t] = _mean_score(numbers, sv, dot(u, x)) if u.size > 0 else s
+        mistakes += not y * scores[t] > 0.0
+        c = slope(loss, y * s)
+        _weigh(rule, numbers)
+        if has_gradient(c, s, x):
+            g = -y * c
+            gv, gg = g * sv, g * g * squared_norm(x)
+            if _is_in_range(numbers, gv, gg):
+                b = _step(rule, numbers, gv, gg)
+                _lengthen(numbers, b, gv, gg)
+                add_scaled(v, b * g, x)
+                if u.size > 0:
+                    add_scaled(u, numbers[SINCE] * b * g, x)
+                updates += 1
+    return mistakes, updates
+
+
+@compiled
+def _score_rows(X, v, u, numbers, scores):
+    for t in range(n_rows(X)):
+        x = row(X, t)
+        sv = dot(v, x)
+        scores[t] = _mean_score(numbers, sv, dot(u, x)) if u.size > 0 else numbers[SCALE] * sv
+
+
+@register_jitable
+def _score_classes(V, U, numbers, x, sums, missing, last, scores):
+    """Write the scores of w into `last`, those that predict into `scores`, and those of v into `sums`."""
+    score_classes(V, x, sums, scores)
+    for z in range(scores.shape[0]):
+        last[z] = scores[z] = numbers[SCALE] * sums[z]
+    if U.size > 0:
+        score_classes(U, x, missing, scores)
+        for z in range(scores.shape[0]):
+            scores[z] = _mean_score(numbers, sums[z], missing[z])
+
+
+@learning_loop
+def _learn_classes(X, codes, scores, V, U, numbers, rule, loss):
+    """Make one pass for many classes; norms and products are those of the whole matrix."""
+    mistakes = updates = 0
+    K = scores.shape[1]
+    sums, missing = np.empty(V.shape[1]), np.empty(V.shape[1])
+    last, which, factors = np.empty(K), np.empty(K, np.int64), np.empty(K)
+    for t in range(n_rows(X)):
+        x, y, s = row(X, t), codes[t], scores[t]
+        _score_classes(V, U, numbers, x, sums, missing, last, s)
+        mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
+        _weigh(rule, numbers)
+        n = class_gradient(loss, loss == _LOGISTIC, last, y, x, which, factors)
+        if n > 0:
+            gv = squares = 0.0
+            for i in range(n):
+                gv += factors[i] * sums[which[i]]
+                squares += factors[i] * factors[i]
+            gg = squares * squared_norm(x)
+            if _is_in_range(numbers, gv, gg):
+                b = _step(rule, numbers, gv, gg)
+                _lengthen(numbers, b, gv, gg)
+                add_to_classes(V, b, x, n, which, factors)
+                if U.size > 0:
+                    add_to_classes(U, numbers[SINCE] * b, x, n, which, factors)
+                updates += 1
+    return mistakes, updates
+
+
+@compiled
+def _score_rows_of_classes(X, V, U, numbers, scores):
+    sums, missing, last = np.empty(V.shape[1]), np.empty(V.shape[1]), np.empty(scores.shape[1])
+    for t in range(n_rows(X)):
+        _score_classes(V, U, numbers, row(X, t), sums, missing, last, scores[t])
+
+
+class WholeVectorLearner(MulticlassClassifier):
+    """Base of this family: a subclass has the parameter `loss` and defines ``_rule()``.
+
+    With more than two classes "logistic" is the softmax, and the hinge is of the margin over the best wrong
+    class. Parameters changed by `set_params` take effect at the next `fit`.
+    """
+
+    loss: str
+    average = False
+
+    _state = ("_weights", "_u", "_numbers")
+
+    def _rule(self) -> Any:
+        """Return the rule, a named tuple of this learner's parameters."""
+        raise self._undefined("_rule")
+
+    def _begin_with(self, zeros):
+        self._rule_of_stream = self._rule()
+        self._weights = zeros  # v
+        self._u = np.zeros_like(zeros) if self.average else None
+        self._numbers = np.array([0.0, 1.0, 0.0, 0.0, *self._rule_of_stream.start()])
+
+    def _arrays(self):
+        u = np.empty((0,) * self._weights.ndim) if self._u is None else self._u
+        return self._weights, u, self._numbers
+
+    def _loop(self):
+        return _learn, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss))
+
+    def _loop_of_classes(self):
+        return _learn_classes, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss))
+
+    def _score(self, X, scores):
+        _score_rows(X, *self._arrays(), scores)
+
+    def _score_classes(self, X, scores):
+        _score_rows_of_classes(X, *self._arrays(), scores)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        w = self._numbers[SCALE] * self._weights
+        if self._u is not None:
+            total = self._numbers[TOTAL]
+            w = (self._numbers[SINCE] * self._weights - self._u) / (total or 1.0)
+        return as_coef(w, len(self.classes_))

@@ -1,0 +1,40 @@
+"""Eigenvalues of small symmetric matrices, with the same result on every machine."""
+
+import math
+
+from .compiled import register_jitable
+from .vector import EPSILON
+
+# Jacobi's method converges quadratically; ten sweeps are more than matrices of some tens of rows need.
+_SWEEPS = 30
+
+
+@register_jitable
+def symmetric_eigen(A, U):
+    """Make A diagonal by Jacobi's rotations, and write its eigenvectors into the columns of U.
+
+    Golub & Van Loan, "Matrix computations", algorithm 8.5.3 (cyclic by row).
+    """
+    n = A.shape[0]
+    U[:] = 0.0
+    for i in range(n):
+        U[i, i] = 1.0
+    for _ in range(_SWEEPS):
+        rotated = False
+        for p in range(n - 1):
+            for q in range(p + 1, n):
+                if abs(A[p, q]) <= 0.5 * EPSILON * math.sqrt(abs(A[p, p])) * math.sqrt(abs(A[q, q])):
+                    continue
+                rotated = True
+                tau = (A[q, q] - A[p, p]) / (2.0 * A[p, q])
+                t = (1.0 if tau >= 0.0 else -1.0) / (abs(tau) + math.sqrt(1.0 + tau * tau))
+                c = 1.0 / math.sqrt(1.0 + t * t)
+                s = t * c
+                for k in range(n):
+                    A[k, p], A[k, q] = c * A[k, p] - s * A[k, q], s * A[k, p] + c * A[k, q]
+                for k in range(n):
+                    A[p, k], A[q, k] = c * A[p, k] - s * A[q, k], s * A[p, k] + c * A[q, k]
+                    U[k, p], U[k, q] = c * U[k, p] - s * U[k, q], s * U[k, p] + c * U[k, q]
+                A[p, q] = A[q, p] = 0.0
+        if not rotated:
+            break

@@ -1,0 +1,214 @@
+"""Restart a learner when its errors rise: drift detectors around any online learner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .estimator.online_classifier import OnlineClassifier
+from .numeric.margins import signed_margin
+from .numeric.rows import Rows, row_range
+
+# DDM compares error rates from this many rows on, and reports a change at this many standard deviations.
+_WARM_START, _DEVIATIONS = 30, 3.0
+
+
+class Detector(Protocol):
+    """A drift detector: it reads one mistake after the other."""
+
+    def has_risen(self, mistake: bool) -> bool:
+        """Return whether errors have risen, now that the next prediction was a mistake or not."""
+
+
+class DDM:
+    """The drift detection method of Gama, Medas, Castillo & Rodrigues (2004)."""
+
+    def __init__(self) -> None:
+        self._n = self._mistakes = 0
+        # The rate and its standard deviation where their sum was smallest.
+        self._lowest = (math.inf, 0.0)
+
+    def has_risen(self, mistake: bool) -> bool:
+        self._n += 1
+        self._mistakes += mistake
+        rate = self._mistakes / self._n
+        deviation = math.sqrt(rate * (1.0 - rate) / self._n)
+        if self._n <= _WARM_START:
+            return False
+        if rate + deviation <= sum(self._lowest):
+            self._lowest = rate, deviation
+        return rate + deviation > self._lowest[0] + _DEVIATIONS * self._lowest[1]
+
+
+class ADWIN:
+    """Adaptive windows of Bifet & Gavaldà (2007), as River has them; only a rise counts."""
+
+    def __init__(self) -> None:
+        self._windows: Any = import_module("river.drift").ADWIN()
+
+    def has_risen(self, mistake: bool) -> bool:
+        before = self._windows.estimation
+        self._windows.update(float(mistake))
+        return bool(self._windows.drift_detected and self._windows.estimation > before)
+
+
+_DETECTORS: Mapping[str, Callable[[], Detector]] = {"ddm": DDM, "adwin": ADWIN}
+
+
+@dataclass(eq=False, repr=False)
+class Resetting(OnlineClassifier):
+    """Restart a learner when a drift detector finds that its mistakes have become more frequent.
+
+    After each row the detector learns whether the row was a mistake. When it reports a rise, learner and
+    detector begin again with the next row.
+
+    Parameters
+    ----------
+    learner : OnlineClassifier
+        A learner of this package; it is cloned, never changed.
+    detector : {"ddm", "adwin"}, default="ddm"
+        "ddm": the error rate plus its standard deviation is above its smallest value by 3 standard
+        deviations, after 30 rows. "adwin": River's adaptive windows with its δ of 0.002 (package river).
+    epochs : int, default=1
+        Passes that `fit` makes; those of `learner` do not count.
+
+    Attributes
+    ----------
+    learner_ : OnlineClassifier
+        The learner that predicts the next row.
+    resets_ : list of int
+        The rows, counted from 0, before which the learner was restarted.
+
+    Notes
+    -----
+    Rows are learnt one by one, which takes some ten microseconds more for each.
+
+    See Also
+    --------
+    OnlineClassifier : Methods and the other attributes.
+
+    References
+    ----------
+    Gama, Medas, Castillo, Rodrigues (2004), "Learning with drift detection", SBIA. Bifet, Gavaldà (2007),
+    "Learning from time-changing data with adaptive windowing", SDM.
+
+    Examples
+    --------
+    >>> from singlepass.learners import Perceptron
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 40, [0, 1] * 40
+    >>> Resetting(Perceptron()).fit(X, y).partial_fit(X, [1, 0] * 40).resets_
+    [83]
+    """
+
+    learner: OnlineClassifier
+    detector: Literal["ddm", "adwin"] = "ddm"
+    epochs: int = 1
+
+    # The learner gathers ordered rows if its loops do not read them.
+    _reads_orders = True
+
+    @property
+    def _takes_many_classes(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self.learner, "_takes_many_classes", False))
+
+    @property
+    def indifferent_to_absent_features(self) -> bool:
+        return bool(self.learner.indifferent_to_absent_features)
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        """Whether the scores of the learner are log odds."""
+        return bool(getattr(self.learner, "scores_are_log_odds", False))
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.learner, OnlineClassifier):
+            raise ValueError(
+                f"Resetting: learner must be an online learner of this package, got {self.learner!r}"
+            )
+        if self.learner.asks_for_labels:
+            raise ValueError(f"Resetting: learner must not choose its labels, got {self.learner!r}")
+        self.learner.check_parameters()
+        if self.detector == "adwin":
+            try:
+                import_module("river.drift")
+            except ImportError:
+                raise ValueError(
+                    "Resetting: detector 'adwin' needs the package river: pip install 'singlepass[river]'"
+                ) from None
+
+    def _allocate(self, n_features: int) -> None:
+        self._allocate_classes(n_features, 2)
+
+    def _allocate_classes(self, n_features: int, n_classes: int) -> None:
+        self.resets_: list[int] = []
+        self._round = self._evaluations = 0
+        self._n_features = n_features
+        self._begin_again(np.arange(n_classes))
+
+    def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
+        super().begin(classes, n_features, n_occurring)
+        # The keys of the learner's `class_weight` are labels of the stream, not codes.
+        self.learner_.classes_ = classes
+
+    def widen(self, n_features: int) -> None:
+        super().widen(n_features)
+        self._n_features = n_features
+
+    def _begin_again(self, classes: NDArray[Any]) -> None:
+        self.learner_: OnlineClassifier = clone(self.learner)
+        self.learner_.begin(classes, self._n_features)
+        self._detector: Detector = _DETECTORS[self.detector]()
+
+    def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
+        mistakes = updates = 0
+        for t in range(len(codes)):
+            before = self.learner_.n_updates_
+            scores[t] = self.learner_.learn_rows(row_range(X, t, t + 1), codes[t : t + 1])[0]
+            updates += self.learner_.n_updates_ - before
+            mistake = not signed_margin(np.atleast_1d(scores[t]), codes[t]) > 0.0
+            mistakes += mistake
+            self._round += 1
+            if self._detector.has_risen(mistake):
+                self._evaluations += getattr(self.learner_, "n_kernel_evaluations_", 0)
+                self.resets_.append(self._round)
+                self._begin_again(self.learner_.classes_)
+        return mistakes, updates
+
+    _pass_classes = _pass
+
+    def _score(self, X: Rows, scores: NDArray[np.float64]) -> None:
+        scores[:] = self.learner_.score_rows(X)
+
+    _score_classes = _score
+
+    def end_of_pass(self, last: bool) -> None:
+        self.learner_.end_of_pass(last)
+
+    def switches(self) -> list[int]:
+        """Return the rows before which the learner was restarted."""
+        return self.resets_
+
+    def counters(self) -> dict[str, int]:
+        """Return the counts of the learner; updates and kernel evaluations are those of all restarts."""
+        counted = self.learner_.counters() | {"updates": self.n_updates_}
+        if "kernel_evaluations" in counted:
+            counted["kernel_evaluations"] += self._evaluations
+        return counted
+
+    def inner_learners(self) -> list[OnlineClassifier]:
+        return [self.learner, *self.learner.inner_learners()]
+
+    @property
+    def model_bytes_(self) -> int:
+        return self.learner_.model_bytes_
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        return self.learner_.coef_

@@ -1,0 +1,89 @@
+"""Restarts by drift detectors: against learners restarted by hand, and against River's detectors."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from singlepass.learners import AROW, BBQ, KernelPerceptron, Resetting
+from singlepass.learners.resetting import DDM
+
+from .streams import as_csr, noisy_classes, noisy_stream
+
+
+def changing(seed=1, n=600):
+    """Return a stream whose labels are exchanged after half of the rows."""
+    X, y = noisy_stream(seed, n=n, d=6, noise=0.05)
+    return X, np.where(np.arange(n) < n // 2, y, 1 - y)
+
+
+def test_ddm_is_river_s():
+    drift = pytest.importorskip("river.drift")
+    random = np.random.RandomState(2)
+    mistakes = random.uniform(size=4000) < np.repeat([0.2, 0.4, 0.1, 0.3], 1000)
+    ours, theirs, found = DDM(), drift.binary.DDM(), [[], []]
+    for t, mistake in enumerate(mistakes.tolist()):
+        if ours.has_risen(mistake):
+            found[0].append(t)
+            ours = DDM()
+        theirs.update(mistake)
+        if theirs.drift_detected:
+            found[1].append(t)
+    assert found[0] == found[1]
+    assert found[0]
+
+
+@pytest.mark.parametrize("detector", ["ddm", "adwin"])
+def test_restarted_by_hand(detector):
+    if detector == "adwin":
+        pytest.importorskip("river.drift")
+    X, y = changing()
+    model = Resetting(AROW(r=0.5), detector)
+    scores = model.learn(X, y, classes=[0, 1])
+    edges = [0, *model.resets_, len(y)]
+    assert any(300 < t < 400 for t in model.resets_)
+    expected, updates = [], 0
+    for start, stop in itertools.pairwise(edges):
+        part = AROW(r=0.5)
+        expected += part.learn(X[start:stop], y[start:stop], classes=[0, 1]).tolist()
+        updates += part.n_updates_
+    assert scores.tolist() == expected
+    assert model.n_updates_ == model.counters()["updates"] == updates
+    assert model.switches() == model.resets_
+    assert model.coef_.tolist() == part.coef_.tolist()
+
+
+def test_cutting_the_stream_changes_nothing():
+    X, y = changing()
+    whole, cut = Resetting(AROW(r=0.5)), Resetting(AROW(r=0.5))
+    scores = whole.learn(as_csr(X), y, classes=[0, 1])
+    parts = [cut.learn(as_csr(X[a : a + 77]), y[a : a + 77], classes=[0, 1]) for a in range(0, len(y), 77)]
+    assert np.concatenate(parts).tolist() == scores.tolist()
+    assert cut.resets_ == whole.resets_
+    assert cut.predict(X).tolist() == whole.predict(X).tolist()
+
+
+@pytest.mark.slow
+def test_many_classes_and_kernels():
+    X, y = noisy_classes(3, n=400, noise=0.0)
+    model = Resetting(AROW(r=0.5)).fit(X, np.where(np.arange(400) < 200, y, (y + 1) % 5))
+    assert model.resets_
+    X, y = changing()
+    kernel = Resetting(KernelPerceptron(gamma=0.1)).fit(X, y)
+    assert kernel.counters()["support_vectors"] == kernel.learner_.n_support_
+    assert kernel.counters()["kernel_evaluations"] > kernel.learner_.n_kernel_evaluations_
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (Resetting(None), "learner must be an online learner of this package, got None"),
+        (Resetting(BBQ()), "learner must not choose its labels"),
+        (Resetting(AROW(r=-1.0)), "AROW: r must be"),
+        (Resetting(AROW(), "eddm"), "detector must be one of 'ddm', 'adwin', got 'eddm'"),
+    ],
+)
+def test_bad_parameters_are_one_line(model, message):
+    with pytest.raises(ValueError, match=message):
+        clone(model).fit([[1.0], [2.0]], [0, 1])

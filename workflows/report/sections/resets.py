@@ -1,0 +1,76 @@
+"""Report restarts of learners by drift detectors, and how late they come after known changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from ..page.blocks import Section
+from ..page.table import tabulate
+from ..page.view import StudyView
+
+_NOTE = (
+    "Means over seeds. A change is found if the learner is restarted after it and before the next change; "
+    "the delay is the number of examples until its first restart. All other restarts count as further ones. "
+    "A gradual change is dated by its middle, so a restart may come before it."
+)
+
+
+def section(view: StudyView) -> Section | None:
+    """Print restarts of each algorithm with a detector; return None if there is none."""
+    cells = view.finished[["reset" in json.loads(params) for params in view.finished["params"]]]
+    if cells.empty:
+        return None
+    rows = [
+        (dataset, noise.label, name, *_averaged(own))
+        for dataset in view.design.datasets
+        for noise in view.design.noise
+        for name in view.design.algorithms
+        if len(own := _of(cells, dataset, noise.slug, name))
+    ]
+    header = ["data set", "noise", "algorithm", "restarts", "changes", "found", "delay", "further restarts"]
+    frame = pd.DataFrame(rows, columns=header)
+    table = tabulate(frame, "resets", "Restarts by drift detectors", write=_number, labels=3, note=_NOTE)
+    return Section("resets", "Drift detection", [table])
+
+
+def _of(cells: pd.DataFrame, dataset: str, noise: str, name: str) -> pd.DataFrame:
+    return cells[(cells["dataset"] == dataset) & (cells["noise"] == noise) & (cells["algorithm"] == name)]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100.0 else f"{value:.1f}"
+
+
+def _averaged(cells: pd.DataFrame) -> list[float]:
+    """Return mean restarts, and changes, changes found, delay and further restarts, NaN if none are known."""
+    restarts, judged, delays = [], [], []
+    for switches, changes, before in zip(
+        cells["switches"], cells["changes"], cells["counted_from"].fillna(0), strict=True
+    ):
+        times = [int(t - before) for t in switches if t >= before]
+        restarts.append(len(times))
+        if changes is not None:
+            late = delays_of(times, [int(each) for each in changes])
+            delays += late
+            judged.append((len(changes), len(late), len(times) - len(late)))
+    counted = np.mean(judged, axis=0).tolist() if judged else [np.nan] * 3
+    delay = float(np.mean(delays)) if delays else np.nan
+    return [float(np.mean(restarts)), counted[0], counted[1], delay, counted[2]]
+
+
+def delays_of(restarts: Sequence[int], changes: Sequence[int]) -> list[int]:
+    """Return the delay of each change that is found: of the first restart after it, before the next change.
+
+    >>> delays_of([40, 130, 150, 420], [100, 200, 400])
+    [30, 20]
+    """
+    found = []
+    for change, following in pairwise([*changes, np.inf]):
+        after = [t for t in restarts if change < t <= following]
+        found += [int(after[0] - change)] if after else []
+    return found
