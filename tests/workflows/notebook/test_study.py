@@ -25,6 +25,7 @@ from singlepass.learners import (
 )
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.workflows import Study
 from singlepass.workflows.notebook.algorithms import algorithm_tables, estimator_table
 from singlepass.workflows.notebook.results import plain
@@ -62,7 +63,8 @@ KEYS: dict[str, Any] = {
 
 def keys_of(study: Study) -> list[str]:
     plan = make_plan(study.valid)
-    winners = {(task.label, "AROW", noise): {"r": 0.1} for task in plan.tasks for noise in study.valid.noise}
+    groups = [(task.label, "AROW", noise) for task in plan.tasks for noise in study.valid.noise]
+    winners = {(group, TUNING_SEED): {"r": 0.1} for group in groups}
     return [cell.key for cell in (*plan.tuning_cells(), *plan.evaluation_cells(winners))]
 
 
