@@ -28,7 +28,7 @@ _OTHER_VERSION = "leave it out, or run its study again with this version"
 
 
 class Base:
-    """Finished results that are only read; raises InputError if there are none, or they cannot be read.
+    """Finished results that are only read; raises InputError if they are absent or cannot be read.
 
     `url` is as the user gave it; messages and reports use `name`. Only successful cells of a base count.
     """

@@ -222,7 +222,7 @@ class _Pool:
         self._finished.put(None)
 
     def _next(self, place: _Place) -> Reading:
-        """Take the next reading; return () if there is none."""
+        """Take the next reading; return () at the end."""
         with self._lock:
             for reading in () if self._stopped else self._readings:
                 # After a crash, the same cell is the first one that the reading lacks.

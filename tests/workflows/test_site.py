@@ -21,7 +21,7 @@ EXTENSIONS = ("sphinx", "myst_nb", "numpydoc", "pydata_sphinx_theme", "sphinx_cl
     reason="the packages of the dependency group `docs` are not installed",
 )
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
-    # A test of its own executes the notebook.
+    # Another test executes the notebook.
     names = [*subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")]
     for name in filter(re.compile(r"docs/|results/reference/|[A-Z_]+\.md$").match, names):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ _FOLDER = Path(__file__).parent / "facts"
 class Claim:
     """A claim of a paper in our words; `printed` is the value that the paper prints, if any.
 
-    `kind` is empty for a finding of its own. Otherwise it is "theorem", "by construction", "conjecture" (the
+    `kind` is empty for a separate finding. Otherwise it is "theorem", "by construction", "conjecture" (the
     paper says "may"), "trivial" (true of any learner), or "repeats ID" if the same numbers decide as for the
     claim of that id. Only findings are counted.
     """

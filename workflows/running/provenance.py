@@ -46,7 +46,7 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
 
     `runs` is the list before. An entry is added only if the last run in it used other data. The entry has the
     new run's command, fingerprints, packages and notes; its versions, machine and start are those of the
-    latest run that used all of these data, or of the last run if there is none.
+    latest run that used all of these data, or of the last run if no run did.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()

@@ -39,7 +39,7 @@ def plain(value: Any) -> Any:
 
 
 def recompute(task: dict[str, Any], plugins: list[str]) -> dict[str, Any]:
-    """Return the counts of each cell of a task and of its curve, or the reason why there are none, by key."""
+    """Return the counts of each cell of a task and of its curve, or the reason for their absence, by key."""
     study = parse_study(task["study"])
     needed = {cell["parent"] for cell in task["cells"]}
     datasets = [each for each in study.datasets if each.label in needed]

@@ -161,7 +161,7 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def _load(folder: Path, *, check: bool = True) -> Table | None:
-    """Return a cached table, or None if there is none or, with `check`, a part has another checksum."""
+    """Return a cached table, or None if it is not cached or, with `check`, a part has another checksum."""
     manifest = _read_manifest(folder)
     if manifest is None:
         return None

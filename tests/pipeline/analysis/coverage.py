@@ -1,4 +1,4 @@
-"""Measure how often intervals cover, and how often headlines claim a lead that is none.
+"""Measure how often intervals cover, and how often headlines claim a false lead.
 
 Each simulated study has tasks cut from a few base sets, as many from some as from others by chance. The score
 of an algorithm on a task is its true level, plus a part that tasks of one base set share, plus noise:

@@ -21,7 +21,7 @@ _NOTE = (
 
 
 def section(view: StudyView) -> Section | None:
-    """Print restarts of each algorithm with a detector; return None if there is none."""
+    """Print restarts of each algorithm with a detector; return None if no algorithm has one."""
     cells = view.finished[["reset" in json.loads(params) for params in view.finished["params"]]]
     if cells.empty:
         return None
