@@ -184,7 +184,7 @@ def test_inner_products_of_features_are_the_kernel():
     X, _ = noisy_stream(19, n=20, d=5)
     model = FOGD(D=20_000, gamma=0.1)
     model.begin(np.array([0, 1]), 5)
-    U = model._drawn_frequencies()
+    U = model.frequencies_
     Z = np.hstack([np.cos(X @ U.T), np.sin(X @ U.T)]) / np.sqrt(len(U))
     # The tolerance is five standard deviations of a mean of D cosines.
     np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X, gamma=0.1), atol=5 * np.sqrt(0.5 / 20_000))

@@ -48,7 +48,7 @@ def begun(name, n_features):
     if "uniforms" in run:
         learner._victims = Replayed(np.floor(np.array(run["uniforms"]) * given["B"]))
     if "frequencies" in run:
-        learner._drawn_frequencies = lambda: np.array(run["frequencies"])
+        learner._drawn_frequencies = lambda _: np.array(run["frequencies"])
     return learner
 
 
