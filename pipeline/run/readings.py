@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...learners import LANES, reading_of, wrong_predictions
+from ...learners import LANES, OnlineClassifier, reading_of, wrong_predictions
 from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, Execution, sorted_json
 from ..study.learner_factory import resolve_learner
@@ -32,10 +32,14 @@ Reading: TypeAlias = tuple[Cell, ...]
 def are_read_together(spec: CellSpec, execution: Execution) -> bool:
     """Return whether cells that differ from this one in parameters only can be read together.
 
-    Time limits and late labels apply to one cell at a time, and queries differ from point to point.
+    Time limits and late labels apply to one cell at a time; queries and restarts differ from point to point.
     """
     alone = spec.stage != "tune" or execution.time_limit is not None or spec.course.delay
-    return not alone and "query" not in dict(spec.params) and resolve_learner(spec.learner).linear
+    if alone or {"query", "reset"} & dict(spec.params).keys():
+        return False
+    learner = resolve_learner(spec.learner)
+    # A pass that a learner itself has to end is not the last one for all points.
+    return learner.linear and getattr(learner.factory, "end_of_pass", None) is OnlineClassifier.end_of_pass
 
 
 def readings(cells: Iterable[Cell]) -> Iterator[Reading]:

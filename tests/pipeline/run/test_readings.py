@@ -78,6 +78,9 @@ def test_many_classes_and_sparse_rows(tmp_path: Path) -> None:
         ({"name": "AROW", "r": RS}, {"time_limit": 5.0}),
         ({"name": "AROW", "r": RS}, {"delay": 2}),
         ({"name": "AROW", "r": RS, "query": "random"}, {}),
+        ({"name": "AROW", "r": RS, "reset": "ddm"}, {}),
+        # It numbers the rows of each pass, and so ends passes itself.
+        ({"name": "MarginPerceptron", "alpha_bound": 1, "eta": [0.5, 1.0], "epochs": [1, 3]}, {}),
         ({"name": "KernelPerceptron", "margin": [0.0, 1.0]}, {}),
     ],
 )
