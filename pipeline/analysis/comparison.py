@@ -17,7 +17,7 @@ from .averages import Averages
 from .bayes import Belief, signed_rank_posterior
 from .design import Design
 from .friedman import Friedman, friedman, nemenyi_difference
-from .intervals import mean_intervals
+from .intervals import level_with_best, mean_intervals
 from .metrics import Metric
 from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
 from .ranks import DroppedBlock, block_ranks, mean_ranks
@@ -126,6 +126,28 @@ class Comparison:
         if not self.overall:
             return set()
         return {frozenset({pair.first, pair.second}) for pair in self.pairs if pair.p_holm <= ALPHA}
+
+    @cached_property
+    def beaten(self) -> list[str]:
+        """Return the algorithms that the leader by mean rank is significantly better than, best first.
+
+        Mean ranks weight tasks and tests weight base sets, so the two can contradict each other. Three things
+        must agree: the pair differs significantly, its estimated difference favors the leader, and the 95%
+        interval of the difference of the two mean ranks excludes 0 (with enough base sets for an interval).
+        """
+        best, *rest = (str(name) for name in self.mean_ranks.index)
+        higher = self.metric.direction == "higher"
+        favored = {
+            frozenset({pair.first, pair.second}): pair.first if (pair.effect > 0) == higher else pair.second
+            for pair in self.pairs
+        }
+        level = level_with_best(self.ranks, self.sources)
+        pairs = {name: frozenset({best, name}) for name in rest}
+        return [
+            name
+            for name, pair in pairs.items()
+            if pair in self.different and favored[pair] == best and not level[name]
+        ]
 
     @property
     def cliques(self) -> list[tuple[str, ...]]:

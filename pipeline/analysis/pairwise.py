@@ -160,13 +160,10 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
     """
     table = np.asarray(scores, dtype=np.float64)
     sign = 1.0 if direction == "higher" else -1.0
-    # Scores of a row are rounded relative to its largest one, as for ranks, so that a base set of tiny scores
-    # ties in the test exactly where it ties in the ranks.
-    table = np.array([snap(row) for row in table]).reshape(table.shape)
     pairs = list(itertools.combinations(range(len(names)), 2))
-    gains = [sign * (table[:, i] - table[:, j]) for i, j in pairs]
+    gains = [sign * each for each in _differences(table, pairs)]
     tests = [signed_rank(gain) for gain in gains]
-    effects = [hodges_lehmann(table[:, i] - table[:, j]) for i, j in pairs]
+    effects = [hodges_lehmann(sign * gain) for gain in gains]
     adjusted = holm([test.p for test in tests])
     return [
         PairTest(
@@ -175,7 +172,7 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
             wins=int((gain > 0).sum()),
             ties=int((gain == 0).sum()),
             losses=int((gain < 0).sum()),
-            difference=float(np.mean(table[:, i] - table[:, j])) if len(table) else 0.0,
+            difference=float(sign * gain.mean()) if len(table) else 0.0,
             effect=effect,
             low=low,
             high=high,
@@ -187,6 +184,21 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
             pairs, gains, tests, effects, adjusted, strict=True
         )
     ]
+
+
+def _differences(table: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> list[NDArray[np.float64]]:
+    """Return the differences of pairs of columns, in which equal differences of any two rows compare equal.
+
+    Two scores that tie in the ranks differ by 0. All other differences are rounded by the largest score of
+    the table: rounded by their own rows, equal differences of two rows would not tie.
+    """
+    ranked = np.array([snap(row) for row in table]).reshape(table.shape)
+    largest = np.abs(table).max(initial=0.0)
+    found = []
+    for i, j in pairs:
+        rounded = snap(np.append(table[:, i] - table[:, j], largest))[:-1]
+        found.append(np.where(ranked[:, i] == ranked[:, j], 0.0, rounded))
+    return found
 
 
 def smallest_p(n: int, k: int) -> float:

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.averages import Averages
-from singlepass.pipeline.analysis.comparison import compare, overall_ranks
+from singlepass.pipeline.analysis.comparison import Comparison, compare, overall_ranks
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.analysis.ranks import block_ranks, mean_ranks
 from singlepass.pipeline.analysis.subsets import within
 from singlepass.pipeline.noise import CLEAN, Noise
 
@@ -228,3 +229,21 @@ def test_means_are_paired_with_the_best_over_seeds() -> None:
         True,
         False,
     ]
+
+
+def test_no_lead_where_ranks_and_tests_contradict_each_other() -> None:
+    """A wins by a little on the 60 tasks of one base set, B on the single tasks of eleven others."""
+    a = [0.901] * 60 + [0.5] * 11
+    b = [0.9] * 60 + [0.6 + place / 100 for place in range(11)]
+    table = pd.DataFrame({"A": a, "B": b})
+    sources = ["many"] * 60 + [f"set {place}" for place in range(11)]
+    ranks = block_ranks(table, ACCURACY.direction)
+    found = Comparison(ACCURACY, CLEAN, table, ranks, mean_ranks(ranks), [], [], [], sources)
+    assert found.mean_ranks.index[0] == "A"
+    assert found.different == {frozenset("AB")}
+    assert found.beaten == []
+    # Without the base set of many tasks B leads, in ranks as in tests.
+    rest = table.iloc[60:]
+    ranks = block_ranks(rest, ACCURACY.direction)
+    clear = Comparison(ACCURACY, CLEAN, rest, ranks, mean_ranks(ranks), [], [], [], sources[60:])
+    assert clear.beaten == ["A"]

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from singlepass.pipeline.analysis.friedman import friedman, nemenyi_difference
-from singlepass.pipeline.analysis.pairwise import cliques, holm, smallest_p, wilcoxon_holm
+from singlepass.pipeline.analysis.pairwise import cliques, holm, signed_rank, smallest_p, wilcoxon_holm
 from singlepass.pipeline.analysis.ranks import block_ranks, mean_ranks
 
 # Demšar (2006), table 6: area under the curve of four variants of C4.5 on 14 data sets. (On "voting" the last
@@ -155,6 +155,16 @@ def test_rounding_error_is_a_tie() -> None:
     scores = [[0.1 + 0.2, 0.3], [0.7, 0.7]]
     pair = wilcoxon_holm(scores, ["A", "B"], "higher")[0]
     assert (pair.wins, pair.ties, pair.losses, pair.p) == (0, 2, 0, 1.0)
+
+
+@given(st.lists(st.lists(st.integers(0, 60), min_size=6, max_size=6), min_size=4, max_size=12))
+def test_p_values_are_those_of_exact_means(right: list[list[int]]) -> None:
+    """Accuracies of two algorithms, means of three seeds of 60 rows: the differences tie as fractions do."""
+    scores = [[np.mean(np.array(row[at : at + 3]) / 60) for at in (0, 3)] for row in right]
+    (pair,) = wilcoxon_holm(scores, ["a", "b"], "higher")
+    exact = [sum(row[:3]) - sum(row[3:]) for row in right]
+    assert pair.p == signed_rank(exact).p
+    assert (pair.wins, pair.ties) == (sum(d > 0 for d in exact), exact.count(0))
 
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (6, 2), (8, 7), (10, 7), (12, 8)])

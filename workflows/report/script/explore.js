@@ -103,19 +103,20 @@ export function explore(D, visibility) {
   function showRanks(c) {
     const order = all(c.names).sort((x, y) => c.mean[x] - c.mean[y]), best = order[0], names = order.map((x) => algorithms[c.names[x]]);
     const against = (x) => c.pairs.find(({ i, j }) => (i === x && j === best) || (j === x && i === best));
+    const test = (x) => `${equation(against(x).holm)}${against(x).favored === x ? ` for ${algorithms[c.names[x]]}` : ""}`;
     const part = `${plural(c.names.length, "algorithm")} of ${algorithms.length} on ${plural(c.n, "data set")} of ${datasets.length}, ${D.noise[state.n]}, by ${metrics[state.m].label}`;
     told.textContent = c.n === 0 ? "No chosen data set has results of all chosen algorithms: choose others."
       : `Recomputed in this page for ${part}: ${names[0]} leads with mean rank ${fixed(c.mean[best], 2)}` +
-        (names.length > 1 ? `, followed by ${names[1]} (${fixed(c.mean[order[1]], 2)}${c.blocks > 1 ? `; ${equation(against(order[1]).holm)}` : ""}).` : ".") +
+        (names.length > 1 ? `, followed by ${names[1]} (${fixed(c.mean[order[1]], 2)}${c.blocks > 1 ? `; ${test(order[1])}` : ""}).` : ".") +
         (c.p === null || c.p === undefined ? "" : ` Friedman (Iman–Davenport): ${equation(c.p)}.`);
     const costs = costMetrics.map((m) => costsOf(m, order.map((x) => meanOf(m, c.names[x], c.data))));
     const rows = c.n ? order.map((x, at) => {
       const i = c.names[x], span = c.intervals?.[x];
       return [algorithms[i], fixed(c.mean[x], 2), span ? `${fixed(span[0], 2)} to ${fixed(span[1], 2)}` : "–",
-        shown(state.m, meanOf(state.m, i, c.data)), x === best ? "–" : shownP(against(x).holm), ...costs.map((column) => column[at])];
+        shown(state.m, meanOf(state.m, i, c.data)), x === best ? "–" : `${shownP(against(x).holm)}${against(x).favored === x ? " ▲" : ""}`, ...costs.map((column) => column[at])];
     }) : [];
     ranks.replaceChildren(table(`Mean ranks of the choice`, ["algorithm", "mean rank", "95% interval", `mean ${labelOf(state.m)}`, "p against the first", ...costMetrics.map((m) => metrics[m].label)], rows,
-      `1 is best. Tests and intervals count base sets, here ${c.blocks}. Intervals: bootstrap, from eight base sets on. p: signed-rank tests of every pair, Holm-adjusted. Other values are means over seeds and data sets.`));
+      `1 is best. Tests and intervals count base sets, here ${c.blocks}. Intervals: bootstrap, from eight base sets on. p: signed-rank tests of every pair, Holm-adjusted; ▲: the base sets favor this one, although its mean rank over all data sets is worse. Other values are means over seeds and data sets.`));
     if (c.pairs.length > 1) ranks.append(element("details", {}, element("summary", {}, `Every pair (${c.pairs.length})`),
       table("Wilcoxon signed-rank tests of the choice", ["first", "second", "wins", "losses", "p (Holm)"], c.pairs.map((p) => [algorithms[c.names[p.i]], algorithms[c.names[p.j]], `${p.wins}`, `${p.losses}`, shownP(p.holm)]))));
   }

@@ -112,6 +112,12 @@ export function signedRank(differences) {
   return twoSided(Math.abs(least - total / 2) / Math.sqrt(spread / 24));
 }
 
+// Return the sum of the signed ranks, which has the sign of the Hodges–Lehmann estimate.
+function rankSum(differences) {
+  const ranks = rankdata(differences.map(Math.abs));
+  return ranks.reduce((sum, rank, i) => sum + rank * Math.sign(differences[i]), 0);
+}
+
 export function holm(ps) {
   const adjusted = [];
   let running = 0;
@@ -186,7 +192,7 @@ export function compare(rows, bases) {
     // Scores are rounded to 9 digits, so equal differences may differ in the last one.
     const gains = blocks.map((row) => Math.round((row[j] - row[i]) / 10));
     pairs.push({ i, j, wins: gains.filter((gain) => gain > 0).length, losses: gains.filter((gain) => gain < 0).length,
-      p: n > 1 ? signedRank(gains) : null });
+      favored: rankSum(gains) < 0 ? j : i, p: n > 1 ? signedRank(gains) : null });
   }
   if (n > 1) holm(pairs.map((pair) => pair.p)).forEach((p, place) => (pairs[place].holm = p));
   return { n: rows.length, blocks: n, ranks, mean: means(ranks), pairs, intervals: intervals(ranks, bases),

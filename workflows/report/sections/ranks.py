@@ -30,8 +30,9 @@ from ..words.markup import slug
 _DIAGRAMS_NOTE = (
     "Critical difference diagrams: every algorithm is placed at its mean rank, the best on the left. A thick "
     "bar joins neighbors of which no two differ significantly (Wilcoxon–Holm at 5%; with three or more "
-    "algorithms a difference also requires that the Friedman test rejects). The ruler shows Nemenyi's "
-    "critical difference for comparison; the bars do not use it. Tests count base sets."
+    "algorithms a difference also requires that the Friedman test rejects). Two algorithms without a common "
+    "bar need not differ: an algorithm between them may. The ruler shows Nemenyi's critical difference for "
+    "comparison; the bars do not use it. Tests count base sets."
 )
 
 

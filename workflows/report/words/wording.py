@@ -137,7 +137,7 @@ def _against(comparison: Comparison, first: list[str]) -> str:
         found = "" if comparison.friedman is None else " the Friedman test finds differences, but"
         return f";{found} {_sample(comparison)} are too few to tell any one pair apart"
     rest = [str(name) for name in comparison.mean_ranks.index if name != first[0]]
-    beaten = [name for name in rest if frozenset({first[0], name}) in comparison.different]
+    beaten = comparison.beaten
     if not beaten:
         return "; it is not significantly better than any other algorithm"
     if len(beaten) == len(rest):
