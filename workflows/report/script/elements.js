@@ -28,7 +28,8 @@ export function number(value, digits = 4) {
 
 export function fixed(value, digits) {
   if (value === null || !Number.isFinite(value)) return "–";
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  // No minus sign for what rounds to 0.
+  return (Math.abs(value) < 0.5 / 10 ** digits ? 0 : value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 export const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;

@@ -64,8 +64,9 @@ export function explore(D, visibility) {
     return box;
   }
 
-  function option(name, texts, get, set) {
-    const list = element("select", { "aria-label": name, change: () => (set(Number(list.value)), update()) }, ...texts.map((text, i) => element("option", { value: i }, text)));
+  function option(name, texts, get, set, other) {
+    const list = element("select", { "aria-label": name, change: () => (set(Number(list.value)), update()) }, ...texts.map((text, i) => element("option", { value: i }, text)),
+      ...(other ? [element("option", { value: -1, disabled: true }, other)] : []));
     sync.push(() => (list.value = get()));
     return element("label", { class: "option" }, `${name} `, list);
   }
@@ -116,7 +117,7 @@ export function explore(D, visibility) {
         shown(state.m, meanOf(state.m, i, c.data)), x === best ? "–" : `${shownP(against(x).holm)}${against(x).favored === x ? " ▲" : ""}`, ...costs.map((column) => column[at])];
     }) : [];
     ranks.replaceChildren(table(`Mean ranks of the choice`, ["algorithm", "mean rank", "95% interval", `mean ${labelOf(state.m)}`, "p against the first", ...costMetrics.map((m) => metrics[m].label)], rows,
-      `1 is best. Tests and intervals count base sets, here ${c.blocks}. Intervals: bootstrap, from eight base sets on. p: signed-rank tests of every pair, Holm-adjusted; ▲: the base sets favor this one, although its mean rank over all data sets is worse. Other values are means over seeds and data sets.`));
+      `1 is best. Tests and intervals count base sets, here ${c.blocks}. Intervals: bootstrap, from eight base sets on. p: signed-rank tests of every pair, Holm-adjusted; ▲: the base sets favor this one, although its mean rank over all data sets is worse. Other values are means over seeds and data sets; milliseconds are those of whole runs, all epochs included.`));
     if (c.pairs.length > 1) ranks.append(element("details", {}, element("summary", {}, `Every pair (${c.pairs.length})`),
       table("Wilcoxon signed-rank tests of the choice", ["first", "second", "wins", "losses", "p (Holm)"], c.pairs.map((p) => [algorithms[c.names[p.i]], algorithms[c.names[p.j]], `${p.wins}`, `${p.losses}`, shownP(p.holm)]))));
   }
@@ -145,8 +146,9 @@ export function explore(D, visibility) {
     pair.replaceChildren(
       chart({ title: `${first} against ${second}, ${D.noise[state.n]}`, diagonal: true, x: { label: `${second}: ${labelOf(state.m)}` }, y: { label: `${first}: ${labelOf(state.m)}` },
         series: [{ style: D.styles[i], points: rows.map(([k, x, y]) => [unit(state.m) * y, unit(state.m) * x, `${datasets[k]}: ${first} ${shown(state.m, x)}, ${second} ${shown(state.m, y)}`]) }] }),
-      table(`${first} minus ${second}, where ${first} loses most first`, ["data set", first, second, "difference"],
-        rows.map(([k, x, y]) => [datasets[k], shown(state.m, x), shown(state.m, y), shown(state.m, x - y)])));
+      table(`${first} minus ${second}`, ["data set", first, second, "difference"],
+        rows.map(([k, x, y]) => [datasets[k], shown(state.m, x), shown(state.m, y), shown(state.m, x - y)]),
+        `At first the data sets come first on which ${first} loses most to ${second} at this noise level.`));
   }
 
   function showOne() {
@@ -215,9 +217,9 @@ export function explore(D, visibility) {
       element("div", { class: "options" },
         option("Noise", D.noise, () => state.n, (v) => (state.n = v)),
         option("Metric", ranking.map((m) => metrics[m].label), () => state.m, (v) => (state.m = v)),
-        option("Ranking", presets.map((each) => each.title), () => presets.findIndex(({ a, d }) => a.join() === state.a.join() && d.join() === state.d.join()), (v) => Object.assign(state, { a: presets[v].a, d: presets[v].d }))),
+        option("Ranking", presets.map((each) => each.title), () => presets.findIndex(({ a, d }) => a.join() === state.a.join() && d.join() === state.d.join()), (v) => Object.assign(state, { a: presets[v].a, d: presets[v].d }), "your own choice")),
       element("fieldset", {}, element("legend", {}, "Algorithms"), ...boxes(algorithms, "a")),
-      element("details", {}, summary, element("fieldset", {}, element("legend", {}, "Base sets"), ...groupBoxes),
+      element("details", {}, summary, element("fieldset", {}, element("legend", {}, "Groups"), ...groupBoxes),
         element("fieldset", { class: "long" }, element("legend", {}, "Data sets"), ...dataBoxes))),
     told, ranks, costs,
     element("h3", {}, "Two algorithms, data set by data set"),

@@ -35,7 +35,11 @@ const watch = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;
     links.forEach((link) => link.removeAttribute("aria-current"));
-    links.get(target.id)?.setAttribute("aria-current", "true");
+    const link = links.get(target.id);
+    if (!link) continue;
+    link.setAttribute("aria-current", "true");
+    const contents = link.closest("nav");
+    contents.scrollLeft = link.offsetLeft - (contents.clientWidth - link.offsetWidth) / 2;
   }
 }, { rootMargin: "-15% 0px -80% 0px" });
 document.querySelectorAll("main section").forEach((section) => watch.observe(section));

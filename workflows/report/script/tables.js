@@ -25,20 +25,23 @@ function ordered(rows, column, down) {
     .map((i) => rows[i]);
 }
 
-// Sort by a header: rising, falling, then the table's own order.
-function sortBy(table, head) {
+// The filter and the order of tables that are drawn again, by their headers.
+const kept = new Map();
+
+// Sort by a column.
+function sortBy(table, head, next) {
   const [body] = table.tBodies, heads = [...table.tHead.rows[0].cells];
   table.own ??= [...body.rows];
-  const next = { ascending: "descending", descending: "none" }[head.getAttribute("aria-sort")] ?? "ascending";
   heads.forEach((each) => each.removeAttribute("aria-sort"));
   if (next !== "none") head.setAttribute("aria-sort", next);
   body.append(...(next === "none" ? table.own : ordered(table.own, heads.indexOf(head), next === "descending")));
 }
 
-function filterOf(table, title) {
+function filterOf(table, title, memory) {
   const told = element("span", { role: "status" });
   const input = element("input", { type: "search", placeholder: "filter rows", "aria-label": `Filter rows: ${title}`,
     input: () => {
+      memory.filter = input.value;
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const row of table.tBodies[0].rows) {
@@ -48,6 +51,10 @@ function filterOf(table, title) {
       }
       told.textContent = words.length ? plural(shown, "row") : "";
     } });
+  if (memory.filter) {
+    input.value = memory.filter;
+    input.dispatchEvent(new Event("input"));
+  }
   return [input, told];
 }
 
@@ -62,16 +69,22 @@ function columnsOf(table, heads) {
   return element("details", { class: "menu" }, element("summary", {}, "Columns"), element("div", {}, ...boxes.slice(1)));
 }
 
+// Give a table its tools; one that is drawn again keeps its filter and its order.
 export function enhance(table) {
   const heads = [...(table.tHead?.rows[0].cells ?? [])], rows = table.tBodies[0]?.rows.length ?? 0;
-  const title = table.caption?.textContent ?? "", tools = [];
-  if (rows >= FILTERED) tools.push(...filterOf(table, title));
+  const title = table.caption?.textContent ?? "", key = heads.map((head) => head.textContent).join("|"), tools = [];
+  const memory = table.isConnected ? {} : (kept.get(key) ?? kept.set(key, {}).get(key));
+  if (rows >= FILTERED) tools.push(...filterOf(table, title, memory));
   if (heads.length >= CHOSEN) tools.push(columnsOf(table, heads));
   if (rows > 1) {
-    for (const head of heads) {
+    const sort = (column, next) => sortBy(table, heads[column], (memory.order = [column, next])[1]);
+    // Rising, falling, then the table's own order.
+    const after = (head) => ({ ascending: "descending", descending: "none" })[head.getAttribute("aria-sort")] ?? "ascending";
+    heads.forEach((head, column) => {
       const text = head.textContent.trim();
-      if (text) head.replaceChildren(element("button", { type: "button", class: "sort", click: () => sortBy(table, head) }, text));
-    }
+      if (text) head.replaceChildren(element("button", { type: "button", class: "sort", click: () => sort(column, after(head)) }, text));
+    });
+    if (memory.order) sort(...memory.order);
   }
   if (tools.length) table.closest(".scroll").before(element("div", { class: "tools" }, ...tools));
 }

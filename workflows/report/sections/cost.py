@@ -64,8 +64,9 @@ def section(view: StudyView) -> Section:
         "Updates per example and speed",
         write=[*writers, speed.show],
         note=f"Updates: mean over {_averaged(done, design)}. {of_queries}"
-        "Speed: median over all cells, of the learner's own pass. It depends on the machine and on how many "
-        "cells ran at once, so algorithms are not ranked by it."
+        "A learner with several epochs can update more than once on an example. Speed: median over all "
+        "cells, of the learner's own pass. It depends on the machine and on how many cells ran at once, so "
+        "algorithms are not ranked by it."
         + (f" {_GREY.format(', '.join(sorted(set(elsewhere.values()))))}" if elsewhere else ""),
         grey=np.array([[name in elsewhere] for name in design.algorithms]),
         data=data,
