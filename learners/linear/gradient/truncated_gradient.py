@@ -146,6 +146,8 @@ class TruncatedGradient(LazyLearner):
     epochs: int = 1
 
     is_sparse = True
+    # Version 1 left rounding errors of weights that a truncation takes exactly to 0.
+    algorithm_version = 2
 
     def _rule(self):
         numbers = float(self.eta), self.rate == "sqrt", float(self.l1), int(self.K)
@@ -206,6 +208,8 @@ class FOBOS(LazyLearner):
     epochs: int = 1
 
     is_sparse = True
+    # Version 1 left rounding errors of weights that a truncation takes exactly to 0.
+    algorithm_version = 2
 
     def _rule(self):
         return ShrinkageRule(float(self.eta), self.rate == "sqrt", float(self.l1), 1)
