@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from ...estimator.parameters import Count, NonNegative, Positive
 from ...numeric.compiled import register_jitable
 from ...numeric.emitters import soft_threshold
@@ -18,7 +20,8 @@ def _step(rule, t):
 
 @register_jitable
 def _truncate(rule, clock):
-    if clock[0] % rule.K == 0.0:
+    # The remainder of two floats would be a slow call.
+    if np.uint64(clock[0]) % np.uint64(rule.K) == 0:
         clock[1] += rule.K * _step(rule, clock[0]) * rule.l1
 
 
