@@ -155,7 +155,7 @@ class Resetting(OnlineClassifier):
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
         # The keys of the learner's `class_weight` are labels of the stream, not codes.
-        self.learner_.classes_ = classes
+        self._begin_again(classes)
 
     def widen(self, n_features: int) -> None:
         super().widen(n_features)

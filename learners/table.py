@@ -239,9 +239,9 @@ TABLE = (
     ),
     Row(
         "RestartedGradientDescent", ".linear.gradient.tracking", "linear", "many",
-        "Besbes, Gur, Zeevi 2015", "`eta`, `period`, `reset`, `loss`",
+        "Besbes, Gur, Zeevi 2015", "`eta`, `period`, `forget`, `loss`",
         variants=({"period": 40},),
-        golden={"restarted_ogd.ref": {}, "restarted_ogd_reset.ref": {"reset": True}},
+        golden={"restarted_ogd.ref": {}, "restarted_ogd_reset.ref": {"forget": True}},
         counts_rounds=True,
     ),
     Row(

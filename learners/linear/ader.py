@@ -15,9 +15,8 @@ from ..numeric.rows import n_rows, row, squared_norm
 from .linear_classifier import LinearClassifier, as_coef
 from .parts.classes import by_class, new_class_state, score_classes
 from .parts.losses import LOSSES, add_to_classes, exp_of_negative, has_gradient, slope
+from .parts.scale import folded
 
-# An expert's scale below this is multiplied into its v, which takes d operations.
-_SMALLEST_SCALE = 2.0**-300
 # Rows with longer gradients (‖g‖² above this) are skipped, before their product with 1/scale overflows.
 _LONGEST = 1e100
 
@@ -69,11 +68,8 @@ def _learn(X, codes, scores, V, experts, steps, rate, radius, loss):
             add_to_classes(V, 1.0, x, N, which, factors)
             for i in range(N):
                 if squares[i] > radius * radius:
-                    scales[i] *= radius / math.sqrt(squares[i])
+                    scales[i] = folded(V[:, i], scales[i] * (radius / math.sqrt(squares[i])))
                     squares[i] = radius * radius
-                    if scales[i] < _SMALLEST_SCALE:
-                        V[:, i] *= scales[i]
-                        scales[i] = 1.0
             updates += 1
     return mistakes, updates
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..estimator.parameters import between
 from ..numeric.compiled import compiled, register_jitable
@@ -13,11 +12,8 @@ from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, n_rows, row
 from ..numeric.vector import SMALLEST_NORMAL, lane_sums
-from .linear_classifier import LinearClassifier
-
-# A scale below this is multiplied into v. That takes d operations but is rare: the scale falls only as a
-# power of k, the number of updates.
-_SMALLEST_SCALE = 2.0**-300
+from .linear_classifier import ScaledClassifier
+from .parts.scale import folded
 
 _dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
 
@@ -51,9 +47,8 @@ def _learn(X, codes, scores, v, scalars, alpha, next_update):
             if norm > 1.0:
                 scale /= math.sqrt(norm)
                 norm = 1.0
-            if scale < _SMALLEST_SCALE:
-                v *= scale
-                scale = 1.0
+            # A tiny scale is rare: it falls only as a power of k, the number of updates.
+            scale = folded(v, scale)
             k += 1
             updates += 1
     scalars[0], scalars[1], next_update[0] = scale, norm, k
@@ -67,7 +62,7 @@ def _scores(X, v, scale, scores):
 
 
 @dataclass(eq=False, repr=False)
-class ALMA(LinearClassifier):
+class ALMA(ScaledClassifier):
     """ALMA₂: an approximation of the maximal margin classifier, on rows scaled to length 1.
 
     With ``x̂ = x/‖x‖`` the score is ``w·x̂``. If ``m <= (1 - α) γ_k``: ``w += η_k y x̂``, then w is scaled
@@ -110,18 +105,8 @@ class ALMA(LinearClassifier):
         """Always false: each row is divided by its own length, so no single vector scores all rows."""
         return False
 
-    _state = ("_weights", "_scalars")
-
-    def _begin_with(self, zeros):
-        self._weights = zeros  # v
-        self._scalars = np.array([1.0, 0.0])  # the scale, ‖w‖²
-
     def _loop(self):
         return _learn, (self._weights, self._scalars, float(self.alpha), np.array([self.n_updates_ + 1]))
 
     def _score(self, X, scores):
         _scores(X, self._weights, self._scalars[0], scores)
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        return (self._scalars[0] * self._weights).reshape(1, -1)

@@ -2,14 +2,25 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..estimator.parameters import Count, NonNegative, Positive, Scale
-from ..numeric.compiled import register_jitable
+from ..numeric.compiled import INLINE, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import add_scaled, dot, entry, n_entries, n_rows, new_state, row, squared_norm
+from ..numeric.rows import (
+    add_scaled,
+    by_types,
+    dot,
+    entry,
+    n_entries,
+    n_rows,
+    new_state,
+    row,
+    squared_norm,
+)
 from .linear_classifier import LinearClassifier
 from .parts.losses import has_entries
 
@@ -47,34 +58,58 @@ def _keep_largest(w, strengths, kept, x):
     kept[1 : 1 + found.shape[0]] = found
 
 
-@learning_loop
-def _learn(X, codes, scores, w, kept, eta, l2):
-    """Make one pass of Wang, Zhao, Hoi & Jin (2014), Algorithms 2 and 3."""
-    mistakes = updates = 0
-    decay = 1.0 - l2 * eta
-    for t in range(n_rows(X)):
-        x, y = row(X, t), signed(codes[t])
-        scores[t] = dot(w, x)
-        m = y * scores[t]
-        mistakes += not m > 0.0
-        if m < 1.0 and has_entries(x):
-            squares = eta * (eta * squared_norm(x) + 2.0 * decay * m)
+class DescentSelection(NamedTuple):
+    """The rule of `OFS`, which ranks features by their weights: q is w."""
+
+    eta: float
+    l2: float
+
+    def follow(self, w, q, kept, x, y, m):
+        """Wang, Zhao, Hoi & Jin (2014), Algorithms 2 and 3."""
+        decay = 1.0 - self.l2 * self.eta
+        squares = self.eta * (self.eta * squared_norm(x) + 2.0 * decay * m)
+        for j in kept[1 : 1 + kept[0]]:
+            w[j] *= decay
+            squares += w[j] * w[j]
+        add_scaled(w, self.eta * y, x)
+        _keep_largest(w, q, kept, x)
+        # Norms before features are dropped; a common factor does not change which ones are.
+        if self.l2 * squares > 1.0:
             for j in kept[1 : 1 + kept[0]]:
-                w[j] *= decay
-                squares += w[j] * w[j]
-            add_scaled(w, eta * y, x)
-            _keep_largest(w, w, kept, x)
-            # Norms before features are dropped; a common factor does not change which ones are.
-            if l2 * squares > 1.0:
-                for j in kept[1 : 1 + kept[0]]:
-                    w[j] /= math.sqrt(l2) * math.sqrt(squares)
-            updates += 1
-    return mistakes, updates
+                w[j] /= math.sqrt(self.l2) * math.sqrt(squares)
+        return True
+
+
+class PrecisionSelection(NamedTuple):
+    """The rule of `SOFS`."""
+
+    r: float
+
+    def follow(self, w, q, kept, x, y, m):
+        """Wu, Hoi, Mei & Yu (2017) around AROW, whose variances are ``1/(1 + q_j/r)``."""
+        v = 0.0
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            v += x_j / (1.0 + q[j] / self.r) * x_j
+        # A row whose variance overflows is skipped.
+        if not v < np.inf:
+            return False
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            w[j] += (1.0 - m) / (v + self.r) * y * (x_j / (1.0 + q[j] / self.r))
+            q[j] += x_j * x_j
+        _keep_largest(w, q, kept, x)
+        return True
+
+
+@by_types(**INLINE)
+def _follow(self, w, q, kept, x, y, m):
+    return self.instance_class.follow
 
 
 @learning_loop
-def _learn_with_precisions(X, codes, scores, w, q, kept, r):
-    """Make one pass of Wu, Hoi, Mei & Yu (2017) around AROW, whose variances are ``1/(1 + q_j/r)``."""
+def _learn(X, codes, scores, w, q, kept, rule):
+    """Make one pass; rows with a margin of at least 1 change nothing."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -82,34 +117,31 @@ def _learn_with_precisions(X, codes, scores, w, q, kept, r):
         m = y * scores[t]
         mistakes += not m > 0.0
         if m < 1.0 and has_entries(x):
-            v = 0.0
-            for k in range(n_entries(x)):
-                j, x_j = entry(x, k)
-                v += x_j / (1.0 + q[j] / r) * x_j
-            # A row whose variance overflows is skipped.
-            if v < np.inf:
-                for k in range(n_entries(x)):
-                    j, x_j = entry(x, k)
-                    w[j] += (1.0 - m) / (v + r) * y * (x_j / (1.0 + q[j] / r))
-                    q[j] += x_j * x_j
-                _keep_largest(w, q, kept, x)
-                updates += 1
+            updates += _follow(rule, w, q, kept, x, y, m)
     return mistakes, updates
 
 
 class _FeatureSelector(LinearClassifier):
-    """Base of both learners: weights, and the features whose weight may differ from 0."""
+    """Base of both learners: weights, q of `SOFS`, and the features whose weight may differ from 0."""
 
     B: Count
 
     is_sparse = True
 
-    _state: tuple[str, ...] = ("_weights", "_kept")
+    _state = ("_weights", "_q", "_kept")
 
     def _begin_with(self, zeros):
-        self._weights = zeros
+        self._weights, self._q = zeros, None
         # The number of features kept, then the features.
         self._kept = np.zeros(1 + int(self.B), np.int64)
+
+    def _loop(self):
+        return _learn, (
+            self._weights,
+            self._weights if self._q is None else self._q,
+            self._kept,
+            self._rule(),
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -163,8 +195,8 @@ class OFS(_FeatureSelector):
     l2: NonNegative = 0.01
     epochs: int = 1
 
-    def _loop(self):
-        return _learn, (self._weights, self._kept, float(self.eta), float(self.l2))
+    def _rule(self):
+        return DescentSelection(float(self.eta), float(self.l2))
 
 
 @dataclass(eq=False, repr=False)
@@ -218,8 +250,6 @@ class SOFS(_FeatureSelector):
     r: Scale = 1.0
     epochs: int = 1
 
-    _state = ("_weights", "_q", "_kept")
-
     def _begin_with(self, zeros):
         super()._begin_with(zeros)
         self._q = new_state(len(zeros), place=1)
@@ -228,5 +258,5 @@ class SOFS(_FeatureSelector):
     def sigma_(self):
         return 1.0 / (1.0 + self._q / self.r)
 
-    def _loop(self):
-        return _learn_with_precisions, (self._weights, self._q, self._kept, float(self.r))
+    def _rule(self):
+        return PrecisionSelection(float(self.r))

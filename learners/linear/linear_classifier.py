@@ -188,6 +188,23 @@ def _bytes_a_feature(kind: Any, parameters: tuple[Hashable, ...], n_classes: int
     return sizes[1] - sizes[0]
 
 
+class ScaledClassifier(LinearClassifier):
+    """Base of the learners of two classes that store ``w = scale v``, see `parts.scale`.
+
+    `_weights` is v; `_scalars` are the scale, and a number of the learner that is 0 at the start.
+    """
+
+    _state = ("_weights", "_scalars")
+
+    def _begin_with(self, zeros: NDArray[np.float64]) -> None:
+        self._weights = zeros
+        self._scalars = np.array([1.0, 0.0])
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        return as_coef(self._scalars[0] * self._weights, 2)
+
+
 class MulticlassClassifier(LinearClassifier):
     """Base of the learners of two or more classes: two share one weight vector, K > 2 have a block each.
 

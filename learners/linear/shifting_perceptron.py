@@ -2,53 +2,39 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..estimator.parameters import NonNegative
-from ..numeric.compiled import compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import add_scaled, dot, n_rows, row
-from .linear_classifier import LinearClassifier, as_coef
+from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, row
+from .linear_classifier import ScaledClassifier
 from .parts.losses import has_entries
-
-# A smaller scale is multiplied into v, which takes d operations: below it, 1/scale would lose range.
-_SMALLEST_SCALE = 2.0**-300
+from .parts.scale import folded
 
 
 @learning_loop
-def _learn(X, codes, scores, v, numbers, lam):
+def _learn(X, codes, scores, v, scalars, lam):
     """Make one pass of Cesa-Bianchi & Gentile (2006), Figure 1, with w stored as ``scale · v``.
 
-    `numbers`: the scale, and k, the mistakes so far on rows that are not zero.
+    `scalars`: the scale, and k, the mistakes so far on rows that are not zero.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
-        scores[t] = numbers[0] * dot(v, x)
+        scores[t] = scalars[0] * dot(v, x)
         is_mistake = not y * scores[t] > 0.0
         mistakes += is_mistake
         if is_mistake and has_entries(x):
             # 1 - λ/(λ + k); before the first mistake w is 0 anyway.
-            numbers[0] *= numbers[1] / (lam + numbers[1]) if numbers[1] > 0.0 else 1.0
-            if numbers[0] < _SMALLEST_SCALE:
-                v *= numbers[0]
-                numbers[0] = 1.0
-            add_scaled(v, y / numbers[0], x)
-            numbers[1] += 1.0
+            factor = scalars[1] / (lam + scalars[1]) if scalars[1] > 0.0 else 1.0
+            scalars[0] = folded(v, scalars[0] * factor)
+            add_scaled(v, y / scalars[0], x)
+            scalars[1] += 1.0
             updates += 1
     return mistakes, updates
 
 
-@compiled
-def _scores(X, v, numbers, scores):
-    for t in range(n_rows(X)):
-        scores[t] = numbers[0] * dot(v, row(X, t))
-
-
 @dataclass(eq=False, repr=False)
-class ShiftingPerceptron(LinearClassifier):
+class ShiftingPerceptron(ScaledClassifier):
     """The shifting Perceptron: w is scaled down at each mistake, so that it can follow a changing target.
 
     On a mistake with k mistakes before it, ``w = (1 - λ/(λ + k)) w + y x``.
@@ -90,18 +76,9 @@ class ShiftingPerceptron(LinearClassifier):
     # Version 1 of this name was the kernel learner that is now called RemoveOldestPerceptron.
     algorithm_version = 2
 
-    _state = ("_weights", "_numbers")
-
-    def _begin_with(self, zeros):
-        self._weights = zeros  # v
-        self._numbers = np.array([1.0, 0.0])
-
     def _loop(self):
-        return _learn, (self._weights, self._numbers, float(self.lam))
+        return _learn, (self._weights, self._scalars, float(self.lam))
 
     def _score(self, X, scores):
-        _scores(X, self._weights, self._numbers, scores)
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        return as_coef(self._numbers[0] * self._weights, 2)
+        linear_scores(X, self._weights, scores)
+        scores *= self._scalars[0]

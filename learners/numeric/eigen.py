@@ -1,6 +1,8 @@
-"""Eigenvalues of small symmetric matrices, with the same result on every machine."""
+"""Eigenvalues of small symmetric matrices and orthonormal columns, with the same result on every machine."""
 
 import math
+
+import numpy as np
 
 from .compiled import register_jitable
 from .vector import EPSILON
@@ -38,3 +40,35 @@ def symmetric_eigen(A, U):
                 A[p, q] = A[q, p] = 0.0
         if not rotated:
             break
+
+
+@register_jitable
+def turn(B, U):
+    """Write B U into the first columns of B."""
+    m = U.shape[0]
+    turned = np.empty(m)
+    for j in range(B.shape[0]):
+        turned[:] = 0.0
+        for k in range(m):
+            for i in range(m):
+                turned[i] += B[j, k] * U[k, i]
+        for i in range(m):
+            B[j, i] = turned[i]
+
+
+@register_jitable
+def orthonormalize(B, m):
+    """Make the first m columns of B orthonormal, from the first one on; a column of zeros stays."""
+    # Gram and Schmidt, each column twice: once leaves rounding errors if columns are nearly parallel.
+    for i in range(m):
+        for e in range(2 * i):
+            along = 0.0
+            for j in range(B.shape[0]):
+                along += B[j, i] * B[j, e % i]
+            for j in range(B.shape[0]):
+                B[j, i] -= along * B[j, e % i]
+        length = 0.0
+        for j in range(B.shape[0]):
+            length += B[j, i] * B[j, i]
+        for j in range(B.shape[0] if length > 0.0 else 0):
+            B[j, i] /= math.sqrt(length)

@@ -145,9 +145,9 @@ class ResolvedLearner:
             own[name] = state()
         learner = self._constructed(own)
         if tune is not None:
-            return getattr(learners, TUNERS[tune])(learner, json.loads(grid))
+            learner = getattr(learners, TUNERS[tune])(learner, json.loads(grid))
         if reset is not None:
-            return learners.Resetting(learner, reset)
+            learner = learners.Resetting(learner, reset)
         return learner if query is None else STRATEGIES[query].around(learner, asking, state)
 
     def _constructed(self, params: Mapping[str, Any]) -> Any:

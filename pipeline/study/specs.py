@@ -267,7 +267,8 @@ class AlgorithmSpec(BaseModel):
     ``{ support_of = "LABEL" }`` is the final support size of the algorithm with that label on the same data
     set, noise and seed. `query` puts an active strategy of `STRATEGIES` around the learner. `tuned_as` is the
     label of an algorithm whose winning parameters this one uses. With a `tune` of `TUNERS` the points of the
-    grid compete along the stream, in one cell. `reset` is the detector that restarts the learner.
+    grid compete along the stream, in one cell. `reset` is the detector that restarts the learner, or all
+    points of such a grid.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -296,12 +297,11 @@ class AlgorithmSpec(BaseModel):
     @property
     def strategy(self) -> dict[str, Scalar]:
         """Return the active strategy, the grid tuned along the stream or the detector, as cell parameters."""
-        if self.reset is not None:
-            return {"reset": self.reset}
-        if self.tune in TUNERS and self.lists:
-            return {"tune": self.tune, "tune_grid": json.dumps(self.lists, sort_keys=True)}
         if self.query is None:
-            return {}
+            reset = {} if self.reset is None else {"reset": self.reset}
+            if self.tune in TUNERS and self.lists:
+                return {"tune": self.tune, "tune_grid": json.dumps(self.lists, sort_keys=True), **reset}
+            return dict(reset)
         strategy = STRATEGIES[self.query]
         given = getattr(self, strategy.key) if strategy.key else None
         own = {strategy.key: strategy.default if given is None else given} if strategy.key else {}
@@ -358,9 +358,8 @@ class AlgorithmSpec(BaseModel):
         if self.tune in TUNERS and (self.query is not None or CLASS_WEIGHT in self.lists):
             other = "query" if self.query is not None else f"a grid of {CLASS_WEIGHT}"
             raise ValueError(f"tune = {self.tune!r} does not work with {other}: remove one of the two")
-        if self.reset is not None and (self.query is not None or self.tune in TUNERS):
-            other = "query" if self.query is not None else f"tune = {self.tune!r}"
-            raise ValueError(f"reset = {self.reset!r} does not work with {other}: remove one of the two")
+        if self.reset is not None and self.query is not None:
+            raise ValueError(f"reset = {self.reset!r} does not work with query: remove one of the two")
         if self.support_of and self.lists:
             raise ValueError(
                 f"'{next(iter(self.support_of))}' is a support size, so '{next(iter(self.lists))}' "

@@ -11,7 +11,7 @@ FAST = {"fobos.ref__s2_synth20", "dog.ref__s2_synth20", "shifting_perceptron_lam
 # Weights that should cancel to 0 may keep a rounding error.
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-12}
 # Our names of parameters that have other names in the runs; none if they say what the run's name says.
-OURS = {"lam": ("l1", "l2"), "rate": ("kappa",), "loss": (), "form": (), "kind": ()}
+OURS = {"lam": ("l1", "l2"), "reset": ("forget",), "rate": ("kappa",), "loss": (), "form": (), "kind": ()}
 
 
 def learner_of(name):

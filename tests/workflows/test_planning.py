@@ -12,6 +12,7 @@ import pytest
 
 from singlepass.pipeline.data import convert
 from singlepass.pipeline.store.schema import CellResult
+from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows import planning
 from singlepass.workflows.planning import outline
 from singlepass.workflows.running import trials
@@ -83,6 +84,20 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
     assert found.finished.done.total() == 0
     assert (found.seconds_left() or 0.0) > 0.0
     assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
+
+
+def test_grids_that_each_repetition_tunes_are_counted(tmp_path: Path) -> None:
+    table = {
+        "name": "s",
+        "protocol": "holdout",
+        "seeds": 3,
+        "noise": [0.0, 0.1],
+        "tune_each": True,
+        "datasets": [{"name": "gauss", "n_train": 150, "n_test": 20}],
+        "algorithms": [{"name": "AROW", "r": [0.1, 1.0]}],
+    }
+    found = outline(parse_study(table), str(tmp_path / "out"))
+    assert found.planned["tuning", (0, "AROW")] == 3 * 2 * 2
 
 
 # A stream in file order without noise: every seed would give the same result.

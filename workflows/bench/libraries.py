@@ -3,6 +3,10 @@
 Both sides get the rows in the same way: in chunks, row by row, or as a whole stream in one call. A comparison
 row by row uses only the first rows of a stream. Our `learn` scores every row before learning it. River does
 the same here (`predict_one`), the other libraries do not.
+
+Vowpal Wabbit's ``--l1`` with ``--sgd`` has no equal here, so it is not compared. It truncates every weight by
+the sum of all thresholds since the first row. `FOBOS` and `TruncatedGradient` truncate a weight only by those
+since it last was 0. With ``--ftrl`` the rules are equal.
 """
 
 from __future__ import annotations
@@ -25,7 +29,15 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Perceptron as TheirPerceptron
 from sklearn.linear_model import SGDClassifier
 
-from ...learners import ALMA, AdaGradRDA, FTRLProximal, OnlineGradientDescent, PassiveAggressive, Perceptron
+from ...learners import (
+    ALMA,
+    AdaGradRDA,
+    FTRLProximal,
+    OnlineGradientDescent,
+    PassiveAggressive,
+    Perceptron,
+    SketchedOnlineNewton,
+)
 from . import runner
 from .runner import Contest, Measurement, Work, microseconds, skipped
 from .streams import NamedStream, gaussian, is_sparse, real_streams, text
@@ -253,6 +265,21 @@ class Update(NamedTuple):
     ours: Callable[[], Any]
     wabbit: list[str]
     scikit_learn: Callable[[], Any] | None = None
+    # Factor of our rows that makes the rules equal, and the largest number of features to compare with.
+    scale: float = 1.0
+    n_features: float = np.inf
+
+    def rows(self, stream: NamedStream) -> Any:
+        """Return our rows of a stream."""
+        return stream.X if self.scale == 1.0 else stream.X.astype(np.float64) * self.scale
+
+
+class _UnitDirections(SketchedOnlineNewton):
+    """Begin with the unit vectors of features 1 to m, as Vowpal Wabbit does without random directions."""
+
+    def _begin_with(self, zeros):  # type: ignore[no-untyped-def]
+        super()._begin_with(zeros)  # type: ignore[no-untyped-call]
+        self._sketch[:, : self.m] = np.eye(len(zeros), self.m, -1)
 
 
 _sgd = partial(SGDClassifier, loss="log_loss", penalty=None, fit_intercept=False, shuffle=False)
@@ -273,6 +300,15 @@ UPDATES = (
         "FTRL, α = 0.1, β = l1 = l2 = 1",
         partial(FTRLProximal, alpha=0.1, beta=1.0, l1=1.0, l2=1.0),
         ["--ftrl", "--ftrl_alpha", "0.1", "--ftrl_beta", "1", "--l1", "1", "--l2", "1"],
+    ),
+    # Vowpal Wabbit halves gradients and sketches a quarter of them: our η and scale do the same. A row takes
+    # m² d operations, so wide rows are not compared.
+    Update(
+        "sketched Newton (Oja), m = 10, α = 10",
+        partial(_UnitDirections, alpha=10.0, eta=0.125, C=None, sketch="oja", kappa=2.0),
+        ["--OjaNewton", "--normalize", "false", "--random_init", "false", "--alpha", "10"],
+        scale=0.5**0.5,
+        n_features=1000,
     ),
 )
 
@@ -296,7 +332,8 @@ def compared(
     `scores` are the peer's scores of the first rows, each before the row is learned; `work` is its pass.
     """
     few, n = stream.first(len(scores)), len(stream.y)
-    ours, theirs = log_loss(update.ours().learn(few.X, few.y, [0, 1]), few.y), log_loss(scores, few.y)
+    ours = log_loss(update.ours().learn(update.rows(few), few.y, [0, 1]), few.y)
+    theirs = log_loss(scores, few.y)
     what = f"{stream.name}, {update.name}: "
     loss = Measurement(
         f"{what}log loss along {len(few.y):,} rows",
@@ -308,7 +345,7 @@ def compared(
     )
     unit = microseconds(n, _A_ROW)
     contest = Contest(f"{what}a pass over {n:,} rows{way}", "ours", peer, SPEED_AIM, unit)
-    works = {"ours": pass_in_parts(update.ours, [(stream.X, stream.y)]), peer: work}
+    works = {"ours": pass_in_parts(update.ours, [(update.rows(stream), stream.y)]), peer: work}
     return [loss, *runner.contend(works, [contest], repeats=5)]
 
 
@@ -343,11 +380,12 @@ def compared_with_wabbit(update: Update, stream: NamedStream, arguments: list[st
 
 def measure_updates(stream: NamedStream) -> list[Measurement]:
     """Compare all updates on a stream with the libraries that have them."""
-    lines = [line for update in UPDATES for line in compared_with_scikit_learn(update, stream)]
+    updates = [each for each in UPDATES if stream.X.shape[1] <= each.n_features]
+    lines = [line for update in updates for line in compared_with_scikit_learn(update, stream)]
     if not WABBIT.is_installed:
         return [*lines, WABBIT.skipped(f"{stream.name}, ")]
     with written(stream, "logistic") as arguments:
-        return lines + [line for each in UPDATES for line in compared_with_wabbit(each, stream, arguments)]
+        return lines + [line for each in updates for line in compared_with_wabbit(each, stream, arguments)]
 
 
 def equal_updates() -> list[Measurement]:

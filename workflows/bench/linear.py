@@ -19,10 +19,14 @@ from threadpoolctl import threadpool_limits
 
 from ...learners import (
     AROW,
+    FOBOS,
+    RDA,
     AdaGradRDA,
     ConfidenceWeighted,
+    OnlineGradientDescent,
     PassiveAggressive,
     Perceptron,
+    TruncatedGradient,
     learn_together,
 )
 from ...learners.numeric.compiled import compiled
@@ -36,6 +40,8 @@ _PEER, _READ = "scikit-learn PA-I", "reading X once"
 _PA_I = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0, "fit_intercept": False}
 _scikit_learn = partial(SGDClassifier, **_PA_I, shuffle=False, max_iter=1, tol=None)
 TWO_CLASSES = {"PA-I": PassiveAggressive, "AROW": AROW}
+# Learners whose weights all shrink with every row.
+SHRINKING: dict[str, Any] = {"truncated gradient": TruncatedGradient, "FOBOS": FOBOS, "RDA": RDA}
 MANY_CLASSES: dict[str, Any] = {
     "PA-I": PassiveAggressive,
     "Perceptron": Perceptron,
@@ -145,6 +151,29 @@ def measure_sparse(stream: NamedStream) -> list[Measurement]:
     return runner.contend(works, contests, repeats=15)
 
 
+def _fit(make: Any, stream: NamedStream) -> None:
+    make().fit(stream.X, stream.y)
+
+
+def measure_shrinkage(stream: NamedStream) -> list[Measurement]:
+    """Compare passes of learners that shrink all weights with gradient descent, in processor time."""
+    works: dict[str, Work] = {
+        name: partial(_fit, make, stream)
+        for name, make in {"gradient descent": OnlineGradientDescent, **SHRINKING}.items()
+    }
+    contests = [
+        Contest(
+            f"{name}, {stream.name}, {stream.shape}: compared with gradient descent",
+            name,
+            "gradient descent",
+            "≤ 1.3",
+            ratio=runner.cost,
+        )
+        for name in SHRINKING
+    ]
+    return runner.contend(works, contests, repeats=15, timed=runner.processor_time)
+
+
 def _each(stream: NamedStream, digits: int) -> Any:
     """Return a function that formats a time as milliseconds and as nanoseconds per stored value of X."""
     n, kind = (stream.X.nnz, "non-zero") if is_sparse(stream.X) else (stream.X.size, "feature")
@@ -164,7 +193,7 @@ def linear() -> list[Measurement]:
     for stream in real:
         if not isinstance(stream, Measurement):
             lines += measure_checks(stream._replace(X=sp.csr_matrix(stream.X)))
-    return lines + measure_sparse(sparse)
+    return lines + measure_sparse(sparse) + measure_shrinkage(sparse)
 
 
 def _price(n_points: int, ours: float, peer: float) -> float:

@@ -21,6 +21,7 @@ from ...numeric.rows import add_scaled, add_step, dot, entry, n_entries, n_rows,
 from ..linear_classifier import LinearClassifier, as_coef
 from ..parts.classes import score_classes, weight_of, weights_by_code
 from ..parts.losses import LOSSES, add_to_classes, class_gradient, has_gradient, weighted_slope
+from ..parts.scale import SMALLEST_SCALE
 
 #: "sqrt": η/√t; "constant": η; "adagrad": a step size per feature.
 RATES = ("sqrt", "constant", "adagrad")
@@ -53,14 +54,14 @@ _adagrad_step = register_jitable(DescentRule.adagrad_step)
 
 # A scale below these limits is multiplied into v, which takes d operations. Without the mean, the scale only
 # has to stay in the range of float64. With the mean, a scale of 1/1000 costs ``A v - u`` three digits.
-_SMALLEST_SCALE, _SMALLEST_WITH_MEAN = 2.0**-300, 2.0**-10
+_SMALLEST_WITH_MEAN = 2.0**-10
 
 
 @register_jitable
 def _shrunk(v, u, scale, scales, factor):
     """Multiply w by `factor`; return the new scale and A (`scales`). A tiny scale is multiplied into v."""
     smaller = scale * factor
-    if smaller > (_SMALLEST_WITH_MEAN if u.size > 0 else _SMALLEST_SCALE):
+    if smaller > (_SMALLEST_WITH_MEAN if u.size > 0 else SMALLEST_SCALE):
         return smaller, scales
     if u.size > 0:
         u -= scales * v

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...estimator.parameters import Count, Positive, Scale
 from ...numeric.compiled import INLINE, compiled, register_jitable
-from ...numeric.eigen import symmetric_eigen
+from ...numeric.eigen import orthonormalize, symmetric_eigen, turn
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
 from ...numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, row, squared_norm
@@ -31,9 +31,7 @@ class DirectionsRule(NamedTuple):
         """Put ``a x`` into the last row of B, and take the smallest square off all: Algorithm 2."""
         q, h = numbers[0], numbers[1]
         m = q.shape[0]
-        for k in range(n_entries(x)):
-            j, x_j = entry(x, k)
-            B[j, m - 1] = a * x_j
+        add_scaled(B[:, m - 1], a, x)
         # B Bᵀ: the other rows are orthogonal.
         gram, U = np.zeros((m, m)), np.empty((m, m))
         for i in range(m - 1):
@@ -57,14 +55,7 @@ class DirectionsRule(NamedTuple):
             h[i] = 1.0 / (self.alpha + q[i])
             for k in range(m):
                 U[k, i] *= math.sqrt(q[i] / square) if kept else 0.0
-        turned = np.empty(m)
-        for j in range(B.shape[0]):
-            turned[:] = 0.0
-            for k in range(m):
-                for i in range(m):
-                    turned[i] += B[j, k] * U[k, i]
-            for i in range(m):
-                B[j, i] = turned[i]
+        turn(B, U)
 
 
 class OjaRule(NamedTuple):
@@ -87,19 +78,7 @@ class OjaRule(NamedTuple):
             j, x_j = entry(x, e)
             for i in range(m):
                 B[j, i] += share * (a * p[i]) * (a * x_j)
-        # Gram and Schmidt, each row twice: once leaves rounding errors if rows are nearly parallel.
-        for i in range(m):
-            for e in range(2 * i):
-                along = 0.0
-                for j in range(B.shape[0]):
-                    along += B[j, i] * B[j, e % i]
-                for j in range(B.shape[0]):
-                    B[j, i] -= along * B[j, e % i]
-            length = 0.0
-            for j in range(B.shape[0]):
-                length += B[j, i] * B[j, i]
-            for j in range(B.shape[0] if length > 0.0 else 0):
-                B[j, i] /= math.sqrt(length)
+        orthonormalize(B, m)
 
 
 @by_types(**INLINE)

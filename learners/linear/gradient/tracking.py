@@ -19,7 +19,7 @@ class RestartRule(NamedTuple):
 
     eta: float
     period: int
-    reset: bool
+    forget: bool
     size: int = 2
 
     def now(self, clock):
@@ -37,7 +37,7 @@ class RestartRule(NamedTuple):
 
     def tick(self, clock, is_update):
         """Begin another block after `period` rows."""
-        if self.reset and clock[0] % self.period == 0.0:
+        if self.forget and clock[0] % self.period == 0.0:
             clock[1] += 1.0
 
 
@@ -88,7 +88,7 @@ class RestartedGradientDescent(LazyLearner):
         η > 0, the first step of each block.
     period : int, default=100
         Rows of a block, >= 1.
-    reset : bool, default=False
+    forget : bool, default=False
         Whether w is 0 again at the first row of each block, before its score.
     loss : {"hinge", "logistic"}, default="hinge"
         As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
@@ -104,7 +104,7 @@ class RestartedGradientDescent(LazyLearner):
     Notes
     -----
     The paper restarts gradient descent in blocks of a length that follows from a bound on the changes; here
-    the length is given. A row takes time proportional to its non-zeros, with resets, too.
+    the length is given. A row takes time proportional to its non-zeros, with `forget`, too.
 
     References
     ----------
@@ -112,19 +112,19 @@ class RestartedGradientDescent(LazyLearner):
 
     Examples
     --------
-    >>> model = RestartedGradientDescent(period=2, reset=True)
+    >>> model = RestartedGradientDescent(period=2, forget=True)
     >>> model.learn([[1.0], [1.0], [1.0], [1.0]], [1, 1, 1, 1], classes=[0, 1]).tolist()
     [0.0, 1.0, 0.0, 1.0]
     """
 
     eta: Positive = 1.0
     period: Count = 100
-    reset: bool = False
+    forget: bool = False
     loss: Literal["hinge", "logistic"] = "hinge"
     epochs: int = 1
 
     def _rule(self):
-        return RestartRule(float(self.eta), int(self.period), self.reset)
+        return RestartRule(float(self.eta), int(self.period), self.forget)
 
 
 @dataclass(eq=False, repr=False)

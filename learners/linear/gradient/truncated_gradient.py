@@ -4,16 +4,61 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from ...estimator.parameters import Count, NonNegative, Positive
+from ...numeric.compiled import register_jitable
 from ...numeric.emitters import soft_threshold
 from .lazy_learner import LazyLearner
 
 
-class TruncationRule(NamedTuple):
-    """Gradient steps, and every `K` rows a truncation of small weights. Stored: w, and the truncation paid.
+@register_jitable
+def _step(rule, t):
+    """Return η_t."""
+    return rule.eta / math.sqrt(t) if rule.falls else rule.eta
 
-    The clock's own number is the truncation owed since row 1, K λ η_t of each row t that truncates.
+
+@register_jitable
+def _truncate(rule, clock):
+    # The remainder of two floats would be a slow call.
+    if np.uint64(clock[0]) % np.uint64(rule.K) == 0:
+        clock[1] += rule.K * _step(rule, clock[0]) * rule.l1
+
+
+class ShrinkageRule(NamedTuple):
+    """Gradient steps, and a truncation of all weights every `K` rows. Stored: u with ``w = soft(u, owed)``.
+
+    The clock's own number is the truncation owed since row 1, K λ η_t of each row t that truncates. u is w
+    plus what was owed when w was stored, away from 0, so one number says both.
     """
+
+    eta: float
+    falls: bool
+    l1: float
+    K: int
+    size: int = 1
+
+    def now(self, clock):
+        """Return the truncation owed, and η_t of the next row."""
+        return clock[1], _step(self, clock[0] + 1.0)
+
+    @staticmethod
+    def weight(ir, u, owed, _):
+        """Langford, Li & Zhang (2009), eq. 4, without θ."""
+        return soft_threshold(ir, u, owed)
+
+    def follow(self, state, j, w, g, now):
+        """Make the gradient's step."""
+        w -= now[1] * g
+        state[0][j] = w + math.copysign(now[0], w)
+
+    def tick(self, clock, is_update):
+        """Let all weights owe the row's truncation."""
+        _truncate(self, clock)
+
+
+class TruncationRule(NamedTuple):
+    """As `ShrinkageRule`, for weights up to `theta` only. Stored: w, and the truncation paid."""
 
     eta: float
     falls: bool
@@ -24,7 +69,7 @@ class TruncationRule(NamedTuple):
 
     def now(self, clock):
         """Return the truncation owed, θ, and η_t of the next row."""
-        return clock[1], self.theta, self.eta / math.sqrt(clock[0] + 1.0) if self.falls else self.eta
+        return clock[1], self.theta, _step(self, clock[0] + 1.0)
 
     @staticmethod
     def weight(ir, w, paid, owed, theta, _):
@@ -39,8 +84,7 @@ class TruncationRule(NamedTuple):
 
     def tick(self, clock, is_update):
         """Let all weights owe the row's truncation."""
-        if clock[0] % self.K == 0.0:
-            clock[1] += self.K * (self.eta / math.sqrt(clock[0]) if self.falls else self.eta) * self.l1
+        _truncate(self, clock)
 
 
 @dataclass(eq=False, repr=False)
@@ -105,10 +149,12 @@ class TruncatedGradient(LazyLearner):
     epochs: int = 1
 
     is_sparse = True
+    # Version 1 left rounding errors of weights that a truncation takes exactly to 0.
+    algorithm_version = 2
 
     def _rule(self):
-        theta = math.inf if self.theta is None else float(self.theta)
-        return TruncationRule(float(self.eta), self.rate == "sqrt", float(self.l1), int(self.K), theta)
+        numbers = float(self.eta), self.rate == "sqrt", float(self.l1), int(self.K)
+        return ShrinkageRule(*numbers) if self.theta is None else TruncationRule(*numbers, float(self.theta))
 
 
 @dataclass(eq=False, repr=False)
@@ -165,6 +211,8 @@ class FOBOS(LazyLearner):
     epochs: int = 1
 
     is_sparse = True
+    # Version 1 left rounding errors of weights that a truncation takes exactly to 0.
+    algorithm_version = 2
 
     def _rule(self):
-        return TruncationRule(float(self.eta), self.rate == "sqrt", float(self.l1), 1, math.inf)
+        return ShrinkageRule(float(self.eta), self.rate == "sqrt", float(self.l1), 1)

@@ -28,6 +28,13 @@ def test_the_price_of_a_grid_is_counted_in_passes(monkeypatch: pytest.MonkeyPatc
     assert (line.ratio, line.verdict) == (8.0, "≤ 2.3: missed")
 
 
+def test_shrinking_learners_are_compared_with_gradient_descent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "best_times", untimed)
+    X, y = sp.csr_matrix(np.eye(30, dtype=np.float32)), np.arange(30, dtype=np.int32) % 2
+    lines = linear.measure_shrinkage(streams.NamedStream("generated", X, y))
+    assert [(line.ratio, line.aim) for line in lines] == [(1.0, "≤ 1.3")] * len(linear.SHRINKING)
+
+
 def test_a_thinned_stream_has_as_many_non_zeros_as_mnist() -> None:
     thin = streams.thinned(np.random.RandomState(0), np.ones((500, 40), np.float32))
     assert thin.nnz / 20_000 == pytest.approx(streams.STORED, abs=0.01)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from singlepass.learners import AROW, FollowTheLeader, Resetting
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.plan import make_plan
@@ -44,9 +45,10 @@ def test_delays() -> None:
     assert delays_of([], [100]) == []
 
 
-def test_a_report_counts_restarts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tuned", [{}, {"tune": "leader", "r": [0.1, 1.0]}])
+def test_a_report_counts_restarts(tmp_path: Path, tuned: dict[str, Any]) -> None:
     out = tmp_path / "out"
-    run_study(parse_study(_study()), str(out), progress=Silent(), options=WorkerOptions(threads=1))
+    run_study(parse_study(_study(**tuned)), str(out), progress=Silent(), options=WorkerOptions(threads=1))
     results = read_results(str(out))
     cells = results.cells.set_index(["algorithm", "seed"])
     assert cells.loc["AROW", "switches"].isna().all()
@@ -59,11 +61,17 @@ def test_a_report_counts_restarts(tmp_path: Path) -> None:
     assert row in text
 
 
+def test_a_tuned_grid_is_restarted_as_a_whole() -> None:
+    plan = make_plan(parse_study(_study(tune="leader", r=[0.1, 1.0])))
+    spec = plan.study.algorithms[1]
+    made = plan.learners["restarted"].make({**spec.fixed, **spec.strategy})
+    assert repr(made) == repr(Resetting(FollowTheLeader(AROW(), {"r": [0.1, 1.0]}), "ddm"))
+
+
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [
         ({"query": "all"}, "reset = 'ddm' does not work with query: remove one of the two"),
-        ({"tune": "leader"}, "reset = 'ddm' does not work with tune = 'leader'"),
         ({"name": "BBQ"}, "BBQ decides itself which labels to ask for: remove reset"),
         ({"epochs": 2}, "reset detects changes along one pass, so epochs must be 1, got 2"),
         ({"name": "sklearn.linear_model:SGDClassifier"}, "reset works with learners of this package only"),
