@@ -141,15 +141,15 @@ def _with_base(outlook: data.Outlook, entry: DatasetSpec, folder: Path, store: S
 def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[tuple[str, Pair]]:
     planned: Counter[tuple[str, Pair]] = Counter()
     for number, (dataset, outlook) in enumerate(zip(study.datasets, outlooks, strict=True)):
-        groups = (outlook.tasks or 0) * len(study.noise)
         repeated = (outlook.tasks or 0) * sum(_repetitions(plan, dataset))
+        tuned = repeated if study.tune_each else (outlook.tasks or 0) * len(study.noise)
         for each in study.algorithms:
             if not each.runs_on(dataset.label):
                 continue
             algorithm = with_dataset_parameters(each, dataset, plan.learners[each.label])
             pair = number, algorithm.label
             if algorithm.grid:
-                planned["tuning", pair] += groups * math.prod(map(len, algorithm.grid.values()))
+                planned["tuning", pair] += tuned * math.prod(map(len, algorithm.grid.values()))
             planned["matched" if algorithm.support_of else "evaluation", pair] += repeated
     return planned
 
