@@ -114,6 +114,9 @@ class Study(BaseModel):
     # Whether each repetition chooses the winners of grids itself, inside its own training part. Otherwise one
     # choice, on the seed reserved for tuning, serves all repetitions, and their spread does not have it.
     tune_each: StrictBool = False
+    # Whether points of grids are tested and counted as the study's own cells are, so that results show what
+    # each choice of a winner is worth.
+    test_points: StrictBool = False
     # Seconds that a cell's learner may take. Batch baselines are not interrupted.
     time_limit: Positive | None = None
     # Most training rows of a tuning cell.
