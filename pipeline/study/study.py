@@ -269,8 +269,9 @@ class Study(BaseModel):
         if self.ranked_by is not None and not can_rank(self.ranked_by):
             raise ValueError(
                 f"rank_by: {self.ranked_by!r} cannot rank: it compares each learner with weights of that "
-                "learner's own norm, so that learning nothing has regret 0; list another metric first, or "
-                "set rank_by to another one"
+                "learner's own norm, so that learning nothing has regret 0. With one norm for all learners, "
+                f"regret ranks as {self.ranked_by.replace('regret', 'hinge_loss')!r} does: add that to "
+                "metrics and set rank_by to it"
             )
         return self
 
