@@ -38,8 +38,9 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of PAPER, and write a page that judges the paper's claims.
 
-    PAPER is arow, projectron, budget-mira, model-complexity or ramp-loss. Finished studies, made by `run` or
-    on a cluster, are not run again.
+    PAPER is arow, projectron, budget-mira, model-complexity or ramp-loss, or a study of ours with claims:
+    slack, noise-and-drift or tuning-under-noise. Finished studies, made by `run` or on a cluster, are not run
+    again.
     """
     if finished and threads is not None:
         raise click.UsageError(
@@ -48,11 +49,12 @@ def reproduce(
     from ..pipeline.errors import InputError, did_you_mean
     from .reproduce.page import write_page, write_summary
     from .reproduce.paper import read_studies, study_folder, study_names
-    from .reproduce.papers import PAPERS
+    from .reproduce.papers import OWN, PAPERS
 
-    if paper not in PAPERS:
-        raise InputError(f"paper {paper!r} is not known: {did_you_mean(paper, PAPERS)}")
-    found = PAPERS[paper]
+    pages = {**PAPERS, **OWN}
+    if paper not in pages:
+        raise InputError(f"paper {paper!r} is not known: {did_you_mean(paper, pages)}")
+    found = pages[paper]
     if not finished:
         names = study_names(found, small=small)
         for place, name in enumerate(names, start=1):
@@ -62,7 +64,7 @@ def reproduce(
     written = write_page(found, read_studies(found, results, small=small), target)
     click.echo(f"page: {written[0]}")
     if readme is not None:
-        write_summary(readme, target.parent, PAPERS)
+        write_summary(readme, target.parent, PAPERS, OWN)
         click.echo(f"claims: {readme}")
 
 

@@ -37,7 +37,8 @@ class Tuned:
     scores: list[tuple[dict[str, Scalar], int]]
     # All parameters of the winning point; None if every point failed.
     winner: dict[str, Scalar] | None
-    # Numeric parameters whose winning value is the smallest or largest tried: a wider grid might do better.
+    # Numeric parameters whose smallest or largest value alone wins: a wider grid might do better. If a value
+    # between them makes as few mistakes, the grid is wide enough.
     at_edge: tuple[str, ...]
     # The seed on which the points were compared.
     seed: int = TUNING_SEED
@@ -48,14 +49,16 @@ class Tuned:
         return self.dataset, self.algorithm, self.noise
 
 
-def _at_edge(winner: dict[str, Scalar], grid: dict[str, list[Scalar]]) -> tuple[str, ...]:
+def _at_edge(best: list[dict[str, Scalar]], grid: dict[str, list[Scalar]]) -> tuple[str, ...]:
+    """Return the numeric parameters that have their smallest or largest value at all of the best points."""
     edge = []
     for name, values in grid.items():
         numbers = [
             value for value in values if isinstance(value, int | float) and not isinstance(value, bool)
         ]
-        if len(numbers) == len(values) > 1 and winner[name] in (min(numbers), max(numbers)):
-            edge.append(name)
+        if len(numbers) == len(values) > 1:
+            ends = min(numbers), max(numbers)
+            edge += [name] if all(point[name] in ends for point in best) else []
     return tuple(edge)
 
 
@@ -142,7 +145,8 @@ def tuned_grids(
         validated = not all(math.isnan(row.validation_mistakes) for row in tried)
         points = [_point(row, grid, validated) for row in tried if row.status == "ok"]
         own_rule = (own_rules or {}).get(algorithm, rule)
-        winner = _winner(points, own_rule).params if points else None
+        won = _winner(points, own_rule) if points else None
+        as_good = [point.params for point in points if won and point.judged == won.judged]
         tuned.append(
             Tuned(
                 dataset=dataset,
@@ -152,8 +156,8 @@ def tuned_grids(
                 criterion=("validation mistakes" if validated else "online mistakes")
                 + (_RULE_TEXT[own_rule] if any(not math.isnan(point.support) for point in points) else ""),
                 scores=[(p.params, p.judged) for p in sorted(points, key=lambda point: point.place)],
-                winner=winner,
-                at_edge=_at_edge(winner, grid) if winner else (),
+                winner=won.params if won else None,
+                at_edge=_at_edge(as_good, grid) if won else (),
                 seed=int(seed),
             )
         )

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import InputError, did_you_mean
 from .catalogue.download import data_folder, locate, present
 from .catalogue.openml import openml_set
-from .catalogue.public import CATALOGUE, PUBLIC_OPTIONS, Family, PublicFile, PublicSet, StandIn, arranged
+from .catalogue.public import CATALOGUE, Family, PublicFile, PublicSet, StandIn, arranged
 from .formats.files import OPENML_OPTIONS, file_options, format_by_suffix, read_files
 from .io.reading import file_sha256
 from .pins import pinned
@@ -130,7 +130,7 @@ class PublicSource(ConvertedSource):
         self.name, self.groupings, self.task_lists = entry.name, entry.groupings, entry.task_lists
 
     def options(self, given: Options) -> Mapping[str, Option]:
-        return PUBLIC_OPTIONS
+        return self.entry.options
 
     def classes(self, options: Options) -> tuple[str, ...]:
         return self.entry.classes or super().classes(options)

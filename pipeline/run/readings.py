@@ -33,8 +33,10 @@ def are_read_together(spec: CellSpec, execution: Execution) -> bool:
     """Return whether cells that differ from this one in parameters only can be read together.
 
     Time limits and late labels apply to one cell at a time; queries and restarts differ from point to point.
+    Readings neither test points nor count what metrics need.
     """
-    alone = spec.stage != "tune" or execution.time_limit is not None or spec.course.delay
+    alone = spec.stage != "tune" or execution.time_limit is not None or spec.course.delay or spec.kept
+    alone = alone or spec.test_point
     if alone or {"query", "reset"} & dict(spec.params).keys():
         return False
     learner = resolve_learner(spec.learner)

@@ -200,7 +200,8 @@ class SharedInputs:
 def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
     cut = spec.judge, spec.test_fraction, spec.validation_fraction, spec.folds
     course = spec.course.order, spec.course.tune_fraction
-    return spec.seed, spec.noise, spec.stage, spec.protocol, *cut, spec.max_train, spec.max_test, course
+    stage = spec.stage, spec.tested
+    return spec.seed, spec.noise, *stage, spec.protocol, *cut, spec.max_train, spec.max_test, course
 
 
 class _Source:
@@ -240,7 +241,7 @@ class _Source:
         """Return the inputs of the cells of one repetition, noise level and stage."""
         stream, copy = self.stream, self.copy
         part, test = split(spec, stream)
-        test = None if spec.stage == "tune" else test
+        test = test if spec.tested else None
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
@@ -331,7 +332,7 @@ def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
 
 
 def _tests(spec: CellSpec) -> bool:
-    return spec.protocol == "holdout" and spec.stage == "run"
+    return spec.protocol == "holdout" and spec.tested
 
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)

@@ -15,6 +15,7 @@ from .. import data
 from ..errors import InputError
 from ..randomness import random_state
 from ..study.cell import Cell, CellSpec
+from ..study.study import TUNING_SEED
 
 # Types of arrays: class codes, row numbers, and floats such as scores.
 Codes: TypeAlias = NDArray[np.int32]
@@ -216,8 +217,9 @@ def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
             f"{len(rows):,} rows, too few for {spec.folds} folds, some of which would lack the class; "
             f"{remedy}leave the class out"
         )
-    tuning = spec.stage == "tune"
-    # Tuning has its own partition, as it has its own seed.
+    # The reserved seed has its own partition. A repetition that tunes its grids itself does so inside its own
+    # training part.
+    tuning = spec.seed == TUNING_SEED
     shuffled = rows[_permutation(spec, spec.seed if tuning else 0, len(rows))]
     # Deal out the rows class by class, so that every fold has its share of each class.
     shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]

@@ -179,7 +179,7 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
         rest, noisy = inputs.held_out
         row |= validation(mistakes_on(trained.streamed, rest, noisy), len(noisy))
     n_classes, counted, first = len(inputs.stream.classes), row["n_examples"], inputs.counted_from
-    if inputs.test is not None and cell.spec.stage == "run":
+    if inputs.test is not None and cell.spec.tested:
         row |= final_test(trained.streamed, inputs.test, n_classes, cell.spec.kept)
     if "regret" in cell.spec.kept and registry.is_weighted(trained.learner):
         given = inputs.noisy[first : first + counted]

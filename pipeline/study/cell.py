@@ -59,6 +59,8 @@ class CellSpec:
     max_train: int | None
     max_test: int | None
     test_curve: bool = False
+    # Whether the cell is a point of a grid and yet tested.
+    test_point: bool = False
     course: Course = USUAL
     # What the cell must store for the study's metrics besides mistakes.
     kept: tuple[Kept, ...] = ()
@@ -70,6 +72,11 @@ class CellSpec:
     def group(self) -> Group:
         """Return the (data set, algorithm, noise) for which a grid is tuned."""
         return self.dataset.label, self.algorithm, self.noise
+
+    @property
+    def tested(self) -> bool:
+        """Return whether the cell is tested, if there is a test part."""
+        return self.stage == "run" or self.test_point
 
     def at(self, seed: int, params: Params) -> CellSpec:
         """Return a copy with another seed and other parameters, faster than `dataclasses.replace`."""
@@ -107,6 +114,7 @@ class CellSpec:
             **self.course.document,
             # Omitted when empty, so that studies without such metrics keep their keys.
             **({"kept": list(self.kept)} if self.kept else {}),
+            **({"test_point": True} if self.test_point else {}),
         }
         # Omitted when empty, so that cells computed before this field existed keep their keys.
         return document | {"features": self.features} if self.features else document

@@ -114,6 +114,9 @@ class Study(BaseModel):
     # Whether each repetition chooses the winners of grids itself, inside its own training part. Otherwise one
     # choice, on the seed reserved for tuning, serves all repetitions, and their spread does not have it.
     tune_each: StrictBool = False
+    # Whether points of grids are tested and counted as the study's own cells are, so that results show what
+    # each choice of a winner is worth.
+    test_points: StrictBool = False
     # Seconds that a cell's learner may take. Batch baselines are not interrupted.
     time_limit: Positive | None = None
     # Most training rows of a tuning cell.
@@ -266,8 +269,9 @@ class Study(BaseModel):
         if self.ranked_by is not None and not can_rank(self.ranked_by):
             raise ValueError(
                 f"rank_by: {self.ranked_by!r} cannot rank: it compares each learner with weights of that "
-                "learner's own norm, so that learning nothing has regret 0; list another metric first, or "
-                "set rank_by to another one"
+                "learner's own norm, so that learning nothing has regret 0. With one norm for all learners, "
+                f"regret ranks as {self.ranked_by.replace('regret', 'hinge_loss')!r} does: add that to "
+                "metrics and set rank_by to it"
             )
         return self
 

@@ -84,6 +84,9 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
     assert found.finished.done.total() == 0
     assert (found.seconds_left() or 0.0) > 0.0
     assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
+    each = study.model_copy(update={"protocol": "holdout", "tune_each": True})
+    planned = outline(each, str(tmp_path / "out"), file=file).planned
+    assert sum(n for (stage, _), n in planned.items() if stage == "tuning") == 2 * 2 * 2
 
 
 def test_grids_that_each_repetition_tunes_are_counted(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from ...pipeline.analysis.curves import Curve
-from ..report.page.blocks import Block, Legend
+from ..report.page.blocks import Block, Legend, Panels, Picture
 from ..report.page.table import TableBlock, TableCell
 from ..report.parts.figures import CurvePanel, curve_panels
-from ..report.plots.curve_plots import Axis
+from ..report.plots.curve_plots import Axis, Estimates, estimate_panels
 from ..report.plots.svg import Styles, styles_of, swatch
 
 ABSENT = "not in the text"
@@ -49,6 +49,32 @@ def curves_figure(
         Legend([(each, swatch(style)) for each, style in styles.items() if each in names]),
         curve_panels(made, styles, axis, title, f"figures/{name}.svg"),
         numbers_file(file or name, f"{title}: numbers", pd.concat(parts, ignore_index=True)),
+    ]
+
+
+def estimates_figure(
+    name: str, title: str, panels: Sequence[tuple[str, Estimates]], axis: Axis
+) -> list[Block]:
+    """Draw panels of points with intervals, with one legend, and write their numbers to a file.
+
+    `name` is the stem of the files and unique on the page.
+    """
+    styles = styles_of(list(dict.fromkeys(each for _, series in panels for each in series)))
+    drawings, sheet = estimate_panels(panels, styles, axis)
+    pictures = [
+        Picture(f"{title}: {head}", head, drawing)
+        for (head, _), drawing in zip(panels, drawings, strict=True)
+    ]
+    rows = [
+        {"panel": head, "series": each, **point._asdict()}
+        for head, series in panels
+        for each, points in series.items()
+        for point in points
+    ]
+    return [
+        Legend([(each, swatch(style)) for each, style in styles.items()]),
+        Panels(pictures, sheet=Picture(title, title, sheet, f"figures/{name}.svg")),
+        numbers_file(name, f"{title}: numbers", pd.DataFrame(rows).dropna(axis=1, how="all")),
     ]
 
 

@@ -33,7 +33,7 @@ def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
     with rare_collections():
         judged = judge(claims(paper.name), paper.checks, evidence)
         sections = [
-            _claims(judged),
+            _claims(paper, judged),
             *(_exhibit(each, evidence) for each in paper.exhibits),
             _studies(evidence),
         ]
@@ -48,11 +48,13 @@ def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
 def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
     findings = [each for each in judged if not each.claim.kind]
     counted = Counter(each.verdict.outcome for each in findings)
+    said = (
+        "A study of ours: what we say of it, and a verdict on each sentence."
+        if paper.own
+        else "The paper's experiments repeated: printed numbers, our numbers, and a verdict on each claim."
+    )
     blocks: list[Block] = [
-        Text(
-            "The paper's experiments repeated: printed numbers, our numbers, and a verdict on each claim.",
-            "soft",
-        ),
+        Text(said, "soft"),
         Facts(
             [
                 ("claims", str(len(judged))),
@@ -66,7 +68,7 @@ def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
     return blocks
 
 
-def _claims(judged: Sequence[Judged]) -> Section:
+def _claims(paper: Paper, judged: Sequence[Judged]) -> Section:
     rows: list[list[str | TableCell]] = [
         [
             each.claim.id,
@@ -80,6 +82,8 @@ def _claims(judged: Sequence[Judged]) -> Section:
         for each in judged
     ]
     header = ["claim", "the paper says", "kind", "here", "what decides", "printed", "where"]
+    if paper.own:
+        header, rows = ["claim", "said", *header[2:5]], [row[:5] for row in rows]
     note = (
         "Predicates over the results decide; thresholds that stand for vague words are ours. In brackets: "
         "the cases in which a claim holds, of those asked. From three quarters of them on it mostly holds, "
@@ -88,7 +92,7 @@ def _claims(judged: Sequence[Judged]) -> Section:
         "construction or of any learner, and conjectures."
     )
     title = "Every claim with its verdict"
-    table = table_of("claims", title, header, rows, labels=7, note=note, wrap=True)
+    table = table_of("claims", title, header, rows, labels=len(header), note=note, wrap=True)
     return Section("claims", "The claims", [table])
 
 
@@ -159,9 +163,9 @@ def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
     return "\n".join([*lines, _line("all", claims, total), ""])
 
 
-def claims_table(pages: Path, papers: Mapping[str, Paper]) -> str:
+def claims_table(pages: Path, papers: Mapping[str, Paper], said: str = "the paper says") -> str:
     """Return a Markdown table of every claim with its verdict; see `papers_table`."""
-    lines = ["| claim | the paper says | kind | here |", "|---|---|---|---|"]
+    lines = [f"| claim | {said} | kind | here |", "|---|---|---|---|"]
     lines += [
         f"| {row['id']} | {markdown(row['claim'])} | {row['kind'] or 'finding'} | {_told(row)} |"
         for rows in _verdicts(pages, papers).values()
@@ -170,12 +174,15 @@ def claims_table(pages: Path, papers: Mapping[str, Paper]) -> str:
     return "\n".join([*lines, ""])
 
 
-def write_summary(readme: Path, pages: Path, papers: Mapping[str, Paper]) -> None:
-    """Write the table of papers into `readme`, and that of claims into ``README.md`` in `pages`.
+def write_summary(
+    readme: Path, pages: Path, papers: Mapping[str, Paper], own: Mapping[str, Paper] | None = None
+) -> None:
+    """Write the table of papers into `readme`, and tables of claims into ``README.md`` in `pages`.
 
     Lines ``<!-- papers -->`` and ``<!-- end of papers -->`` enclose the first table, ``<!-- claims -->`` and
-    ``<!-- end of claims -->`` the second. Raise `InputError` if `pages` is not below the folder of `readme`,
-    or if a file cannot be read or lacks these lines.
+    ``<!-- end of claims -->`` the papers' claims, and lines with "own claims" those of our own studies. Raise
+    `InputError` if `pages` is not below the folder of `readme`, or if a file cannot be read or lacks these
+    lines.
     """
     try:
         where = pages.resolve().relative_to(readme.resolve().parent)
@@ -183,6 +190,8 @@ def write_summary(readme: Path, pages: Path, papers: Mapping[str, Paper]) -> Non
         raise InputError(f"{pages}: must be below the folder of {readme}, which links to it") from None
     _write_block(readme, "papers", papers_table(pages, papers, where.as_posix()))
     _write_block(pages / "README.md", "claims", claims_table(pages, papers))
+    if own:
+        _write_block(pages / "README.md", "own claims", claims_table(pages, own, "said"))
 
 
 def _write_block(file: Path, name: str, table: str) -> None:

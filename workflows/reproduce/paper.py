@@ -60,6 +60,8 @@ class Paper:
     checks: Mapping[str, Check]
     # What a reader must know about the repetition: opening words and a sentence each.
     remarks: Sequence[tuple[str, str]] = ()
+    # Whether these are our own studies: then the claims are ours, and no number is printed elsewhere.
+    own: bool = False
 
 
 def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check]) -> Paper:
@@ -72,6 +74,7 @@ def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check
         [Exhibit(id, said["headings"][id], show, said["notes"].get(id, "")) for id, show in exhibits.items()],
         checks,
         list(said["remarks"].items()),
+        own=said.get("own", False),
     )
 
 

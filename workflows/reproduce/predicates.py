@@ -257,10 +257,10 @@ class Question:
         frame = self.measure(evidence)
         shown = [frame] if self.also is None else [frame, self.also(evidence)]
         rates = [str(name) for name in frame if str(name).endswith("%")]
-        write = listed if rates or len(frame.columns) == 1 else named
         texts = [
             f"{name} {write(row.dropna(), self.digits)}".strip()
             for each in shown
+            for write in [listed if rates or len(each.columns) == 1 else named]
             for name, row in each.iterrows()
         ]
         said = f"{self.said} at {', '.join(rates)}" if rates else self.said

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from importlib.resources import files as package_files
 from itertools import combinations
@@ -27,7 +27,7 @@ from ..formats.delimited import read_delimited
 from ..formats.labelled_columns import combine
 from ..formats.svmlight import read_svmlight
 from ..tables.features import with_layout
-from ..tables.options import FEATURE_OPTIONS, Option
+from ..tables.options import FEATURE_OPTIONS, STANDARDIZE, Option
 from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr, is_sparse
 
 # `dense`: the layout; by default as distributed. `join`: append the official test part to the training part,
@@ -96,6 +96,8 @@ class PublicSet:
     counts: tuple[int, ...] = ()
     #: Published number of test rows per class; empty if the set has no official test part.
     counts_test: tuple[int, ...] = ()
+    #: Default of ``standardize``: whether the scales of the features are too different for linear learners.
+    standardize: bool = False
     #: Increase it whenever the reader returns another table, and add its fingerprint to `fingerprints`.
     version: int = 1
     #: Named sets of classes that together are the positive class of a task.
@@ -111,6 +113,11 @@ class PublicSet:
     family: str = ""
     #: The distributor, and how to get a copy.
     source: str = ""
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """Return the options that the set takes in a study."""
+        return {**PUBLIC_OPTIONS, "standardize": replace(STANDARDIZE, default=self.standardize)}
 
     def read(self, paths: Sequence[Path], *, verify: bool = True) -> Table:
         """Read the files and compare them with the published declaration.

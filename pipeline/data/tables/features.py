@@ -87,8 +87,8 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
         fill = _means_of_known(X, rows)
     if options["standardize"] and is_sparse(X):
         raise InputError(
-            f"data set {name!r} is sparse: standardize would make it dense; leave standardize out, or "
-            "set dense = true"
+            f"data set {name!r} is sparse: standardize would make it dense; set standardize = "
+            "false or dense = true"
         )
     if options["standardize"] and not scaled_online(options):
         # Two or more columns are summed row by row, so the sums do not depend on the machine's vector width.
@@ -100,7 +100,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
         if len(wrong):
             raise InputError(
                 f"data set {name!r}: feature {wrong[0] + 1} has values too large to be standardised (their "
-                "squares overflow); divide it by a constant, or leave standardize out"
+                "squares overflow); divide it by a constant, or set standardize = false"
             )
         spread[spread == 0.0] = 1.0
     return FeatureFit(fill, mean, spread)

@@ -52,6 +52,9 @@ def test_validation_mistakes_come_before_online_ones() -> None:
     (tuned,) = tuned_grids(table({0.1: (3, 1, "ok"), 1.0: (2, 9, "ok"), 10.0: (2, 7, "ok")}))
     assert tuned.winner == {"loss": "hinge", "r": 10.0}
     assert tuned.criterion == "validation mistakes"
+    # A value between the smallest and the largest makes as few mistakes.
+    assert tuned.at_edge == ()
+    (tuned,) = tuned_grids(table({0.1: (3, 1, "ok"), 1.0: (2, 9, "ok"), 10.0: (1, 7, "ok")}))
     assert tuned.at_edge == ("r",)
 
 

@@ -163,6 +163,21 @@ def test_it_is_the_loss_along_the_stream_less_the_least(noise: float) -> None:
     assert (row["regret_clean"] == row["regret_given"]) == (noise == 0)
 
 
+def test_with_one_norm_for_all_a_learner_that_learns_nothing_is_last() -> None:
+    """Check what docs/metrics.md says: own norms favor learning nothing, one norm ranks by the hinge loss."""
+    steps = [{"name": "OnlineGradientDescent", "label": str(eta), "eta": eta} for eta in (1e-6, 0.3)]
+    found = cells(*steps, dataset=GAUSS | {"bias": True})
+    idle, busy = (run_cell(cell).row for cell in found)
+    learnt = [learn_cell(cell) for cell in found]
+    given = learnt[0].inputs
+    X, signs = given.stream.X[given.train.rows], 2.0 * given.train.codes - 1
+    largest = max(float(np.linalg.norm(each.learner.coef_)) for each in learnt)
+    best = best_in_hindsight(X, signs, largest).loss
+    assert idle["regret_clean"] < busy["regret_clean"]
+    totals = [len(signs) * row["hinge_loss_clean"] for row in (idle, busy)]
+    assert totals[0] - best > totals[1] - best > 0
+
+
 def test_rows_before_counting_begins_are_left_out() -> None:
     [cell] = cells({"name": "PassiveAggressive"}, {"name": "AROW", "r": [0.1, 1.0]}, order="given")[:1]
     outcome = run_cell(cell)

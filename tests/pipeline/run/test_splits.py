@@ -137,6 +137,16 @@ def test_crossval_tunes_on_a_partition_of_its_own() -> None:
     assert all(test is not None and set(test.rows) != set(tuning.rows) for test in runs)
 
 
+def test_a_repetition_of_crossval_tunes_inside_its_own_training_part() -> None:
+    cell = cell_of({"name": "breast-cancer"}, protocol="crossval", seeds=[3])
+    stream = opened(cell)
+    train, test = split(cell.spec, stream)
+    tuned, _ = split(replace(cell.spec, stage="tune"), stream)
+    assert test is not None
+    assert set(tuned.rows) == set(train.rows)
+    assert not set(tuned.rows) & set(test.rows)
+
+
 def test_a_class_with_fewer_rows_than_folds_is_named(tmp_path: Path) -> None:
     path = tmp_path / "rare.csv"
     path.write_text("x,label\n" + "".join(f"{i},common\n" for i in range(20)) + "98,rare\n99,rare\n")

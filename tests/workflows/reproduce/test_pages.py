@@ -25,7 +25,7 @@ from singlepass.workflows.reproduce.page import (
     write_summary,
 )
 from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy, read_studies
-from singlepass.workflows.reproduce.papers import PAPERS
+from singlepass.workflows.reproduce.papers import OWN, PAPERS
 from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge
 from singlepass.workflows.running.progress import RunProgress
 from singlepass.workflows.running.run import run_study
@@ -192,6 +192,7 @@ def test_readmes_have_the_verdicts_of_the_reference_pages() -> None:
     assert text == with_block(text, "papers", papers_table(pages, PAPERS, "results/reference"))
     text = (pages / "README.md").read_text("utf-8")
     assert text == with_block(text, "claims", claims_table(pages, PAPERS))
+    assert text == with_block(text, "own claims", claims_table(pages, OWN, "said"))
 
 
 def test_results_of_another_study_are_not_taken_for_a_papers(tmp_path: Path) -> None:

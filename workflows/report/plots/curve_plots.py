@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -137,21 +137,85 @@ def learning_curves(
             axes.set_visible(True)
             drawings.append(draw(figure))
             axes.set_visible(False)
-        return drawings, _sheet(figure, panels, styles)
+        drawn = {curve.algorithm for _, curves in panels for curve in curves}
+        return drawings, _sheet(figure, [title for title, _ in panels], drawn, styles)
 
 
-def _sheet(figure: Figure, panels: Sequence[tuple[str, Sequence[Curve]]], styles: Styles) -> str:
-    """Arrange the panels of a figure side by side."""
-    columns = min(3, len(panels))
-    rows = -(-len(panels) // columns)
+class Estimate(NamedTuple):
+    """A point with an interval of its y, and one of its x unless `left` and `right` are None."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    left: float | None = None
+    right: float | None = None
+
+
+# The series of a panel, by name.
+Estimates: TypeAlias = Mapping[str, Sequence[Estimate]]
+
+
+def estimate_panels(
+    panels: Sequence[tuple[str, Estimates]], styles: Styles, axis: Axis
+) -> tuple[list[str], str]:
+    """Draw panels of points with intervals; lines join the points of a series. Returns as `learning_curves`.
+
+    Of `axis`, the labels, `zero` (a line at 0) and the logarithmic scales count.
+    """
+    with theme():
+        figure = new_figure(*PANEL)
+        drawings = []
+        for _, series in panels:
+            axes = figure.add_axes((0.155, 0.17, 0.785, 0.79))
+            _draw_estimates(axes, series, styles, axis)
+            drawings.append(draw(figure))
+            axes.set_visible(False)
+        drawn = {name for _, series in panels for name in series}
+        return drawings, _sheet(figure, [title for title, _ in panels], drawn, styles)
+
+
+def _draw_estimates(axes: Axes, series: Estimates, styles: Styles, axis: Axis) -> None:
+    for name, found in series.items():
+        colour, marker, dash = styles[name]
+        x, y, low, high, left, right = np.array(
+            [each if each.left is not None else (*each[:4], each.x, each.x) for each in found], np.float64
+        ).T
+        drawn = axes.errorbar(
+            x,
+            y,
+            yerr=(y - low, high - y),
+            xerr=(x - left, right - x),
+            color=colour,
+            marker=marker,
+            ls=dash,
+            elinewidth=1.0,
+            capsize=2.0,
+        )
+        for part in drawn.get_children():
+            part.set_gid(tag(styles, name))
+    if axis.zero:
+        axes.axhline(0, color=INK, lw=0.8, zorder=0.5)
+    for scale, one in ((axis.log or axis.log_x, axes.xaxis), (axis.log, axes.yaxis)):
+        if scale:
+            one.axes.set(**{f"{one.axis_name}scale": "log"})
+            number_logarithmically(one, *one.get_view_interval())
+    axes.set_xlabel(axis.x)
+    axes.set_ylabel(axis.y)
+    draw_grid(axes)
+
+
+def _sheet(figure: Figure, titles: Sequence[str], drawn: Collection[str], styles: Styles) -> str:
+    """Arrange the panels of a figure side by side, with a legend of what is drawn."""
+    columns = min(3, len(titles))
+    rows = -(-len(titles) // columns)
     # Two names per panel width, spread evenly over the rows.
-    drawn = {curve.algorithm for _, curves in panels for curve in curves}
     names = [name for name in styles if name in drawn]
     legend_rows = -(-len(names) // (2 * columns))
     legend = 22.0 * legend_rows + 8
     width, height = 330.0 * columns, 250.0 * rows + legend
     figure.set_size_inches(width / 72, height / 72)
-    for i, (axes, (title, _)) in enumerate(zip(figure.axes, panels, strict=True)):
+    for i, (axes, title) in enumerate(zip(figure.axes, titles, strict=True)):
         left = 330.0 * (i % columns) + 56
         bottom = height - 250.0 * (i // columns) - 206
         axes.set_position((left / width, bottom / height, 252 / width, 180 / height))

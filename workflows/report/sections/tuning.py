@@ -158,7 +158,8 @@ def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) ->
                 f"Winners of the grids, {noise.label}",
                 flags=[[any(tuned.at_edge for tuned in each) for each in row] for row in found],
                 labels=1 + len(names),
-                note="Flagged: the winner lies at the edge of its grid; a wider one may have a better value.",
+                note="Flagged: the smallest or largest value of a grid makes fewer mistakes than all between "
+                "them; a wider grid may have a better value.",
                 data=pd.DataFrame(data),
                 show="file" if files_only else "folded",
             )

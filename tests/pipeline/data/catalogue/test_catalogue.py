@@ -158,6 +158,17 @@ def test_real_scaling_and_layout(real: Path) -> None:
     assert layout("adult") == layout("a9a") == ("csr_array", np.float64, 0.0, 1.0)
 
 
+def test_real_sets_of_different_scales_are_standardized_by_default(real: Path) -> None:
+    need(real, "spambase")
+    default, given, raw = (
+        open_stream(expand(name="spambase", options=options)[0]).X
+        for options in ({}, {"standardize": True}, {"standardize": False})
+    )
+    assert np.array_equal(default, given)
+    assert np.allclose(default.std(axis=0), 1.0)
+    assert raw.std(axis=0).max() > 1000 * raw.std(axis=0).min()
+
+
 def test_real_pairs_share_one_mapped_matrix(real: Path) -> None:
     need(real, "mnist")
     refs = expand(name="mnist", task="pairs")

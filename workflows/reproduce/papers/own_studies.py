@@ -1,0 +1,412 @@
+"""Our own studies of noise: what we say of each, asked of its stored results, and one figure each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from ....pipeline.analysis.pairwise import hodges_lehmann
+from ....pipeline.noise import Noise
+from ...report.page.blocks import Block
+from ...report.plots.curve_plots import Axis, Estimate
+from ..evidence import Evidence, NotThere, StudyEvidence
+from ..figures import estimates_figure, number, table_of
+from ..paper import declared
+from ..predicates import Question, Rows, above, ahead_in, at_most, measure, plain, rises_with, together
+from ..verdicts import Check, Parts, Verdict, by_case, holds_if
+
+# --- slack
+
+_PAS = ("PA", "PA-I")
+_TEXT = ("amazon-5000[books]", "reuters-money-fx", "enron-spam[enron1]")
+_DIGITS = ("digits[round]", "mnist[3-vs-rest]", "usps[0-vs-rest]")
+
+
+def _lead(study: StudyEvidence, other: str, rate: float) -> pd.Series[float]:
+    """Return the points of test accuracy by which AROW is ahead, by base set."""
+    table = study.table("test_accuracy", rate, algorithms=["AROW", other])
+    return 100 * (table["AROW"] - table[other])
+
+
+@measure
+def _leads(evidence: Evidence, others: Sequence[str], end: int) -> Rows:
+    """Return an estimate of AROW's lead (`end` 0), or an end of its interval (1, 2), by other and rate."""
+    study = evidence["slack"]
+    return {
+        other: {rate: hodges_lehmann(_lead(study, other, rate))[end] for rate in study.rates}
+        for other in others
+    }
+
+
+@measure
+def _recovered(evidence: Evidence) -> Rows:
+    """Return the share of AROW's lead over PA that PA-I does not leave to AROW, under noise."""
+    study = evidence["slack"]
+    leads = {
+        rate: [hodges_lehmann(_lead(study, other, rate))[0] for other in _PAS] for rate in study.rates[1:]
+    }
+    return {"": {rate: 100 * (1 - left / lead) for rate, (lead, left) in leads.items()}}
+
+
+def _said(what: str) -> str:
+    return f"{what} (Hodges–Lehmann estimate over base sets, in points of test accuracy)"
+
+
+_SLACK: Mapping[str, Check] = {
+    "slack-1": Question(
+        _leads(["PA"], 1), above(0.0), "lower end of the 95% interval of AROW's lead over PA, in points"
+    ),
+    "slack-2": Question(_leads(["PA"], 0), rises_with(), _said("AROW's lead over PA")),
+    "slack-3": Question(_recovered(), above(75.0), "percent of AROW's lead over PA that PA-I makes up"),
+    "slack-4": Question(
+        _leads(["PA-I"], 1), above(0.0), "lower end of the 95% interval of AROW's lead over PA-I, in points"
+    ),
+    "slack-5": Question(_leads(["CW"], 0), rises_with(), _said("AROW's lead over CW")),
+}
+
+
+def _leads_figure(evidence: Evidence) -> list[Block]:
+    study = evidence["slack"]
+
+    def panel(names: Sequence[str]) -> dict[str, list[Estimate]]:
+        found: dict[str, list[Estimate]] = {}
+        for other in (*_PAS, "CW"):
+            for rate in study.rates:
+                lead = _lead(study, other, rate)
+                if names:
+                    lead = lead[list(names)]
+                    estimate = (float(lead.mean()), float(lead.min()), float(lead.max()))
+                else:
+                    estimate = hodges_lehmann(lead)
+                found.setdefault(f"AROW − {other}", []).append(Estimate(100 * rate, *estimate))
+        return found
+
+    panels = [
+        (f"all {len(study.datasets())} base sets", panel(())),
+        ("text (3)", panel(_TEXT)),
+        ("digits (3)", panel(_DIGITS)),
+    ]
+    axis = Axis(x="label noise, %", y="points of test accuracy", zero=True)
+    return estimates_figure("leads", "AROW's lead by label noise", panels, axis)
+
+
+# --- noise and drift
+
+_SECOND_ORDER = ("AROW", "CW", "SCW-I", "NHERD", "NAROW", "SOP")
+_LEARNERS = ("Perceptron", "PA-I", "OGD", *_SECOND_ORDER)
+# The steady stream of each generator, and the changing one with the number of examples before its first
+# change. The hyperplane moves all the time.
+_STREAMS = {
+    "SEA": ("SEA, steady", "SEA, abrupt", 3000),
+    "STAGGER": ("STAGGER, steady", "STAGGER, abrupt", 4000),
+    "hyperplane": ("hyperplane, steady", "hyperplane, moving", 0),
+}
+_NOISE, _UNDER_NOISE, _AFTER = 0.3, "under noise", "after a change"
+
+
+@lru_cache(maxsize=4)
+def _drift_errors(study: StudyEvidence) -> dict[str, pd.DataFrame]:
+    """Return errors in percent against clean labels, by stream: a row for each (algorithm, seed)."""
+    named = study.cells[["key", "dataset", "noise", "algorithm", "seed"]]
+    rows = study.view.results.curves[["key", "t", "mistakes_clean"]].merge(named, on="key")
+    index, found = ["algorithm", "seed"], {}
+
+    def mistakes(dataset: str, noise: Noise, t: int) -> pd.Series[float]:
+        this = (rows["dataset"] == dataset) & (rows["noise"] == noise.slug) & (rows["t"] == t)
+        if not this.any():
+            raise NotThere(f"{study.name}: no curve of {dataset} has a point at {t:,} examples")
+        return rows[this].set_index(index)["mistakes_clean"]
+
+    for stream, (steady, changing, first) in _STREAMS.items():
+        n = int(rows["t"].max())
+        late = mistakes(changing, Noise(0.0), n)
+        early = mistakes(changing, Noise(0.0), first) if first else 0.0 * late
+        found[stream] = pd.DataFrame(
+            {
+                _UNDER_NOISE: 100 * mistakes(steady, Noise(_NOISE), n) / n,
+                _AFTER: 100 * (late - early) / (n - first),
+            }
+        )
+    return found
+
+
+@measure
+def _mean_errors(evidence: Evidence, column: str, names: Sequence[str]) -> Rows:
+    """Return mean errors over repetitions: a row per stream, a column per learner."""
+    found = _drift_errors(evidence["drift"])
+    means = {stream: errors[column].groupby("algorithm").mean() for stream, errors in found.items()}
+    return {f"{stream}:": {who: each[who] for who in names} for stream, each in means.items()}
+
+
+@measure
+def _ahead(evidence: Evidence, column: str, first: Sequence[str], others: Sequence[str]) -> Rows:
+    """Return by stream the upper end of the 95% interval of an error's difference, the largest of all pairs.
+
+    The differences are paired by repetition, first minus other; the intervals are Student's.
+    """
+    found = {}
+    for stream, errors in _drift_errors(evidence["drift"]).items():
+        own = {who: errors[column].xs(who) for who in (*first, *others)}
+        differences = (own[who] - own[other] for who in first for other in others)
+        found[stream] = {"": max(_upper(each) for each in differences)}
+    return found
+
+
+def _upper(values: pd.Series[float]) -> float:
+    return float(values.mean() + _half_width(values))
+
+
+def _half_width(values: pd.Series[float]) -> float:
+    """Return half of Student's 95% interval of a mean."""
+    return float(stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values)))
+
+
+def _clearly(column: str, first: Sequence[str], others: Sequence[str]) -> Question:
+    """Ask of each stream whether each of `first` has a smaller error than each other, beyond the interval."""
+    return Question(
+        _ahead(column, first, others),
+        at_most(0.0, ""),
+        f"largest upper end of the 95% intervals of the differences {column}, in points; then mean errors in "
+        "percent",
+        digits=2,
+        also=_mean_errors(column, (*first, *others)),
+    )
+
+
+@by_case("rank correlation of the error under noise and after a change, of the six second-order learners")
+def _apart(evidence: Evidence) -> Parts:
+    for stream, errors in _drift_errors(evidence["drift"]).items():
+        both = errors.groupby("algorithm").mean().loc[list(_SECOND_ORDER)]
+        found = float(stats.spearmanr(both[_UNDER_NOISE], both[_AFTER]).statistic)
+        yield {stream: found < 0}, f"{stream} {plain(found, 2)}"
+
+
+_FIRM, _QUICK = ("AROW", "SCW-I", "NHERD"), ("CW", "SOP")
+_DRIFT: Mapping[str, Check] = {
+    "drift-1": _clearly(_UNDER_NOISE, _FIRM, _QUICK),
+    "drift-2": _clearly(_AFTER, _QUICK, _FIRM),
+    "drift-3": _clearly(_UNDER_NOISE, ("NAROW",), _QUICK),
+    "drift-4": _clearly(_AFTER, ("NAROW",), ("AROW", "NHERD")),
+    "drift-5": _apart,
+}
+
+
+def _plane(evidence: Evidence) -> list[Block]:
+    panels = []
+    for stream, errors in _drift_errors(evidence["drift"]).items():
+        series = {}
+        for who in _LEARNERS:
+            both = [errors[column].xs(who) for column in (_UNDER_NOISE, _AFTER)]
+            (x, y), (dx, dy) = [float(each.mean()) for each in both], map(_half_width, both)
+            series[who] = [Estimate(x, y, y - dy, y + dy, x - dx, x + dx)]
+        panels.append((stream, series))
+    axis = Axis(x="error at 30% noise, steady, %", y="error after a change, %", zero=False)
+    return estimates_figure("plane", "Noise against drift", panels, axis)
+
+
+# --- tuning under noise
+
+_BUDGETS = (5, 20, 80)
+_DEFAULTS = "defaults"
+# The choices, by the column of points that judges.
+_JUDGES = {
+    "noisy labels": "mistakes",
+    "corrected for the noise": "corrected",
+    "clean labels": "mistakes_clean",
+    "hindsight": "test_mistakes",
+}
+_NOISY, _CORRECTED, _CLEAN, _HINDSIGHT = _JUDGES
+_ARMS = (_DEFAULTS, *_JUDGES)
+
+
+def _rates_by_class(noise: Noise) -> tuple[float, float]:
+    """Return the probabilities that a negative and that a positive label is flipped."""
+    spec = noise.spec
+    matrix = spec.get("matrix") if isinstance(spec, dict) else None
+    return (noise.rate, noise.rate) if matrix is None else (matrix[0][1], matrix[1][0])
+
+
+def _corrected(points: pd.DataFrame, noise: Noise) -> pd.Series[float]:
+    """Return unbiased estimates of the mistakes by clean labels, from counts by given labels.
+
+    N. Natarajan, I. S. Dhillon, P. Ravikumar, A. Tewari, "Learning with noisy labels", NIPS (2013), lemma 1.
+    """
+    flipped = _rates_by_class(noise)
+    right = np.stack(points["right_given"].tolist())
+    wrong = np.stack(points["occurred_given"].tolist()) - right
+    found = sum((1 - flipped[1 - k]) * wrong[:, k] - flipped[k] * right[:, k] for k in (0, 1))
+    # Rounded, so that equal estimates tie.
+    return pd.Series(np.round(found / (1 - sum(flipped)), 6), points.index)
+
+
+@lru_cache(maxsize=4)
+def _choices(study: StudyEvidence) -> dict[tuple[str, int], pd.DataFrame]:
+    """Return the test accuracies in percent by noise and budget, one column per arm.
+
+    A row is a (data set, algorithm, seed). Each repetition draws its own points of the grid, and smaller
+    budgets are the first of them. The defaults are the same with every budget.
+    """
+    cells = study.view.results.cells
+    cells = cells[cells["status"] == "ok"]
+    place = ["dataset", "algorithm", "seed"]
+    runs = cells[(cells["stage"] == "run") & cells["algorithm"].str.endswith(", default")]
+    runs = runs.assign(algorithm=runs["algorithm"].str.removesuffix(", default"))
+    tuned = cells[cells["stage"] == "tune"]
+    rows: dict[tuple[str, int], dict[tuple[str, str, int], dict[str, float]]] = {}
+    for noise in study.design.noise:
+        defaults = runs[runs["noise"] == noise.slug].set_index(place)["test_accuracy"].to_dict()
+        points = tuned[tuned["noise"] == noise.slug]
+        points = points.assign(corrected=_corrected(points, noise))
+        for which, grid in points.groupby(place):
+            [(name, values)] = json.loads(grid["grid"].iloc[0]).items()
+            grid = grid.set_index(pd.Index([json.loads(text)[name] for text in grid["params"]]))
+            key = cast("tuple[str, str, int]", which)
+            drawn = np.random.RandomState(key[2]).permutation(len(values))
+            for budget in _BUDGETS:
+                # Ties go to the smallest value.
+                few = grid.loc[[values[i] for i in sorted(drawn[:budget])]]
+                won = {arm: int(few[column].to_numpy().argmin()) for arm, column in _JUDGES.items()}
+                accuracies = {arm: 100 * few["test_accuracy"].iloc[i] for arm, i in won.items()}
+                rows.setdefault((noise.short, budget), {})[key] = {
+                    _DEFAULTS: 100 * defaults[key],
+                    **accuracies,
+                }
+    if not rows:
+        raise NotThere(f"{study.name}: no point of a grid was tested")
+    return {
+        choice: pd.DataFrame(found.values(), pd.MultiIndex.from_tuples(found, names=place))
+        for choice, found in rows.items()
+    }
+
+
+def _by_set(evidence: Evidence, noise: str, budget: int) -> pd.DataFrame:
+    """Return mean test accuracies by base set, a column per arm."""
+    return _choices(evidence["tuning"])[noise, budget].groupby("dataset").mean()
+
+
+def _noises(evidence: Evidence) -> list[str]:
+    return [noise.short for noise in evidence["tuning"].design.noise]
+
+
+@measure
+def _gains(evidence: Evidence, arm: str, over: str, end: int, noises: slice) -> Rows:
+    """Return the estimated gain of an arm over another (`end` 0), or an end of its interval (1, 2)."""
+    found = {}
+    for noise in _noises(evidence)[noises]:
+        sets = {budget: _by_set(evidence, noise, budget) for budget in _BUDGETS}
+        found[noise] = {
+            f"{budget} points": hodges_lehmann(each[arm] - each[over])[end] for budget, each in sets.items()
+        }
+    return found
+
+
+@measure
+def _made_up(evidence: Evidence) -> Rows:
+    """Return the share of what clean labels would add that the corrected risk adds, with noise by class."""
+    noise = _noises(evidence)[1]
+    means = {budget: _by_set(evidence, noise, budget).mean() for budget in _BUDGETS}
+    return {
+        noise: {
+            f"{budget} points": 100 * (each[_CORRECTED] - each[_NOISY]) / (each[_CLEAN] - each[_NOISY])
+            for budget, each in means.items()
+        }
+    }
+
+
+@measure
+def _larger_budgets(evidence: Evidence) -> Rows:
+    """Return what more points add if noisy labels judge them, in points of mean test accuracy."""
+    found = {}
+    for noise in _noises(evidence):
+        few, some, many = (_by_set(evidence, noise, budget)[_NOISY].mean() for budget in _BUDGETS)
+        found[noise] = {"5 to 20 points": some - few, "20 to 80 points": many - some}
+    return found
+
+
+def _same_choice(evidence: Evidence) -> Verdict:
+    uniform = _noises(evidence)[0]
+    found = _choices(evidence["tuning"])
+    choices = pd.concat([found[uniform, budget] for budget in _BUDGETS])
+    same = (choices[_NOISY] == choices[_CORRECTED]).sum()
+    return holds_if(same == len(choices), f"{same:,} of {len(choices):,} choices")
+
+
+_TUNING: Mapping[str, Check] = {
+    "tuning-1": Question(
+        _gains(_NOISY, _DEFAULTS, 1, slice(None)),
+        above(0.0),
+        "lower end of the 95% interval of the gain over defaults, in points",
+    ),
+    "tuning-2": Question(
+        _gains(_CLEAN, _NOISY, 0, slice(1)),
+        at_most(1.0, [f"{budget} points" for budget in _BUDGETS]),
+        "what clean labels add to noisy ones, in points (1 or less counts)",
+        digits=2,
+    ),
+    "tuning-3": _same_choice,
+    "tuning-4": Question(
+        _made_up(), above(75.0), "percent of what clean labels add to noisy ones that the corrected risk adds"
+    ),
+    "tuning-5": Question(
+        _larger_budgets(),
+        together(
+            at_most(0.25, "20 to 80 points"),
+            ahead_in([("5 to 20 points", "20 to 80 points")]),
+        ),
+        "points that more of the grid adds if noisy labels judge it (a quarter or less for the last step)",
+        digits=2,
+    ),
+    "tuning-6": Question(
+        _gains(_HINDSIGHT, _CLEAN, 0, slice(None)),
+        rises_with(),
+        "what hindsight adds to clean labels, in points",
+        digits=2,
+    ),
+}
+
+
+def _budgets_figure(evidence: Evidence) -> list[Block]:
+    panels = []
+    for noise in _noises(evidence):
+        series: dict[str, list[Estimate]] = {}
+        for budget in _BUDGETS:
+            each = _by_set(evidence, noise, budget)
+            for arm in (_CORRECTED, _CLEAN, _HINDSIGHT):
+                estimate = hodges_lehmann(each[arm] - each[_NOISY])
+                series.setdefault(arm, []).append(Estimate(budget, *estimate))
+        panels.append((f"{noise} label noise", series))
+    axis = Axis(x="points of the grid", y="points above noisy labels", zero=True, log_x=True)
+    title = "Test accuracy above that of the choice by noisy labels"
+    return [*estimates_figure("budgets", title, panels, axis), _accuracies(evidence)]
+
+
+def _accuracies(evidence: Evidence) -> Block:
+    rows = []
+    for noise in _noises(evidence):
+        for budget in _BUDGETS:
+            means = _by_set(evidence, noise, budget).mean()
+            choices = _choices(evidence["tuning"])[noise, budget]
+            spread = choices[_NOISY].groupby(["dataset", "algorithm"]).std().mean()
+            rows.append([noise, str(budget), *(number(means[arm]) for arm in _ARMS), number(spread)])
+    header = ["noise", "points", *_ARMS, "SD over repetitions, noisy labels"]
+    note = (
+        "Mean test accuracy in percent over base sets, learners and repetitions. The last column is the mean "
+        "standard deviation over repetitions, which choose their points and winners themselves."
+    )
+    return table_of("accuracies", "Test accuracy of each choice", header, rows, labels=2, note=note)
+
+
+OWN = {
+    each.name: each
+    for each in (
+        declared("slack", {"leads": _leads_figure}, _SLACK),
+        declared("noise-and-drift", {"plane": _plane}, _DRIFT),
+        declared("tuning-under-noise", {"budgets": _budgets_figure}, _TUNING),
+    )
+}
