@@ -134,7 +134,9 @@ def make(results: tuple[Path, ...], release: str | None, archives: Path | None, 
         click.echo(f"{entry.study}: {entry.cells:,} cells, {decimal(entry.bytes)}")
     shipped = sum(entry.bytes for entry in entries.values() if not entry.url)
     if shipped > MOST_BYTES:
-        raise InputError(f"{FOLDER}: {decimal(shipped)}, more than {decimal(MOST_BYTES)}: make archives")
+        raise InputError(
+            f"{FOLDER}: {decimal(shipped)}, more than {decimal(MOST_BYTES)}: give --archives and --url"
+        )
 
 
 if __name__ == "__main__":

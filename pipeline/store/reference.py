@@ -125,8 +125,8 @@ def read_index(folder: Path = FOLDER) -> ReferenceIndex:
     return ReferenceIndex(content["release"], studies, folder)
 
 
-# Largest size of the cells that come with the package.
-MOST_BYTES = 20_000_000
+# Largest size of the archives that come with the package, so that a wheel takes at most 3 MB.
+MOST_BYTES = 1_900_000
 # Points of a learning curve in a compact copy.
 POINTS = 10
 # Columns that a compact copy leaves out: where and when a cell ran, and times that no table shows.
