@@ -2,14 +2,14 @@
 
     python -m singlepass.workflows.reference results/quickstart results/projectron-small …
 
-makes compact copies of finished shipped studies, which `--base reference` reads. With ``--archives FOLDER
---url URL`` it writes an archive of each study instead, to be uploaded to URL.
+writes archives of the cells of finished shipped studies, which `--base reference` reads. With ``--archives
+FOLDER --url URL`` the archives are not part of the package, but to be uploaded to URL.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -27,7 +27,7 @@ from ..pipeline.store.reference import (
     MOST_BYTES,
     ReferenceIndex,
     ReferenceStudy,
-    checksum,
+    archive_name,
     compact_copy,
     read_index,
 )
@@ -96,7 +96,6 @@ def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: 
     if lacking:
         raise InputError(f"{results}: {lacking:,} of {len(keys):,} cells of {name} are missing: run it again")
     run = Store(str(results)).read_json("provenance.json")["runs"][-1]
-    place = index.folder / name
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / name
         documents = {
@@ -104,18 +103,15 @@ def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: 
             "plan.json": {"planned": len(keys), "data": plan.data_fingerprints},
         }
         cells = compact_copy(str(results), keys, made, documents)
-        size, digest = checksum(made)
-        if archives is not None:
-            files = [str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()]
-            pack(made, files, archives / f"{name}.zip")
-            size, digest = checksum(archives / f"{name}.zip")
-        else:
-            shutil.rmtree(place, ignore_errors=True)
-            shutil.copytree(made, place)
+        files = [path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()]
+        archive = (archives or index.folder) / archive_name(name)
+        pack(made, files, archive)
+    content = archive.read_bytes()
     packages = {each: run["packages"][each] for each in ("singlepass", "numba", "numpy")}
     versions = {"python": run["python"], **packages}
-    where = f"{url.rstrip('/')}/{name}.zip" if archives is not None else ""
-    return ReferenceStudy(name, cells, size, digest, str(run.get("git") or ""), versions, where)
+    where = f"{url.rstrip('/')}/{archive.name}" if archives is not None else ""
+    digest = hashlib.sha256(content).hexdigest()
+    return ReferenceStudy(name, cells, len(content), digest, str(run.get("git") or ""), versions, where)
 
 
 @click.command()
@@ -138,7 +134,9 @@ def make(results: tuple[Path, ...], release: str | None, archives: Path | None, 
         click.echo(f"{entry.study}: {entry.cells:,} cells, {decimal(entry.bytes)}")
     shipped = sum(entry.bytes for entry in entries.values() if not entry.url)
     if shipped > MOST_BYTES:
-        raise InputError(f"{FOLDER}: {decimal(shipped)}, more than {decimal(MOST_BYTES)}: make archives")
+        raise InputError(
+            f"{FOLDER}: {decimal(shipped)}, more than {decimal(MOST_BYTES)}: give --archives and --url"
+        )
 
 
 if __name__ == "__main__":

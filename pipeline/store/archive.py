@@ -1,7 +1,13 @@
-"""Pack the folder of a store, or a part of it, into one zip archive, and unpack an archive safely."""
+"""Pack the folder of a store, or a part of it, into one archive, and unpack an archive safely.
+
+It is a zip archive, or with the suffix ``.xz`` an uncompressed zip archive within an xz file. The second kind
+is smaller if files repeat each other, such as the keys of cells. It is in memory as a whole.
+"""
 
 from __future__ import annotations
 
+import io
+import lzma
 import re
 import shutil
 import zipfile
@@ -26,11 +32,15 @@ def pack(folder: Path, names: Iterable[str], to: Path) -> None:
     """Write files of a folder to an archive; raise InputError if it cannot be written."""
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(to, "w") as archive:
+        solid = to.suffix == ".xz"
+        content = io.BytesIO()
+        with zipfile.ZipFile(content if solid else to, "w") as archive:
             for name in sorted(names):
                 entry = zipfile.ZipInfo(name, _DATE)
-                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.compress_type = zipfile.ZIP_STORED if solid else zipfile.ZIP_DEFLATED
                 archive.writestr(entry, (folder / name).read_bytes())
+        if solid:
+            to.write_bytes(lzma.compress(content.getvalue(), preset=9 | lzma.PRESET_EXTREME))
     except OSError as error:
         raise InputError(f"{to}: cannot be written ({error.strerror or error})") from None
 
@@ -38,7 +48,7 @@ def pack(folder: Path, names: Iterable[str], to: Path) -> None:
 def unpack(archive: Path, folder: Path) -> None:
     """Unpack an archive into a new folder; raise InputError if it is damaged or contains other files."""
     try:
-        with zipfile.ZipFile(archive) as opened:
+        with zipfile.ZipFile(_decompressed(archive) if archive.suffix == ".xz" else archive) as opened:
             entries = opened.infolist()
             other = next((entry.filename for entry in entries if not _NAMES.fullmatch(entry.filename)), None)
             if other is not None:
@@ -49,9 +59,26 @@ def unpack(archive: Path, folder: Path) -> None:
                 path = folder / entry.filename
                 path.parent.mkdir(parents=True, exist_ok=True)
                 # Reads no more than the declared size, and compares the checksum.
-                with opened.open(entry) as source, path.open("xb") as target:
-                    shutil.copyfileobj(source, target)
+                with opened.open(entry) as member, path.open("xb") as target:
+                    shutil.copyfileobj(member, target)
     except FileNotFoundError:
         raise InputError(f"{archive}: no such archive") from None
-    except (OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+    except (
+        OSError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        lzma.LZMAError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise InputError(f"{archive}: damaged, or no archive of `singlepass submit` ({error})") from None
+
+
+def _decompressed(archive: Path) -> io.BytesIO:
+    """Return the content of an xz file, of which at most `_MOST_BYTES` are read."""
+    decompressor = lzma.LZMADecompressor()
+    content = decompressor.decompress(archive.read_bytes(), _MOST_BYTES)
+    if not decompressor.eof:
+        raise EOFError("incomplete, or too large")
+    return io.BytesIO(content)

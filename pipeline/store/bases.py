@@ -38,7 +38,7 @@ class Base:
         folders = [url]
         if url == REFERENCE:
             index = read_index()
-            self.name, folders = index.name, [str(index.place(entry)) for entry in index.present()]
+            self.name, folders = index.name, [str(index.fetch(entry.study)) for entry in index.present()]
         self._parts = [Parts(Folder(each), other_version=_OTHER_VERSION) for each in folders]
         if not any(part.names() for part in self._parts):
             raise InputError(

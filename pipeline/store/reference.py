@@ -1,14 +1,15 @@
 """Find the reference cells: results of shipped studies that come with the package or were downloaded.
 
-``reference_cells/index.json`` declares them. A small study is a folder next to it, which is a store with few
-columns and short curves (see `compact_copy`). A larger one is an archive of such a folder, with a URL, which
-`ReferenceIndex.fetch` downloads into the cache.
+``reference_cells/index.json`` declares them. A study is an archive of a store with few columns and short
+curves (see `compact_copy`). Archives of small studies are next to the index, others have a URL.
+`ReferenceIndex.fetch` unpacks an archive into the cache.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +39,7 @@ class ReferenceStudy:
 
     study: str
     cells: int
-    # Size and SHA-256 of its files in the order of their names, or of its archive if it has a URL.
+    # Size and SHA-256 of its archive.
     bytes: int
     sha256: str
     # The commit and the versions that computed the cells.
@@ -50,7 +51,7 @@ class ReferenceStudy:
 
 @dataclass(frozen=True)
 class ReferenceIndex:
-    """The reference cells of a release; `folder` has those that come with the package."""
+    """The reference cells of a release; `folder` has the archives that come with the package."""
 
     release: str
     studies: list[ReferenceStudy]
@@ -62,16 +63,15 @@ class ReferenceIndex:
         return f"{REFERENCE}-{self.release}"
 
     def place(self, entry: ReferenceStudy) -> Path:
-        """Return the folder of a study's cells, which may not have been downloaded."""
-        parent = data.cache_folder() / REFERENCE / self.release if entry.url else self.folder
-        return parent / entry.study
+        """Return the folder into which a study's archive is unpacked; it may not exist yet."""
+        return data.cache_folder() / REFERENCE / self.release / entry.sha256[:16] / entry.study
 
     def present(self) -> Iterator[ReferenceStudy]:
         """Yield the studies whose cells are on this machine."""
-        return (entry for entry in self.studies if self.place(entry).is_dir())
+        return (entry for entry in self.studies if not entry.url or self.place(entry).is_dir())
 
     def fetch(self, name: str) -> Path:
-        """Download the cells of a study unless they are here; return their folder.
+        """Unpack the cells of a study, and download them before if need be; return their folder.
 
         Raises InputError for an unknown study, or if the archive cannot be downloaded or is not the declared
         one.
@@ -81,16 +81,36 @@ class ReferenceIndex:
             raise InputError(f"reference {name!r}: no such study: {did_you_mean(name, entries)}")
         entry = entries[name]
         place = self.place(entry)
-        if entry.url and not place.is_dir():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            archive, reasons = data.retrieve(
-                f"{name}.zip", [data.mirrored(entry.url)], f"sha256:{entry.sha256}", place.parent
-            )
-            if archive is None:
-                raise InputError(f"reference {name!r}: the download failed ({'; '.join(reasons)})")
-            unpack(archive, place)
-            archive.unlink()
+        if place.is_dir():
+            return place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not entry.url:
+            _unpack_whole(self.folder / archive_name(name), place)
+            return place
+        archive, reasons = data.retrieve(
+            archive_name(name), [data.mirrored(entry.url)], f"sha256:{entry.sha256}", place.parent
+        )
+        if archive is None:
+            raise InputError(f"reference {name!r}: the download failed ({'; '.join(reasons)})")
+        _unpack_whole(archive, place)
+        archive.unlink(missing_ok=True)
         return place
+
+
+def _unpack_whole(archive: Path, place: Path) -> None:
+    """Unpack an archive into a new folder, unless another process is faster."""
+    with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
+        unpack(archive, Path(scratch) / place.name)
+        try:
+            os.rename(Path(scratch) / place.name, place)
+        except OSError:
+            if not place.is_dir():
+                raise
+
+
+def archive_name(study: str) -> str:
+    """Return the name of the archive of a study's cells."""
+    return f"{study}.zip.xz"
 
 
 def read_index(folder: Path = FOLDER) -> ReferenceIndex:
@@ -105,26 +125,14 @@ def read_index(folder: Path = FOLDER) -> ReferenceIndex:
     return ReferenceIndex(content["release"], studies, folder)
 
 
-def checksum(place: Path) -> tuple[int, str]:
-    """Return the size and SHA-256 of a file, or of all files of a folder in the order of their names."""
-    digest, size = hashlib.sha256(), 0
-    for path in [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file()):
-        content = path.read_bytes()
-        digest.update(content)
-        size += len(content)
-    return size, digest.hexdigest()
-
-
-# Largest size of the cells that come with the package.
-MOST_BYTES = 20_000_000
+# Largest size of the archives that come with the package, so that a wheel takes at most 3 MB.
+MOST_BYTES = 1_900_000
 # Points of a learning curve in a compact copy.
 POINTS = 10
 # Columns that a compact copy leaves out: where and when a cell ran, and times that no table shows.
 _LEFT_OUT = {"total_seconds", "started", "worker", "traceback", "attempts", "error"}
 # Rows with equal values next to each other take less space.
 _SORTED_BY = [(name, "ascending") for name in ("stage", "dataset", "algorithm", "noise", "params", "seed")]
-# Zstandard's densest usual level: the copy is written once and read often.
-_LEVEL = 19
 
 
 def compact_copy(source: str, keys: list[str], folder: Path, documents: dict[str, dict[str, Any]]) -> int:
@@ -139,8 +147,11 @@ def compact_copy(source: str, keys: list[str], folder: Path, documents: dict[str
     final = cells.filter(pc.equal(cells["stage"], "run"))["key"]
     curves = thinned(parts.table("curves", keys=final.to_pylist()), final)
     for within, table in (("cells", _few_columns(cells)), ("curves", _few_columns(curves, "fit_seconds"))):
-        names = [name for name in table.column_names if name not in ("key", "fit_seconds")]
-        content = to_parquet(table, compression_level=_LEVEL, use_dictionary=names)
+        # The archive is compressed as a whole.
+        encoding = {
+            field.name: "BYTE_STREAM_SPLIT" for field in table.schema if pa.types.is_integer(field.type)
+        }
+        content = to_parquet(table, compression="none", use_dictionary=False, column_encoding=encoding)
         (folder / within).mkdir(parents=True)
         (folder / within / "part-reference.parquet").write_bytes(content)
     for name, document in documents.items():

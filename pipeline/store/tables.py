@@ -95,10 +95,10 @@ def to_frame(table: pa.Table, schema: pa.Schema) -> pd.DataFrame:
     return frame
 
 
-def to_parquet(table: pa.Table, **options: Any) -> bytes:
+def to_parquet(table: pa.Table, *, compression: str = "zstd", **options: Any) -> bytes:
     """Return a table as the bytes of a Parquet file with checksums; `options` are those of pyarrow."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", write_page_checksum=True, **options)
+    pq.write_table(table, sink, compression=compression, write_page_checksum=True, **options)
     return add_checksum(sink.getvalue().to_pybytes())
 
 

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -387,6 +388,8 @@ def test_second_order_perceptron_scores_with_the_row_in_the_matrix():
 @pytest.mark.parametrize("C", [0.01, 1.0, 10.0])
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_passive_aggressive_equals_scikit_learn(variant, schedule, C, convert):
+    if C != 1.0 and sklearn.__version__.startswith("1.7."):
+        pytest.skip("scikit-learn 1.7 learns with C = 1, whatever eta0 is")
     X, y = noisy_stream(17, n=400, density=0.5)
     theirs = SGDClassifier(
         loss="hinge",

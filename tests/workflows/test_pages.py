@@ -1,15 +1,13 @@
-"""Test the pages of docs with generated tables, and README's example."""
+"""Test the pages of docs with generated tables, and what they say about the code."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from singlepass.learners.table import TABLE
-from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.pages import PAGES, learners_table, studies_table, written
 from singlepass.workflows.shipped import shipped_studies
 
@@ -29,35 +27,6 @@ def test_every_learner_and_every_study_has_a_row() -> None:
         (studies_table(), shipped_studies()),
     ):
         assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == list(names)
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/learners.md"])
-def test_examples_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    examples = re.findall(
-        r"^```python\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    assert len(examples) == 1
-    exec(compile(examples[0], page, "exec"), {})
-    assert capsys.readouterr().out
-
-
-def test_examples_of_deployment_run(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("river")
-    monkeypatch.chdir(tmp_path)
-    for example in re.findall(
-        r"^```python\n(.*?)^```", (DOCS / "deploy.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
-    ):
-        exec(compile(example, "deploy.md", "exec"), {})
-    assert capsys.readouterr().out == "True\nAccuracy: 88.40%\n"
-
-
-def test_the_study_of_the_readme_is_valid() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    [study] = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    found = parse_study(tomllib.loads(study))
-    assert [algorithm.grid.keys() for algorithm in found.algorithms] == [{"r"}, {"C"}]
 
 
 def test_the_architecture_names_every_folder_and_existing_files() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.server
 import json
+import lzma
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -24,7 +26,7 @@ from singlepass.pipeline.store.reference import (
     MOST_BYTES,
     POINTS,
     ReferenceIndex,
-    checksum,
+    archive_name,
     read_index,
 )
 from singlepass.pipeline.store.schema import SCHEMA_VERSION
@@ -46,7 +48,7 @@ LARGE = {entry.study for entry in read_index().studies if entry.cells > 10_000}
     "study", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in STUDIES]
 )
 def test_the_present_code_names_the_cells(study: str) -> None:
-    base = Base(str(FOLDER / study))
+    base = Base(str(read_index().fetch(study)))
     # The fingerprints in the reference stand for data that are not here or not parsed.
     lost = reference.unnamed(base, reference.plan_with(base, study))
     assert not lost, (
@@ -57,13 +59,18 @@ def test_the_present_code_names_the_cells(study: str) -> None:
 
 def test_the_index_declares_what_is_there() -> None:
     index = read_index()
-    assert {path.name for path in FOLDER.iterdir() if path.is_dir()} == set(STUDIES)
+    assert {path.name for path in FOLDER.iterdir()} == {"index.json", *map(archive_name, STUDIES)}
     for entry in index.studies:
         if not entry.url:
-            place = index.place(entry)
-            assert (entry.bytes, entry.sha256) == checksum(place), f"{place}: make it again (CONTRIBUTING.md)"
-            assert len(Base(str(place)).keys) == entry.cells
+            archive = FOLDER / archive_name(entry.study)
+            assert described(archive) == (entry.bytes, entry.sha256), "make it again (CONTRIBUTING.md)"
+            assert len(Base(str(index.fetch(entry.study))).keys) == entry.cells
     assert sum(entry.bytes for entry in index.studies if not entry.url) <= MOST_BYTES
+
+
+def described(archive: Path) -> tuple[int, str]:
+    content = archive.read_bytes()
+    return len(content), hashlib.sha256(content).hexdigest()
 
 
 def test_a_shipped_study_takes_all_its_cells_from_the_reference(tmp_path: Path) -> None:
@@ -76,7 +83,8 @@ def test_a_shipped_study_takes_all_its_cells_from_the_reference(tmp_path: Path) 
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReferenceIndex:
-    """Return an empty index in another folder."""
+    """Return an empty index in another folder, with another cache."""
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "reference_cells"
     folder.mkdir()
     content = {"release": "2000.01", "schema": SCHEMA_VERSION, "studies": []}
@@ -117,8 +125,7 @@ def test_a_copy_has_all_cells_and_short_curves(tmp_path: Path, index: ReferenceI
     whole = finished(tmp_path / "whole")
     made([str(whole)])
     [entry] = reference.read_index().studies
-    place = index.folder / "quickstart"
-    assert (entry.bytes, entry.sha256) == checksum(place)
+    assert (entry.bytes, entry.sha256) == described(index.folder / archive_name("quickstart"))
     out = tmp_path / "out"
     summary = run_study(reference.find_study("")[0], str(out), progress=Silent(), bases=["reference"])
     assert (summary.computed, summary.from_bases) == (0, {"reference-2000.01": entry.cells})
@@ -155,7 +162,7 @@ def test_unfinished_results_are_not_added(tmp_path: Path, index: ReferenceIndex,
     run_study(study.model_copy(update={"seeds": [0]}), str(tmp_path / "part"), progress=Silent())
     with pytest.raises(InputError, match=r"6 of 33 cells of quickstart are missing: run it again"):
         made([str(tmp_path / "part")])
-    assert not (index.folder / "quickstart").exists()
+    assert [path.name for path in index.folder.iterdir()] == ["index.json"]
 
 
 @pytest.fixture
@@ -184,20 +191,21 @@ def test_an_archive_is_downloaded_and_verified(
 ) -> None:
     url, served = server
     made([str(finished(tmp_path / "whole")), "--archives", str(served), "--url", url])
-    monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SINGLEPASS_MIRROR", raising=False)
     declared = reference.read_index()
     [entry] = declared.studies
-    assert entry.url == f"{url}/quickstart.zip"
+    assert entry.url == f"{url}/quickstart.zip.xz"
     with pytest.raises(InputError, match=r"^base reference: no results here"):
         Base("reference")
-    content = (served / "quickstart.zip").read_bytes()
-    (served / "quickstart.zip").write_bytes(content[:-1])
+    content = (served / "quickstart.zip.xz").read_bytes()
+    (served / "quickstart.zip.xz").write_bytes(content[:-1])
     with pytest.raises(InputError, match=r"the download failed \(.*does not have the checksum"):
         declared.fetch("quickstart")
-    (served / "quickstart.zip").write_bytes(content)
+    (served / "quickstart.zip.xz").write_bytes(content)
     place = declared.fetch("quickstart")
-    assert place == tmp_path / "cache/reference/2000.01/quickstart" == declared.fetch("quickstart")
+    assert place == declared.fetch("quickstart")
+    assert place.is_relative_to(tmp_path / "cache/reference/2000.01")
+    assert [path.name for path in place.parent.iterdir()] == ["quickstart"]
     assert len(Base("reference").keys) == entry.cells
     with pytest.raises(InputError, match="reference 'quickstrat': no such study: did you mean 'quickstart'"):
         declared.fetch("quickstrat")
@@ -221,13 +229,19 @@ def test_an_archive_with_other_files_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"bad\.zip: contains '.*', which no archive of results has"):
             archive.unpack(tmp_path / "bad.zip", tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    (tmp_path / "bad.zip").write_bytes(b"PK")
-    with pytest.raises(InputError, match=r"bad\.zip: damaged, or no archive"):
-        archive.unpack(tmp_path / "bad.zip", tmp_path / "out")
+    whole = lzma.compress((tmp_path / "bad.zip").read_bytes())
+    for name, content in (("bad.zip", b"PK"), ("bad.zip.xz", b"PK"), ("bad.zip.xz", whole[:-1])):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=rf"{name}: damaged, or no archive"):
+            archive.unpack(tmp_path / name, tmp_path / "out")
+    (tmp_path / "bad.zip.xz").write_bytes(whole)
+    with pytest.raises(InputError, match=r"bad\.zip\.xz: contains 'other\.json'"):
+        archive.unpack(tmp_path / "bad.zip.xz", tmp_path / "out")
 
 
 def test_the_command_lists_the_studies(singlepass: Call) -> None:
     listed = singlepass("reference", "list")
     assert listed.returncode == 0
     assert all(study in listed.stdout for study in STUDIES)
-    assert singlepass("reference", "fetch", "quickstart").stdout.strip() == str(FOLDER / "quickstart")
+    place = Path(singlepass("reference", "fetch", "quickstart").stdout.strip())
+    assert (place / "study.json").is_file()

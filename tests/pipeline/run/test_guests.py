@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 
 from singlepass.learners.guests import names
 from singlepass.pipeline import data
@@ -62,6 +63,8 @@ def rows(*algorithms: dict[str, Any], **study: Any) -> list[dict[str, Any]]:
 def test_sgd_is_our_passive_aggressive_mistake_by_mistake(
     C: float, study: dict[str, Any], tmp_path: Path
 ) -> None:
+    if C != 1.0 and sklearn.__version__.startswith("1.7."):
+        pytest.skip("scikit-learn 1.7 learns with C = 1, whatever eta0 is")
     if study.get("dataset"):
         study = {"dataset": sparse_file(tmp_path / "sparse.svm")}
     theirs = {"loss": "hinge", "learning_rate": "pa1", "eta0": C, "alpha": 0.0, "fit_intercept": False}

@@ -26,7 +26,7 @@ def test_fdu(pack: Pack) -> None:
     table = reviews.fdu_sentiment([path], "books")
     # The training file first, in any order of the archive.
     assert table.y.tolist() == [0, 1, 1]
-    assert table.X[1].sum() == 3  # good, good, "good good": punctuation is no word
+    assert table.X[[1]].sum() == 3  # good, good, "good good": punctuation is no word
     domains = reviews.fdu_domains([path], ("books", "kitchen"))
     assert domains.classes == ("books", "kitchen")
     assert domains.y.tolist() == [0, 0, 0, 1, 1]

@@ -103,7 +103,8 @@ def test_of_many_classes_alike_none_is_rare() -> None:
 )
 def test_streams_that_end_before_a_label_comes_are_named(delay: int, judging: int | None, said: bool) -> None:
     results = counted(small(), delay=delay)
-    results = replace(results, cells=results.cells.assign(n_examples=1000, counted_from=judging))
+    counted_from = np.nan if judging is None else judging
+    results = replace(results, cells=results.cells.assign(n_examples=1000, counted_from=counted_from))
     found = [text for text in notes(StudyView(results)) if text.startswith("No label comes")]
     assert bool(found) == said
     if said:
