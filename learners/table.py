@@ -355,7 +355,7 @@ TABLE = (
         "Krauth, Mézard 1987; Li et al. 2002 (PAUM); voted: Freund & Schapire 1999; Khardon, Wachman 2007",
         '`tau_plus`, `tau_minus`, `eta`, `output` ("last", "average", "longest", "voted"), '
         "`alpha_bound`, `lam`, `class_weight`",
-        # The options that exist for two classes only have tests of their own.
+        # The options that exist for two classes only are tested separately.
         variants=({}, {"output": "average"}),
         golden={"margin_perceptron_tau1.ref": {}, "mc_margin_perceptron_tau1.ref": {},
                 "paum_tau1_0.1.ref": {"tau_minus": 0.1},

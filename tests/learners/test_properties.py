@@ -389,7 +389,7 @@ def test_second_order_perceptron_scores_with_the_row_in_the_matrix():
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_passive_aggressive_equals_scikit_learn(variant, schedule, C, convert):
     if C != 1.0 and sklearn.__version__.startswith("1.7."):
-        pytest.skip("scikit-learn 1.7 learns with C = 1, whatever eta0 is")
+        pytest.skip("scikit-learn 1.7 ignores eta0 and learns with C = 1")
     X, y = noisy_stream(17, n=400, density=0.5)
     theirs = SGDClassifier(
         loss="hinge",

@@ -60,7 +60,7 @@ class Paper:
     checks: Mapping[str, Check]
     # What a reader must know about the repetition: opening words and a sentence each.
     remarks: Sequence[tuple[str, str]] = ()
-    # Whether these are our own studies: then the claims are ours, and no number is printed elsewhere.
+    # Whether these are our own studies: then the claims are ours and have no printed numbers to compare with.
     own: bool = False
 
 

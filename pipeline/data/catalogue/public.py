@@ -122,7 +122,7 @@ class PublicSet:
     def read(self, paths: Sequence[Path], *, verify: bool = True) -> Table:
         """Read the files and compare them with the published declaration.
 
-        `verify` also compares the content with `fingerprints`, unless there are none or all files have the
+        `verify` also compares the content with `fingerprints`, unless these are empty or all files have the
         public checksum. Raises InputError if a file is damaged, cut short, or not the public one.
         """
         table = self.parse(paths)

@@ -64,7 +64,7 @@ def test_sgd_is_our_passive_aggressive_mistake_by_mistake(
     C: float, study: dict[str, Any], tmp_path: Path
 ) -> None:
     if C != 1.0 and sklearn.__version__.startswith("1.7."):
-        pytest.skip("scikit-learn 1.7 learns with C = 1, whatever eta0 is")
+        pytest.skip("scikit-learn 1.7 ignores eta0 and learns with C = 1")
     if study.get("dataset"):
         study = {"dataset": sparse_file(tmp_path / "sparse.svm")}
     theirs = {"loss": "hinge", "learning_rate": "pa1", "eta0": C, "alpha": 0.0, "fit_intercept": False}

@@ -1,4 +1,4 @@
-"""Our own studies of noise: what we say of each, asked of its stored results, and one figure each."""
+"""State sentences about our own studies of noise as predicates on their results, with one figure each."""
 
 from __future__ import annotations
 
