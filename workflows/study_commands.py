@@ -275,7 +275,8 @@ def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: fl
     found = verified(archive, cells=cells, seed=drawn, seconds=seconds, memory=memory, trusted=trust)
     for line in found.problems:
         click.echo(line, err=True)
-    told = f"{len(found.problems):,} differences" if found.problems else "all counts are equal"
+    n = len(found.problems)
+    told = f"{n:,} difference{'s' if n > 1 else ''}" if n else "all counts are equal"
     sample = f"{len(found.sample):,} of {found.cells:,} cells computed again (--seed {drawn})"
     click.echo(f"{found.study}: {sample}: {told}")
     sys.exit(1 if found.problems else 0)
