@@ -52,6 +52,8 @@ html_sidebars = {"index": []}
 html_copy_source = False
 html_show_sourcelink = False
 html_extra_path = ["_generated/extra"]
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 
 def setup(app):

@@ -139,17 +139,19 @@ def _against(comparison: Comparison, first: list[str]) -> str:
     rest = [str(name) for name in comparison.mean_ranks.index if name != first[0]]
     beaten = comparison.beaten
     if not beaten:
-        return "; it is not significantly better than any other algorithm"
+        return "; tests and ranks do not agree that it is better than any other algorithm"
     if len(beaten) == len(rest):
         return (
-            "; the difference is significant" if len(rest) == 1 else "; significantly better than all others"
+            "; the difference is significant"
+            if len(rest) == 1
+            else "; by tests and ranks alike better than all others"
         )
     if len(beaten) <= 3:
-        return f"; significantly better than {enumerate_names(beaten)} only"
+        return f"; by tests and ranks alike better than {enumerate_names(beaten)} only"
     spared = [name for name in rest if name not in beaten]
     if len(spared) <= 3:
-        return f"; significantly better than all others but {enumerate_names(spared)}"
-    return f"; significantly better than {len(beaten)} of the {len(rest)} others"
+        return f"; by tests and ranks alike better than all others but {enumerate_names(spared)}"
+    return f"; by tests and ranks alike better than {len(beaten)} of the {len(rest)} others"
 
 
 def headline(comparisons: Sequence[Comparison]) -> str:
