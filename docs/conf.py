@@ -43,12 +43,13 @@ html_title = "singlepass"
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 5,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": []}
+# These have no pages below them.
+html_sidebars = {"index": [], "which": []}
 html_copy_source = False
 html_show_sourcelink = False
 html_extra_path = ["_generated/extra"]
