@@ -1,11 +1,17 @@
-"""Compare ranks and tests with the packages autorank and scikit-posthocs, if they are installed."""
+"""Compare ranks and tests with other packages.
+
+baycomp comes with the extra `test`; autorank and scikit-posthocs are the dependency group `oracles`, and
+their tests are skipped without it.
+"""
 
 from __future__ import annotations
 
+import baycomp
 import numpy as np
 import pandas as pd
 import pytest
 
+from singlepass.pipeline.analysis.bayes import signed_rank_posterior
 from singlepass.pipeline.analysis.friedman import friedman, nemenyi_difference
 from singlepass.pipeline.analysis.pairwise import wilcoxon_holm
 from singlepass.pipeline.analysis.ranks import block_ranks
@@ -46,3 +52,18 @@ def test_autorank_has_the_same_ranks_difference_and_p() -> None:
         assert found.rankdf["meanrank"].to_dict() == pytest.approx(ranks.mean().to_dict())
         assert found.cd == pytest.approx(nemenyi_difference(table.shape[1], len(table)), abs=1e-3)
         assert found.pvalue == pytest.approx(friedman(ranks).chi2_p, rel=1e-9)
+
+
+def test_baycomp_has_the_same_posterior_of_signed_ranks() -> None:
+    # (shift, scale, base sets, region of equivalence); the last has ties, and differences of exactly 0.
+    cases = [(0.0, 0.004, 15, 0.01), (0.01, 0.02, 15, 0.01), (-0.02, 0.02, 6, 0.01), (0.03, 0.01, 30, 0.02)]
+    rng = np.random.RandomState(1)
+    samples = [(shift + scale * rng.standard_normal(n), rope) for shift, scale, n, rope in cases]
+    samples.append((np.array([0.0, 0.0, 0.02, 0.02, -0.02, 0.04, 0.01, 0.03]), 0.01))
+    for gains, rope in samples:
+        # In baycomp's left region the first argument is larger.
+        left, equal, right = baycomp.SignedRankTest(
+            gains, np.zeros(len(gains)), rope=rope, nsamples=5000, random_state=0
+        ).probs()
+        ours = signed_rank_posterior({("A", "B"): gains}, rope)["A", "B"]
+        assert (ours.better, ours.equal, ours.worse) == pytest.approx((left, equal, right), abs=0.03)
