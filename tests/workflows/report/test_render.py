@@ -217,7 +217,7 @@ def test_one_of_everything(tmp_path: Path) -> None:
     )
     page, markdown = render(results, tmp_path)
     assert "AROW is the only algorithm, so there is nothing to compare." in markdown
-    assert "no significance test is made" in markdown
+    assert "no significance test is made over data sets" in markdown
     assert "seeds are repetitions" not in markdown
     assert "judged by online error against the clean labels" in markdown
     assert "accuracy" not in page.ids
@@ -233,7 +233,7 @@ def test_one_data_set_has_a_leader_and_no_test(tmp_path: Path) -> None:
     page, markdown = render(results, tmp_path)
     assert re.search(r"has the best test accuracy \(\d\d\.\d%\), followed by", markdown)
     assert "with one data set no difference can be tested" in markdown
-    assert "no significance test is made" in markdown
+    assert "no significance test is made over data sets" in markdown
     assert "The 6 seeds are repetitions on the same data set" in markdown
     assert headings(markdown)[:2] == ["Ranks", "Test accuracy"]
     assert "significance" not in page.ids

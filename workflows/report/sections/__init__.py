@@ -9,12 +9,26 @@ from collections.abc import Callable
 
 from ..page.blocks import Section
 from ..page.view import StudyView
-from . import cost, curves, data, provenance, rankings, ranks, resets, scores, solutions, support_sets, tuning
+from . import (
+    cost,
+    curves,
+    data,
+    one_stream,
+    provenance,
+    rankings,
+    ranks,
+    resets,
+    scores,
+    solutions,
+    support_sets,
+    tuning,
+)
 
 # In reading order. A section that returns None is left out.
 SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
     ranks.section,
     ranks.significance,
+    one_stream.section,
     rankings.section,
     rankings.groups,
     scores.metrics,

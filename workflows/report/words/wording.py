@@ -198,8 +198,7 @@ def why_no_test(design: Design) -> str:
     seeds = design.repetitions
     text = (
         "The study has one data set, so these are its ranks, not means of ranks, and no significance test is "
-        "made: such tests ask whether algorithms differ from data set to data set, and take data sets as "
-        "their sample."
+        "made over data sets: such tests ask whether algorithms differ from data set to data set."
     )
     if seeds > 1:
         text += (

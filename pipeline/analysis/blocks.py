@@ -1,0 +1,100 @@
+"""Compare algorithms on one stream, by their errors in consecutive blocks of its rows.
+
+Tests over data sets say nothing about a single stream. Here its blocks take the place of data sets: they are
+paired, since all algorithms predict the same rows. A test of single rows (McNemar's) would take each row for
+an independent trial; it rejects too often on streams (A. Bifet, G. De Francisci Morales, J. Read, G. Holmes,
+B. Pfahringer, KDD 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..noise import Noise
+from .curves import CellCurves
+from .pairwise import PairTest, wilcoxon_holm
+
+# Fewer blocks leave little to find: of five algorithms, 10 blocks allow p = 0.02 after Holm's correction.
+FEWEST_BLOCKS = 10
+# Steps of a curve are joined to at most this many blocks, and to blocks of at least this many rows: rows of
+# long blocks depend less on those of others, and their errors tie less often.
+_MOST_BLOCKS, _LEAST_ROWS = 50, 30
+
+
+@dataclass(frozen=True)
+class BlockTest:
+    """The test of one algorithm against the leader of a stream, the one with the fewest errors."""
+
+    leader: str
+    algorithm: str
+    # Number of blocks, and of rows in each.
+    blocks: int
+    rows: int
+    # The signed-rank test and effect of leader minus algorithm, in error rate; Holm's correction counts all
+    # pairs of algorithms.
+    test: PairTest
+    # Correlation of the difference in one block with that in the next; NaN if the difference is constant.
+    # Where it is well above 0, blocks are not independent and p-values are too small.
+    correlation: float
+
+
+def block_errors(
+    curves: CellCurves, dataset: str, noise: Noise, algorithms: Sequence[str], column: str = "mistakes_clean"
+) -> pd.DataFrame:
+    """Return the error rate in each block of a stream: a row per block, a column per algorithm.
+
+    Blocks are the steps of the learning curves, or several steps each, and rates are means over seeds.
+    `column` counts the mistakes so far. The index has the number of examples at the end of each block. The
+    table is empty unless all curves have the same equal steps and make at least `FEWEST_BLOCKS`.
+    """
+    found: dict[str, NDArray[np.float64]] = {}
+    ends: NDArray[np.float64] | None = None
+    for algorithm in algorithms:
+        series = curves.series(dataset, noise, algorithm, column, "t")
+        for t, mistakes in series:
+            ends = t if ends is None else ends
+            if not np.array_equal(t, ends):
+                return pd.DataFrame()
+            found[algorithm] = found.get(algorithm, np.zeros(len(t))) + mistakes / len(series)
+    if ends is None or np.ptp(np.diff(ends, prepend=0.0)) > 1.0:
+        return pd.DataFrame()
+    steps = max(-(-len(ends) // _MOST_BLOCKS), int(-(-_LEAST_ROWS // ends[0])))
+    if len(ends) // steps < FEWEST_BLOCKS:
+        return pd.DataFrame()
+    picked = slice(steps - 1, None, steps)
+    rows = np.diff(ends[picked], prepend=0.0)
+    rates = {name: np.diff(sums[picked], prepend=0.0) / rows for name, sums in found.items()}
+    return pd.DataFrame(rates, index=ends[picked])
+
+
+def leader_tests(errors: pd.DataFrame) -> list[BlockTest]:
+    """Test the algorithm of the fewest errors against each other one; `errors` is from `block_errors`.
+
+    The others come by their errors. The result is empty for fewer than two algorithms.
+    """
+    order = list(errors.mean().sort_values(kind="stable").index)
+    tests = {(each.first, each.second): each for each in wilcoxon_holm(errors[order], order, "lower")}
+    gaps = {name: (errors[order[0]] - errors[name]).to_numpy() for name in order[1:]}
+    return [
+        BlockTest(
+            leader=order[0],
+            algorithm=name,
+            blocks=len(errors),
+            rows=round(float(errors.index[0])),
+            test=tests[order[0], name],
+            correlation=_correlation(gap),
+        )
+        for name, gap in gaps.items()
+    ]
+
+
+def _correlation(values: NDArray[np.float64]) -> float:
+    """Return the correlation of each value with the next one."""
+    centred = values - values.mean()
+    total = float(centred @ centred)
+    return float(centred[:-1] @ centred[1:]) / total if total > 0.0 else np.nan

@@ -1,0 +1,105 @@
+"""Report tests on single streams, by blocks of rows, where there are too few data sets for other tests."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from ....pipeline.analysis.blocks import BlockTest, block_errors, leader_tests
+from ....pipeline.analysis.comparison import ALPHA
+from ..page.blocks import Section, Text
+from ..page.table import tabulate
+from ..page.view import StudyView
+from ..words.wording import p_value, percent
+
+_METHOD = (
+    "Here the rows of each stream are cut into equal blocks, and Wilcoxon's signed-rank test compares the "
+    "errors of the leader with those of each other algorithm, block by block. It answers whether the leader "
+    "errs less on this stream, not whether it would on others. Neighboring blocks should not resemble each "
+    "other: where the last column is well above 0, p-values are too small."
+)
+_SHORT = (
+    "Tests on single streams need learning curves with equal steps, at least 10 blocks of 30 rows: set "
+    "checkpoints = 30 in the study, for example."
+)
+
+
+def section(view: StudyView) -> Section | None:
+    """Test the leader of each stream against the others.
+
+    None for studies with other protocols, with one algorithm, or with enough data sets for tests over them.
+    """
+    cells = view.finished
+    streams = set(cells.loc[cells["protocol"] == "prequential", "dataset"])
+    if not streams or len(view.design.algorithms) < 2:
+        return None
+    if any(c.pairs and c.smallest_p <= ALPHA for c in view.comparisons):
+        return None
+    given = view.metric.name == "online_error"
+    column = "mistakes" if given else "mistakes_clean"
+    found = [
+        (dataset, noise, test)
+        for dataset in view.design.datasets
+        if dataset in streams
+        for noise in view.design.noise
+        for test in leader_tests(block_errors(view.curves, dataset, noise, view.design.algorithms, column))
+    ]
+    if not found:
+        return Section("one-stream", "Tests on single streams", [Text(_SHORT, "soft")])
+    header = ["data set", "noise", "leader", "algorithm", "difference", "p (Holm)", "blocks", "correlation"]
+    texts = [
+        (dataset, noise.short, test.leader, test.algorithm, *_texts(test)) for dataset, noise, test in found
+    ]
+    table = tabulate(
+        pd.DataFrame(texts, columns=header),
+        "blocks",
+        "The leader of each stream against the others, by blocks of rows",
+        bold=[[False] * 5 + [test.test.p_holm <= ALPHA] + [False] * 2 for *_, test in found],
+        labels=4,
+        note="Difference: Hodges–Lehmann estimate of the leader's error minus the other's, points, with the "
+        "95% interval of Wilcoxon's signed-rank test; p is corrected for all pairs of algorithms on the "
+        "stream. "
+        f"Blocks: how many the leader wins, ties, loses. Bold: significant at {percent(ALPHA)}. Correlation: "
+        f"of the difference in one block with that in the next. Mistakes count against the "
+        f"{'given' if given else 'clean'} labels; means over seeds.",
+        data=pd.DataFrame([_numbers(dataset, noise.slug, test) for dataset, noise, test in found]),
+        show="long",
+    )
+    return Section("one-stream", "Tests on single streams", [Text(_METHOD, "soft"), table])
+
+
+def _texts(found: BlockTest) -> list[str]:
+    test = found.test
+    effect = f"{100 * test.effect:+.2f}"
+    if math.isfinite(test.low):
+        effect += f" ({100 * test.low:+.2f} to {100 * test.high:+.2f})"
+    share = f"{found.correlation:+.2f}" if math.isfinite(found.correlation) else "–"
+    blocks = f"{test.wins}–{test.ties}–{test.losses}"
+    return [
+        *(text.replace("-", "−") for text in (effect, p_value(test.p_holm))),
+        blocks,
+        share.replace("-", "−"),
+    ]
+
+
+def _numbers(dataset: str, noise: str, found: BlockTest) -> dict[str, object]:
+    test = found.test
+    return {
+        "dataset": dataset,
+        "noise": noise,
+        "leader": found.leader,
+        "algorithm": found.algorithm,
+        "blocks": found.blocks,
+        "rows": found.rows,
+        "wins": test.wins,
+        "ties": test.ties,
+        "losses": test.losses,
+        "effect": test.effect,
+        "low": test.low,
+        "high": test.high,
+        "W": test.statistic,
+        "p": test.p,
+        "p_holm": test.p_holm,
+        "correlation": found.correlation,
+    }
