@@ -65,6 +65,8 @@ class StudyOutline:
     covariances: dict[str, int]
     # Bytes of the models of a grid that a thread has at a time, by a text that names algorithm and data set.
     grids: dict[str, int]
+    # Warnings of features whose scales differ, by the label of their data set.
+    scales: Mapping[str, str]
     # The error with which a run would stop before its first cell; empty if it can start.
     refusal: str
 
@@ -118,6 +120,7 @@ def outline(
         finished,
         _covariances(study, plan, outlooks),
         _grids(study, plan, outlooks),
+        data.scales_apart(plan.here),
         refusal,
     )
 
@@ -253,7 +256,14 @@ def show_outline(found: StudyOutline) -> None:
     if found.finished.from_bases:
         put(f"{_from_bases(found)}\n")
     _show_data(found)
-    for line in (*_memory(found), *_random_reads(found), *_time(found), *_missing(found), *_budgets(found)):
+    for line in (
+        *_memory(found),
+        *_random_reads(found),
+        *_scales(found),
+        *_time(found),
+        *_missing(found),
+        *_budgets(found),
+    ):
         put(line)
 
 
@@ -325,6 +335,11 @@ def _random_reads(found: StudyOutline) -> Iterator[str]:
                 f"{decimal(memory)}, and a shuffled order reads the disk at random, row by row: set "
                 'order = "given"'
             )
+
+
+def _scales(found: StudyOutline) -> Iterator[str]:
+    for label, text in found.scales.items():
+        yield f"scales   {label}: {text}"
 
 
 def _time(found: StudyOutline) -> Iterator[str]:

@@ -42,6 +42,7 @@ from .resolve import (
     main_name,
     notes,
     open_stream,
+    scales_apart,
     standardised,
     task_classes,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "pins_of",
     "receive",
     "retrieve",
+    "scales_apart",
     "standardised",
     "stream_blocks",
     "stream_rows",

@@ -32,9 +32,10 @@ from .tables.features import (
     fit_features,
     raw_options,
     scaled_online,
+    typical_sizes,
 )
 from .tables.options import Options, Value
-from .tables.stream import Rows, Stream
+from .tables.stream import Rows, Stream, is_sparse
 from .tables.tasks import TaskRef, derive, task_codes
 
 # The declarations of each kind, and the source class for them.
@@ -299,6 +300,41 @@ def notes(ref: TaskRef) -> tuple[str, ...]:
     """Return notes on how the features of a task were made, one line each."""
     source, options = _opened(ref)
     return source.notes(options)
+
+
+# Features whose typical sizes differ by a larger factor are reported.
+_FAR_APART = 1000
+
+
+def scales_apart(refs: Iterable[TaskRef]) -> dict[str, str]:
+    """Return a warning for each data set with features of very different scales, by its label in results.
+
+    Data that are drawn, standardised or not here are left out; the others are opened.
+    """
+    found: dict[str, str] = {}
+    for ref in {(ref.source, ref.options): ref for ref in refs}.values():
+        source, options = _opened(ref)
+        raw = not (source.is_drawn or options.get("standardize"))
+        if ref.parent not in found and raw and source.is_here(options, parsed=True):
+            found[ref.parent] = _scales_apart(ref)
+    return {label: text for label, text in found.items() if text}
+
+
+@functools.lru_cache(maxsize=1024)
+def _scales_apart(ref: TaskRef) -> str:
+    """Return the warning for the data set of a task, "" if its features are alike in scale or all zero."""
+    X = open_stream(ref).X
+    sizes = typical_sizes(X)
+    if np.isnan(sizes).all():
+        return ""
+    least, most = int(np.nanargmin(sizes)), int(np.nanargmax(sizes))
+    if sizes[most] <= _FAR_APART * sizes[least]:
+        return ""
+    remedy = "dense = true and standardize = true" if is_sparse(X) else "standardize = true"
+    return (
+        f"features differ in scale: non-zero values of feature {most + 1} are about {sizes[most]:.3g}, those "
+        f"of feature {least + 1} about {sizes[least]:.3g}, so results depend on units; set {remedy}"
+    )
 
 
 def classes_alike(ref: TaskRef) -> tuple[str, ...]:

@@ -15,6 +15,9 @@ from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows import planning
 from singlepass.workflows.planning import outline
+from singlepass.workflows.report.page.blocks import Listing
+from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.opening import opening
 from singlepass.workflows.running import trials
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.shipped import find_study
@@ -295,6 +298,49 @@ def test_the_memory_of_grids_that_are_read_together_is_named(
     assert (
         f"models of a grid, in each thread: about {n_bytes} bytes at most (AROW on gauss, 3 points)" in lines
     )
+
+
+def test_features_of_different_scales_are_named(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 7},{5000 + i % 3},{i % 2},{'ab'[i % 2]}\n" for i in range(60))
+    (tmp_path / "mine.csv").write_text("u,v,w,label\n" + rows)
+    (tmp_path / "thin.svm").write_text("+1 1:2000\n-1 2:1 3:0\n" * 5)
+    text = """
+        name = "scales"
+        [[datasets]]
+        label = "{}"
+        path = "{}"
+        {}
+        [[algorithms]]
+        name = "AROW"
+    """
+    said = {}
+    for label, path, more in [
+        ("raw", "mine.csv", ""),
+        ("standardized", "mine.csv", "standardize = true"),
+        ("one", "mine.csv", 'ignore = ["v"]'),
+        ("sparse", "thin.svm", ""),
+    ]:
+        (tmp_path / "scales.toml").write_text(text.format(label, path, more))
+        study, file = find_study(str(tmp_path / "scales.toml"))
+        if label == "raw":
+            assert not outline(study, str(tmp_path / "out"), file=file).scales, "the file is not parsed yet"
+        results = run_study(study, str(tmp_path / label), progress=Silent(), file=file).results
+        found = outline(study, str(tmp_path / label), file=file)
+        assert results.provenance.get("scales", {}) == found.scales
+        said[label] = " ".join(planning._scales(found))
+        warned = [each for each in opening(StudyView(results)) if isinstance(each, Listing) and each.warning]
+        lines = [text for each in warned for _, text in each.items]
+        assert [line for line in lines if "scale" in line] == [
+            f"{name}: {line}." for name, line in found.scales.items()
+        ]
+    assert said["raw"] == (
+        "scales   raw: features differ in scale: non-zero values of feature 2 are about 5e+03, those of "
+        "feature 3 about 1, so results depend on units; set standardize = true"
+    )
+    assert said["sparse"].endswith(
+        "feature 2 about 1, so results depend on units; set dense = true and standardize = true"
+    )
+    assert said["standardized"] == said["one"] == ""
 
 
 def test_random_reads_of_a_table_beyond_memory_are_named(

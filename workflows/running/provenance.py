@@ -53,12 +53,15 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
     if not runs or runs[-1].get("fingerprints", {}).items() == wanted:
         return [*runs]
     made = next((run for run in reversed(runs) if wanted <= run.get("fingerprints", {}).items()), runs[-1])
-    kept = {name: value for name, value in made.items() if name not in ("guests", "features")}
+    kept = {name: value for name, value in made.items() if name not in ("guests", "features", "scales")}
     return [*runs, kept | {"command": command} | now]
 
 
 def _of_plan(plan: Plan) -> dict[str, Any]:
-    """Return the fingerprints of a plan's data, packages of third-party learners, and notes on features."""
+    """Return the fingerprints of a plan's data, packages of third-party learners, and notes on features.
+
+    "scales" has the warnings of features whose scales differ, by data set.
+    """
     found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {
         "guests": {label: each.package for label, each in plan.learners.items()},
@@ -67,6 +70,8 @@ def _of_plan(plan: Plan) -> dict[str, Any]:
     for name, told in named.items():
         if any(told.values()):
             found[name] = {label: each for label, each in told.items() if each}
+    if scales := data.scales_apart(plan.here):
+        found["scales"] = scales
     return found
 
 

@@ -33,6 +33,9 @@ _BLOCK_BYTES = 1 << 24
 # Rows in a block of a CSR matrix. The number is fixed because the last bits of sums depend on it.
 _BLOCK_ROWS = 1 << 12
 
+# Rows that give the typical size of each feature.
+_SIZED_ROWS = 2048
+
 # Internal option that opens a table without changing its features.
 _RAW = "raw"
 
@@ -104,6 +107,24 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
             )
         spread[spread == 0.0] = 1.0
     return FeatureFit(fill, mean, spread)
+
+
+def typical_sizes(X: Matrix) -> npt.NDArray[np.float64]:
+    """Return each feature's mean absolute value over its non-zero values, NaN without any, shape (d,).
+
+    Of a larger matrix 2,048 rows, spread evenly, are read.
+    """
+    rows = picked_rows(X, np.arange(0, X.shape[0], -(-X.shape[0] // _SIZED_ROWS) or 1))
+    if isinstance(rows, np.ndarray):
+        values = np.abs(rows, dtype=np.float64)
+        sums, n = values.sum(axis=0), np.count_nonzero(values, axis=0)
+    else:
+        d = rows.shape[1]
+        sums = np.bincount(rows.indices, np.abs(rows.data), minlength=d)
+        n = np.bincount(rows.indices[rows.data != 0], minlength=d)
+    sizes = np.full(len(n), np.nan)
+    np.divide(sums, n, out=sizes, where=n > 0)
+    return sizes
 
 
 def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -> Any:

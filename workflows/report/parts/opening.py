@@ -155,7 +155,9 @@ def opening(view: StudyView) -> list[Block]:
     ]
     if description := study.get("description"):
         blocks.insert(0, Text(description, "soft"))
-    if cautions := wording.cautions(design, view.coverage, view.comparisons, _waiting(view)) + notes(view):
+    cautions = wording.cautions(design, view.coverage, view.comparisons, _waiting(view)) + notes(view)
+    cautions += [f"{label}: {text}." for label, text in view.results.provenance.get("scales", {}).items()]
+    if cautions:
         blocks.append(Listing([("", text) for text in cautions], warning=True))
     return blocks
 
