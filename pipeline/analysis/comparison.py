@@ -23,6 +23,8 @@ from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
 from .ranks import DroppedBlock, block_ranks, mean_ranks
 
 ALPHA = 0.05
+# With fewer base sets, an exact two-sided signed-rank test of one pair cannot reach 5%.
+_FEWEST_BELIEVED = 6
 
 
 @dataclass(frozen=True)
@@ -88,10 +90,10 @@ class Comparison:
     def beliefs(self) -> dict[tuple[str, str], Belief]:
         """Return the posterior of every pair (first, second) in the order of the mean ranks.
 
-        It is empty with fewer than two base sets, or if the metric is not a share: then one point is not a
-        region of practical equivalence.
+        It is empty with fewer than six base sets, which no signed-rank test can tell apart either, or if the
+        metric is not a share: then one point is not a region of practical equivalence.
         """
-        if self.n_sources < 2 or not self.metric.percent:
+        if self.n_sources < _FEWEST_BELIEVED or not self.metric.percent:
             return {}
         sign = 1.0 if self.metric.direction == "higher" else -1.0
         table = sign * self.base_scores
