@@ -6,7 +6,8 @@ them ahead of a run; `look` previews an entry without doing either.
 
 `feature_fit` says whether features are changed by statistics of training rows. If a protocol cuts the test
 part, `fitted` changes them; `along_stream` and `standardised` do so along a stream. `has_test` says whether
-the data have an official test part, `notes` how features were made.
+the data have an official test part, `notes` how features were made. `rows_by_number` draws rows of a long
+generated stream one range at a time.
 
 Inside `watched`, downloads and conversions report their progress. `stream_blocks` reads a file in file order
 without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` identifies the tables of
@@ -42,6 +43,7 @@ from .resolve import (
     main_name,
     notes,
     open_stream,
+    rows_by_number,
     scales_apart,
     standardised,
     task_classes,
@@ -98,6 +100,7 @@ __all__ = [
     "pins_of",
     "receive",
     "retrieve",
+    "rows_by_number",
     "scales_apart",
     "standardised",
     "stream_blocks",

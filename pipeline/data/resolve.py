@@ -15,6 +15,7 @@ from cachetools import LRUCache, cached
 from numpy.typing import NDArray
 
 from ..errors import InputError, did_you_mean
+from .catalogue.clicks import Clicks
 from .catalogue.generators import GENERATORS
 from .catalogue.public import ALIASES, CATALOGUE, FAMILIES
 from .composition import COMPOSED, ComposedSource, Part, composed_name
@@ -34,7 +35,7 @@ from .tables.features import (
     scaled_online,
     typical_sizes,
 )
-from .tables.options import Options, Value
+from .tables.options import FEATURE_OPTIONS, Options, Value, count_of
 from .tables.stream import Rows, Stream, is_sparse
 from .tables.tasks import TaskRef, derive, task_codes
 
@@ -220,6 +221,23 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False
     (('5', '3'), (1797, 64), 365)
     """
     return shared_stream(find_source(ref.source), ref, Draw(root, ref.label, seed), raw)
+
+
+def rows_by_number(ref: TaskRef, root: int, seed: int) -> tuple[Clicks, int] | None:
+    """Return a generator whose ``rows(start, stop)`` draws training rows of a task, and their number.
+
+    They are the rows of `open_stream`. Returns None if the task's rows cannot be drawn so: they are stored,
+    drawn as a whole, or changed after they are drawn.
+    """
+    source, options = _opened(ref)
+    unchanged = ref.task == "binary" and all(
+        options[name] == option.default for name, option in FEATURE_OPTIONS.items() if name in options
+    )
+    if not unchanged or not isinstance(source, GeneratorSource) or source.generator.by_number is None:
+        return None
+    own = {name: options[name] for name in source.generator.parameters}
+    random_state = Draw(root, ref.label, seed).random_state()
+    return source.generator.by_number(random_state, **own), count_of(options, "n_train")
 
 
 # Streams of stored data are small, since they share a table; each stream of a generator has its own rows

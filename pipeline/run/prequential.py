@@ -46,7 +46,7 @@ from ..store.schema import CellResult
 from ..study.cell import Cell, Params
 from .recorder import Recorder, Tallies, declared
 from .shared_inputs import SharedInputs, matrix_bytes
-from .splits import BLOCK_ROWS, Codes, Floats, Fold, Rows
+from .splits import Codes, Floats, Fold, Rows
 
 # Attributes in which other packages' learners may count, by column of the store.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
@@ -111,9 +111,7 @@ def blocks_of(learner: StreamLearner, part: Fold) -> Iterator[tuple[int, int, Ca
             yield start, stop, functools.partial(_rows_of_block, learner.rows_of(X), start)
         return
     renumbered = part.renumbered is not None and learner.indifferent_to_absent_features
-    rows = part.in_order_renumbered if renumbered else part.in_order
-    for start in range(0, len(part.rows), BLOCK_ROWS):
-        yield start, min(start + BLOCK_ROWS, len(part.rows)), functools.partial(row_range, rows)
+    yield from part.views(renumbered=renumbered)
 
 
 def _rows_of_block(X: Any, start: int, first: int, last: int) -> Any:

@@ -21,6 +21,7 @@ from ...learners import LANES, OnlineClassifier, reading_of, wrong_predictions
 from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, Execution, sorted_json
 from ..study.learner_factory import resolve_learner
+from .drawn_inputs import drawn_inputs
 from .prequential import Patience, Stopwatch, begin, blocks_of, check_room, compile_loops, endless, recorded
 from .recorder import Recorder
 from .shared_inputs import SharedInputs, inputs_of
@@ -73,7 +74,7 @@ def run_reading(cells: Reading, begins: Patience = endless) -> list[CellResult]:
 def _read(cells: Reading, begins: Patience) -> list[CellResult]:
     limit_blas()
     started, began, spec, points = datetime.now(UTC), time.perf_counter(), cells[0].spec, _by_point(cells)
-    inputs = inputs_of(spec)
+    inputs = drawn_inputs(spec) or inputs_of(spec)
     make, draw = learner_of(cells[0]).make, functools.partial(draw_seed, spec)
     first = [next(iter(point.values())).spec.params for point in points.values()]
     learners = [make(dict(params), draw, inputs.stream.classes) for params in first]

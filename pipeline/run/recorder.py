@@ -93,7 +93,9 @@ class Recorder:
             points |= self._fading.errors(passage.scores, stops)
         if self._tallies is not None:
             points |= self._tallies.add(passage.scores, stops)
-        self._stretches.append(points)
+        # A long stream has many blocks without a checkpoint.
+        if len(stops) or not self._stretches:
+            self._stretches.append(points)
         self.seen += n
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...learners import ordered_rows, take_rows
+from ...learners import ordered_rows, row_range, take_rows
 from .. import data
 from ..errors import InputError
 from ..randomness import random_state
@@ -89,6 +89,12 @@ class Fold:
         for start in range(0, len(self.rows), size):
             stop = min(start + size, len(self.rows))
             yield start, stop, take_rows(self.X, self.rows[start:stop])
+
+    def views(self, *, renumbered: bool) -> Iterator[tuple[int, int, Callable[[int, int], Any]]]:
+        """Yield (start, stop, rows) for each `BLOCK_ROWS` rows; see `prequential.blocks_of`."""
+        rows = self.in_order_renumbered if renumbered else self.in_order
+        for start in range(0, len(self.rows), BLOCK_ROWS):
+            yield start, min(start + BLOCK_ROWS, len(self.rows)), functools.partial(row_range, rows)
 
 
 @functools.lru_cache(maxsize=256)

@@ -35,6 +35,7 @@ from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, sorted_json
 from ..study.learner_factory import ResolvedLearner, resolve_learner
 from ..study.specs import Scalar
+from .drawn_inputs import drawn_inputs
 from .prequential import (
     Patience,
     blocks_of,
@@ -135,10 +136,13 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
     """
     limit_blas()
     spec = cell.spec
-    inputs = inputs_of(spec)
+    resolved = learner_of(cell)
+    inputs = None
+    if not all_features and resolved.built_in and not registry.is_batch(resolved.factory):
+        inputs = drawn_inputs(spec)
+    inputs = inputs or inputs_of(spec)
     if all_features:
         inputs = inputs.with_all_features()
-    resolved = learner_of(cell)
     learner = resolved.make(dict(spec.params), functools.partial(draw_seed, spec), inputs.stream.classes)
     if registry.is_batch(learner):
         begins()

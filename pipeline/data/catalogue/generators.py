@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...noise import Noise
 from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Codes, FloatArray, Matrix, Table
-from .clicks import draw_clicks
+from .clicks import Clicks, draw_clicks
 
 DrawRows = Callable[..., tuple[Matrix, Codes]]
 
@@ -44,6 +44,8 @@ class Generator:
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: Options of a study that are passed to `draw`.
     parameters: Mapping[str, Option] = field(default_factory=dict)
+    #: Draws the same rows as `draw`, in any order: a class with `rows`.
+    by_number: Callable[..., Clicks] | None = None
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -429,6 +431,7 @@ GENERATORS: dict[str, Generator] = {
         Generator(
             name="clicks",
             draw=draw_clicks,
+            by_number=Clicks,
             n_features=1 << 18,
             classes=("no click", "click"),
             n_train=100_000,

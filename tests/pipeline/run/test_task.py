@@ -12,7 +12,7 @@ from singlepass.learners import AROW, LASVM, ConfidenceWeighted, registry
 from singlepass.pipeline import data
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.randomness import random_state
-from singlepass.pipeline.run import prequential, splits
+from singlepass.pipeline.run import splits
 from singlepass.pipeline.run import task as cell_module
 from singlepass.pipeline.run.shared_inputs import inputs_of
 from singlepass.pipeline.run.task import run_cell
@@ -82,7 +82,7 @@ def test_no_block_size_changes_an_integer(
 ) -> None:
     cell = cell_of(algorithm, dataset, protocol="holdout")
     expected = integers(run_cell(cell))
-    monkeypatch.setattr(prequential, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(splits, "BLOCK_ROWS", block_rows)
     assert integers(run_cell(cell)) == expected
 
 
@@ -102,7 +102,7 @@ def test_rows_are_gone_once_they_are_learnt(monkeypatch: pytest.MonkeyPatch) -> 
         return passage
 
     monkeypatch.setattr(ConfidenceWeighted, "learn_along", learn_and_ruin)
-    monkeypatch.setattr(prequential, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(splits, "BLOCK_ROWS", 10)
     monkeypatch.setattr(cell_module, "inputs_of", lambda spec: mine)
     assert integers(run_cell(cell)) == expected
     assert max(handed_over) == 10
