@@ -302,9 +302,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         labels = np.ascontiguousarray(codes, dtype=np.int32)
         scores = self._new_scores(len(labels))
         learn = self._pass if scores.ndim == 1 else self._pass_classes
-        for start, stop, rows in self._readable(as_rows(X)):
-            mistakes, updates = learn(rows, labels[start:stop], scores[start:stop])
-            self.n_examples_ += stop - start
+        for rows, some, their_scores in self._readable(as_rows(X), labels, scores):
+            mistakes, updates = learn(rows, some, their_scores)
+            self.n_examples_ += len(some)
             self.n_mistakes_ += mistakes
             self.n_updates_ += updates
         return scores
@@ -336,8 +336,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         X = as_rows(X)
         scores = self._new_scores(count_rows(X))
         score = self._score if scores.ndim == 1 else self._score_classes
-        for start, stop, rows in self._readable(X):
-            score(rows, scores[start:stop])
+        for rows, their_scores in self._readable(X, scores):
+            score(rows, their_scores)
         return scores
 
     def steps(self, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[Step, Step]:
@@ -394,9 +394,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 part.widen(n_features)
         return old
 
-    def _readable(self, X: Rows) -> Iterable[tuple[int, int, Rows]]:
-        """Return ``(start, stop, rows)`` of each part that the loops read: all rows, or gathered blocks."""
-        return [(0, count_rows(X), X)] if self._reads_orders else blocks_in_order(X)
+    def _readable(self, X: Rows, *arrays: NDArray[Any]) -> Iterable[tuple[Any, ...]]:
+        """Return what the loops read at a time, rows and their entries of arrays: all, or gathered blocks."""
+        if self._reads_orders:
+            return [(X, *arrays)]
+        blocks = blocks_in_order(X)
+        return ((rows, *[each[start:stop] for each in arrays]) for start, stop, rows in blocks)
 
     def _new_scores(self, n: int) -> NDArray[np.float64]:
         n_classes = len(self.classes_)

@@ -22,6 +22,9 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # is cheap and a second compiled loop is not worth its compile time.
 _FEW_INDICES = 1 << 16
 
+# The codes of one label. Codes are only read, but loops would be compiled again for read-only ones.
+_FIRST, _SECOND = np.zeros(1, np.int32), np.ones(1, np.int32)
+
 
 def safe_rows(X: Any) -> Rows:
     """Return a matrix as rows that compiled loops can read without checking alignment or column indices.
@@ -104,9 +107,11 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> 
         return y
     if len(y) == 1 and len(classes) == 2:
         # NumPy's functions on arrays would take half of the time of a call with one row.
-        two, label = classes.tolist(), y.item()
-        if label in two:
-            return np.array([two.index(label)], np.int32)
+        label = y.item()
+        if label == classes.item(1):
+            return _SECOND
+        if label == classes.item(0):
+            return _FIRST
     if len(classes) == 2:
         # NumPy compares Python numbers in the labels' dtype, so it does not copy the labels.
         first, second = classes.tolist() if y.dtype.kind in "iu" else classes
