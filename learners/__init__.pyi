@@ -69,8 +69,6 @@ from .linear.narow import NAROW as NAROW
 from .linear.nherd import NHERD as NHERD
 from .linear.passive_aggressive import PassiveAggressive as PassiveAggressive
 from .linear.perceptron import Perceptron as Perceptron
-from .linear.readings import learn_together as learn_together
-from .linear.readings import reading_of as reading_of
 from .linear.romma import ROMMA as ROMMA
 from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrderPerceptron
 from .linear.shifting_perceptron import ShiftingPerceptron as ShiftingPerceptron
@@ -93,6 +91,8 @@ from .numeric.tallies import sum_losses as sum_losses
 from .numeric.tallies import tally_classes as tally_classes
 from .numeric.tallies import tied_predictions as tied_predictions
 from .numeric.tallies import wrong_predictions as wrong_predictions
+from .readings import learn_together as learn_together
+from .readings import reading_of as reading_of
 from .registry import available as available
 from .registry import load_plugin as load_plugin
 from .resetting import Resetting as Resetting

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from .estimator.online_classifier import OnlineClassifier
 from .estimator.validation import finite_rows
-from .linear.readings import learn_together
+from .readings import learn_together
 
 Grid = Mapping[str, Sequence[Any]]
 
@@ -48,7 +48,9 @@ def learn_grid(
 
     Linear learners of two classes whose points differ in numbers (C, r, η, φ …) learn up to eight points in
     one reading of the rows, if they have weights only or a diagonal covariance. That is faster than a pass
-    for each point, most of all on sparse rows. All other points are learnt one by one.
+    for each point, most of all on sparse rows. Points of a kernel learner that only adds support vectors
+    share kernel values, or the products of rows if their kernels differ, eight points at a time. All other
+    points are learnt one by one.
 
     Parameters
     ----------

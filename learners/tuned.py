@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from .estimator.online_classifier import OnlineClassifier
 from .estimator.parameters import Count, Positive
 from .grid import Grid, check_grid, points_of
-from .linear.readings import learn_together
 from .numeric.rows import Rows, row_range
 from .numeric.votes import follow, vote_by_weight, votes
+from .readings import learn_together
 
 # Rows that all points learn before the next rows are read: the scores of 20 points take 650 KB.
 _PIECE = 4096

@@ -62,3 +62,50 @@ def learn_in_pieces(
     return Passage(
         np.concatenate(scores), seconds, {name: [counts.get(name) for counts in counted] for name in names}
     )
+
+
+class OneByOne:
+    """Models of one learner that learn the same rows one after the other."""
+
+    def __init__(self, learners: Sequence[Any]) -> None:
+        self.learners = learners
+
+    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+        """Learn rows as ``learn_rows`` of each learner does, and return the scores of each."""
+        return [each.learn_rows(X, codes) for each in self.learners]
+
+    def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
+        """Learn rows as ``learn_along`` of each learner does, and return what each records."""
+        return [each.learn_along(X, codes, stops) for each in self.learners]
+
+    def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
+        """Return the scores that rows would get next from each learner."""
+        return [each.score_rows(X) for each in self.learners]
+
+    def write_back(self) -> None:
+        """Write the learners' arrays: nothing to do if each learner has learnt itself."""
+
+
+class Reading(OneByOne):
+    """Models of one learner that learn the same rows in one reading: a subclass defines ``learn_rows``."""
+
+    def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
+        """Learn rows as ``learn_along`` of each learner does; seconds are divided by the models."""
+        began, start, n = time.perf_counter(), 0, len(self.learners)
+        scores, seconds, counted = [], [], []
+        for stop in stops.tolist():
+            scores.append(self.learn_rows(row_range(X, start, stop), codes[start:stop]))
+            seconds.append((time.perf_counter() - began) / n)
+            counted.append([each.counters() for each in self.learners])
+            start = stop
+        if start < count_rows(X) or not scores:
+            scores.append(self.learn_rows(row_range(X, start, count_rows(X)), codes[start:]))
+        names = counted[0][0] if counted else ()
+        return [
+            Passage(
+                np.concatenate([some[g] for some in scores]),
+                seconds,
+                {name: [counts[g][name] for counts in counted] for name in names},
+            )
+            for g in range(n)
+        ]

@@ -106,6 +106,10 @@ class KernelClassifier(OnlineClassifier):
     #: Whether the learner keeps a lower triangular float64 matrix over its support set.
     _keeps_factor = False
 
+    #: Whether rows only join the support set, one slot after the other, and none leaves it. Points of a grid
+    #: then share kernel values, see `readings`.
+    only_adds = False
+
     #: Whether few of the learnt rows join the support set.
     _seldom_joins = False
 

@@ -91,5 +91,7 @@ class KernelMIRA(MulticlassRuleClassifier):
     coef0: float = 1.0
     epochs: int = 1
 
+    only_adds = True
+
     def _rule(self):
         return KernelMIRARule(float(self.beta))

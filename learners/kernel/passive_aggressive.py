@@ -60,5 +60,7 @@ class KernelPassiveAggressive(MulticlassRuleClassifier):
     coef0: float = 1.0
     epochs: int = 1
 
+    only_adds = True
+
     def _rule(self):
         return KernelPassiveAggressiveRule(float(self.C))

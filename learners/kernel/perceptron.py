@@ -63,5 +63,7 @@ class KernelPerceptron(MulticlassRuleClassifier):
     epochs: int = 1
     margin: NonNegative = 0.0
 
+    only_adds = True
+
     def _rule(self):
         return KernelPerceptronRule(float(self.margin))

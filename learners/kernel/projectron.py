@@ -125,7 +125,7 @@ class _Projecting(KernelClassifier):
     eta: NonNegative
     U: Positive | None
 
-    _keeps_factor = _seldom_joins = True
+    _keeps_factor = _seldom_joins = only_adds = True
 
     algorithm_version = 2
 

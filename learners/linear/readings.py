@@ -4,15 +4,13 @@ The models differ in the numbers of their rules. Each outcome equals that of the
 last bit. Together they are faster, because the entries of a row are read and found once.
 """
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.pieces import Passage
+from ..estimator.pieces import Reading
 from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.emitters import zero_like
 from ..numeric.lanes import (
@@ -28,7 +26,7 @@ from ..numeric.lanes import (
 )
 from ..numeric.margins import signed
 from ..numeric.models import model_sums, model_update, prefetch_models
-from ..numeric.rows import Rows, count_rows, n_rows, new_state, row, row_range
+from ..numeric.rows import Rows, count_rows, n_rows, new_state, row
 from . import first_order, gaussian, passive_aggressive
 from .first_order import is_moved_by, squares_at, step
 from .linear_classifier import LinearClassifier
@@ -154,36 +152,14 @@ _READINGS = {
 }
 
 
-class OneByOne:
-    """Models of one learner that learn the same rows one after the other."""
-
-    def __init__(self, learners: Sequence[OnlineClassifier]) -> None:
-        self.learners = learners
-
-    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
-        """Learn rows as ``learn_rows`` of each learner does, and return the scores of each."""
-        return [each.learn_rows(X, codes) for each in self.learners]
-
-    def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
-        """Learn rows as ``learn_along`` of each learner does, and return what each records."""
-        return [each.learn_along(X, codes, stops) for each in self.learners]
-
-    def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
-        """Return the scores that rows would get next from each learner."""
-        return [each.score_rows(X) for each in self.learners]
-
-    def write_back(self) -> None:
-        """Write the learners' arrays: nothing to do, since each learner has learnt itself."""
-
-
-class Together:
-    """Models of one learner that learn the same rows in one reading: at most LANES of them.
+class LinearReading(Reading):
+    """Linear models of one learner that learn the same rows in one reading: at most LANES of them.
 
     Their counts are always up to date, their arrays only after `write_back`.
     """
 
     def __init__(self, learners: Sequence[Any]) -> None:
-        self.learners = learners
+        super().__init__(learners)
         loop, arguments = learners[0]._loop()
         self._loop, self._names = _READINGS[loop]
         self._class_weights = arguments[-1]
@@ -201,7 +177,6 @@ class Together:
                 _interleave(some, together)
 
     def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
-        """Learn rows as ``learn_rows`` of each learner does, and return the scores of each."""
         counts = np.zeros((2, LANES))
         scores = np.empty((LANES, count_rows(X)))
         self._loop(X, codes, scores, counts, self._state, self._rules[0], self._numbers, self._class_weights)
@@ -211,59 +186,18 @@ class Together:
             each.n_updates_ += int(counts[1, g])
         return [*scores[: len(self.learners)]]
 
-    def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
-        """Learn rows as ``learn_along`` of each learner does; seconds are divided by the models."""
-        began, start, n = time.perf_counter(), 0, len(self.learners)
-        scores, seconds, counts = [], np.empty(len(stops)), []
-        for i, stop in enumerate(stops.tolist()):
-            scores.append(self.learn_rows(row_range(X, start, stop), codes[start:stop]))
-            seconds[i] = (time.perf_counter() - began) / n
-            counts.append([each.n_updates_ for each in self.learners])
-            start = stop
-        if start < count_rows(X) or not scores:
-            scores.append(self.learn_rows(row_range(X, start, count_rows(X)), codes[start:]))
-        updates = np.array(counts, np.int64).reshape(len(stops), n)
-        passages = []
-        for g, each in enumerate(self.learners):
-            counted = {"updates": updates[:, g], "model_bytes": np.full(len(stops), each.model_bytes_)}
-            passages.append(Passage(np.concatenate([some[g] for some in scores]), seconds, counted))
-        return passages
-
     def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
-        """Return the scores that rows would get next from each learner."""
         scores = np.empty((LANES, count_rows(X)))
         _score(X, scores, self._state[:1])
         return [*scores[: len(self.learners)]]
 
     def write_back(self) -> None:
-        """Write the learners' arrays."""
         models = [*self.learners, *[self.learners[-1]] * (LANES - len(self.learners))]
         for name, together in zip(self._names, self._state, strict=True):
             _separate(together, tuple([getattr(each, name) for each in models]))
 
 
-def reading_of(learners: Sequence[OnlineClassifier], X: Rows, passes: int = 1) -> OneByOne | Together:
-    """Return what lets up to LANES learners of one class, which have begun, learn rows in passes over X."""
-    return Together(learners) if _is_reading(learners, X, passes) else OneByOne(learners)
-
-
-def learn_together(
-    learners: Sequence[OnlineClassifier], X: Rows, codes: NDArray[np.int32]
-) -> list[NDArray[np.float64]]:
-    """Let each learner learn the rows; return the scores of each, as from its ``learn_rows``.
-
-    The learners are of one class and have begun. Those whose rows can be read once learn in readings of LANES
-    models, all others one by one.
-    """
-    scores = []
-    for start in range(0, len(learners), LANES):
-        reading = reading_of(learners[start : start + LANES], X)
-        scores += reading.learn_rows(X, codes)
-        reading.write_back()
-    return scores
-
-
-def _is_reading(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
+def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
     """Return whether one reading can learn these models, and is faster than a pass for each."""
     first = learners[0]
     if (

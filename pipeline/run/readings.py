@@ -1,9 +1,10 @@
 """Learn the points of a grid in one reading of the rows, and judge each of them.
 
-Threads and workers run readings: tuples of cells. Most have one cell. The tuning cells of a linear learner on
-one (data set, noise, seed) differ in parameters only, so they read the same rows in the same order: up to
-LANES points with their numbers of passes are one reading. Each cell gets the row of results that it gets
-alone, except for its seconds, which are its share of the reading's.
+Threads and workers run readings: tuples of cells. Most have one cell. Tuning cells on one (data set, noise,
+seed) that differ in parameters only read the same rows in the same order. If their learner is linear, or a
+kernel learner that only adds support vectors, up to LANES points with their numbers of passes are one
+reading. Each cell gets the row of results that it gets alone, except for its seconds, which are its share of
+the reading's.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def are_read_together(spec: CellSpec, execution: Execution) -> bool:
         return False
     learner = resolve_learner(spec.learner)
     # A pass that a learner itself has to end is not the last one for all points.
-    return learner.linear and getattr(learner.factory, "end_of_pass", None) is OnlineClassifier.end_of_pass
+    shared = learner.linear or (learner.built_in and getattr(learner.factory, "only_adds", False))
+    return shared and getattr(learner.factory, "end_of_pass", None) is OnlineClassifier.end_of_pass
 
 
 def readings(cells: Iterable[Cell]) -> Iterator[Reading]:

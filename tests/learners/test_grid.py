@@ -13,16 +13,24 @@ from singlepass.learners import (
     CSOGD,
     NHERD,
     ConfidenceWeighted,
+    KernelMIRA,
+    KernelPassiveAggressive,
     KernelPerceptron,
     MarginPerceptron,
     PassiveAggressive,
     Perceptron,
+    Projectron,
+    ProjectronPlusPlus,
+    RandomizedBudgetPerceptron,
     SoftConfidenceWeighted,
     as_rows,
     learn_grid,
+    learn_together,
     ordered_rows,
+    reading_of,
 )
-from singlepass.learners.linear.readings import _is_reading, learn_together
+from singlepass.learners.kernel.readings import KernelReading, can_share
+from singlepass.learners.linear.readings import can_interleave
 
 from .streams import noisy_classes, noisy_stream, state
 
@@ -49,7 +57,15 @@ ONE_BY_ONE = [
     (PassiveAggressive(), {"C": [0.1, 1.0]}),
     (PassiveAggressive(), {"class_weight": [None, {0: 2.0}, {1: 3.0}]}),
     (Perceptron(average=True), {"class_weight": [{0: 1.0}, {0: 2.0}, {0: 3.0}]}),
-    (KernelPerceptron(), {"gamma": POWERS[:3]}),
+]
+# Kernel learners that share kernel values, or the products from which they compute them.
+SHARING = [
+    (KernelPerceptron(gamma=0.1), {"margin": [0.0, 0.1, 0.5, 1.0]}),
+    (Projectron(), {"gamma": [0.01, 0.1, 0.5, 3.0]}),
+    (KernelPassiveAggressive(gamma=0.1), {"C": POWERS}),
+    (KernelPassiveAggressive(kernel="poly"), {"degree": [1, 2, 3], "coef0": [0.0, 1.0]}),
+    (KernelMIRA(), {"gamma": [0.1, 1.0], "beta": [0.1, 0.5]}),
+    (ProjectronPlusPlus(gamma=0.1), {"eta": [0.0, 0.05, 0.3, 0.6, 0.9]}),
 ]
 
 
@@ -66,6 +82,10 @@ def alone(learner, grid):
 
 def _product(first, *others):
     return [(value, *rest) for value in first for rest in (_product(*others) if others else [()])]
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else X
 
 
 def bits(array):
@@ -95,7 +115,7 @@ def test_a_reading_equals_the_points_alone(learner, grid, seed, d, sparse, dtype
     for each in learners + expected:
         each.begin(np.arange(2), d)
     # A sparse stream with few entries is learnt point by point.
-    assert _is_reading(learners[:8], rows) or sparse
+    assert can_interleave(learners[:8], rows) or sparse
     scores = learn_together(learners, rows, codes)
     for made, each, other in zip(scores, learners, expected, strict=True):
         assert np.array_equal(bits(made), bits(other.learn_rows(rows, codes)))
@@ -123,12 +143,68 @@ def test_a_grid_is_a_loop_over_its_points(learner, grid, sparse):
         assert np.array_equal(point.learner.decision_function(rows), other.decision_function(rows))
 
 
-@pytest.mark.parametrize(("learner", "grid"), ONE_BY_ONE[:-1], ids=repr)
+@pytest.mark.parametrize(("learner", "grid"), ONE_BY_ONE, ids=repr)
 def test_points_that_run_different_code_are_learnt_alone(learner, grid):
     learners = alone(learner, grid)
     for each in learners:
         each.begin(np.arange(2), 3)
-    assert not _is_reading(learners, np.zeros((40, 3)))
+    assert not can_interleave(learners, np.zeros((40, 3)))
+
+
+@pytest.mark.parametrize(("learner", "grid"), tiered(SHARING, fast=2), ids=repr)
+def test_kernel_learners_that_share_values_equal_the_points_alone(learner, grid):
+    for seed, (n_classes, sparse, dtype) in enumerate(
+        [(2, False, np.float64), (2, True, np.float32), (3, False, np.float32)]
+    ):
+        if n_classes > 2 and isinstance(learner, ProjectronPlusPlus):
+            continue
+        rng = np.random.RandomState(seed)
+        X = (rng.standard_normal((400, 7)) * (rng.random_sample((400, 7)) < 0.6)).astype(dtype)
+        X[::50] = 0.0
+        if dtype == np.float64:
+            X[25] = 1e200  # its squared norm overflows, so it is not learnt
+        codes = (X[:, :n_classes] + 0.5 * rng.standard_normal((400, n_classes))).argmax(1).astype(np.int32)
+        order = rng.permutation(400)[:390]
+        rows = ordered_rows(sp.csr_matrix(X) if sparse else X, order)
+        codes, stops = np.ascontiguousarray(codes[order]), np.array([1, 200])
+        learners, expected = alone(learner, grid), alone(learner, grid)
+        for each in learners + expected:
+            each.begin(np.arange(n_classes), 7)
+        reading = reading_of(learners, rows)
+        assert isinstance(reading, KernelReading)
+        for _ in range(2):
+            passages = reading.learn_along(rows, codes, stops)
+            for each, other, passage in zip(learners, expected, passages, strict=True):
+                found = other.learn_along(rows, codes, stops)
+                assert np.array_equal(bits(passage.scores), bits(found.scores))
+                assert passage.counts == found.counts
+                assert each.counters() == other.counters()
+                assert (each.n_examples_, each.n_mistakes_) == (other.n_examples_, other.n_mistakes_)
+        scores = reading.score_rows(rows)
+        reading.write_back()
+        for each, other, made in zip(learners, expected, scores, strict=True):
+            assert np.array_equal(bits(made), bits(other.score_rows(rows)))
+            assert np.array_equal(bits(each.score_rows(rows)), bits(made))
+            assert np.array_equal(each.support_, other.support_)
+            assert np.array_equal(bits(each.dual_coef_), bits(other.dual_coef_))
+            assert np.array_equal(dense(each.support_vectors_), dense(other.support_vectors_))
+
+
+def test_a_kernel_learner_with_rows_that_it_has_learnt_is_learnt_alone():
+    X, y = noisy_stream(5)
+    for learners in (
+        alone(KernelPerceptron(), {"gamma": [0.1, 1.0]}),
+        alone(Projectron(), {"U": [1.0, 2.0]}),
+        alone(RandomizedBudgetPerceptron(), {"budget": [5, 10]}),
+    ):
+        for each in learners:
+            each.begin(np.arange(2), X.shape[1])
+        assert can_share(learners) == isinstance(learners[0], KernelPerceptron)
+    (first, second), codes = alone(KernelPerceptron(), {"gamma": [0.1, 1.0]}), (y > 0).astype(np.int32)
+    for each in (first, second):
+        each.begin(np.arange(2), X.shape[1])
+    first.learn_rows(as_rows(X), codes)
+    assert not can_share([first, second])
 
 
 def test_many_classes():

@@ -34,7 +34,9 @@ BENCHMARKS = {
         ("linear.full",),
     ),
     "grid": Benchmark(
-        "grids of linear learners, read once, compared with a pass for each point.", ("linear.grid",)
+        "grids of linear and kernel learners, read once, compared with a pass for each point; kernel "
+        "learners on the first rows of a9a, USPS and MNIST if they are on this machine.",
+        ("linear.grid", "linear.kernel_grid"),
     ),
     "kernel": Benchmark(
         "inner products of rows with support vectors, compared with NumPy; kernel learners on whole streams, "

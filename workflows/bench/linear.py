@@ -8,8 +8,9 @@ PA-I.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,9 +24,12 @@ from ...learners import (
     RDA,
     AdaGradRDA,
     ConfidenceWeighted,
+    KernelPassiveAggressive,
+    KernelPerceptron,
     OnlineGradientDescent,
     PassiveAggressive,
     Perceptron,
+    Projectron,
     TruncatedGradient,
     learn_together,
 )
@@ -50,12 +54,20 @@ MANY_CLASSES: dict[str, Any] = {
     "AdaGrad-RDA": AdaGradRDA,
 }
 _POWERS = [10.0**k for k in range(-4, 4)]
-# Learner, the parameter that varies, and its values.
-GRIDS: dict[str, tuple[Any, str, list[float]]] = {
+# A learner, the parameter that varies, and its values.
+Grid: TypeAlias = tuple[Any, str, list[float]]
+GRIDS: dict[str, Grid] = {
     "PA-I": (PassiveAggressive, "C", _POWERS),
     "AROW": (AROW, "r", _POWERS),
     "CW": (ConfidenceWeighted, "eta", [0.51, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]),
 }
+# Data set, task, and the γ in the middle of the grids; of each stream the first rows.
+KERNEL_STREAMS = {
+    "a9a": ("a9a", "binary", 0.04),
+    "USPS 3 against the rest": ("usps", "one-vs-rest:3", 0.01),
+    "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", 0.02),
+}
+KERNEL_ROWS = 5000
 # Subject, peer and aim. A pass over dense rows is also compared with the time of reading them.
 DENSE = (("PA-I", _PEER, "≥ 10"), ("PA-I", _READ, "≥ 0.65"), ("AROW", _PEER, ""), ("AROW", _READ, "≥ 0.55"))
 SPARSE = (("PA-I", _PEER, "≥ 1.6"), ("AROW", _PEER, ""))
@@ -200,8 +212,15 @@ def _price(n_points: int, ours: float, peer: float) -> float:
     return n_points * ours / peer
 
 
-def measure_grid(stream: NamedStream) -> list[Measurement]:
-    """Compare a grid of eight points, learnt together, with a pass for each of them."""
+def _aim_of_grid(name: str, parameter: str, stream: NamedStream) -> str:
+    """Return the aim: how many passes a reading of eight points takes at most."""
+    if name not in GRIDS:
+        return "≤ 3.5" if parameter == "gamma" else "≤ 2.5"
+    return "≤ 2.3" if name == "PA-I" or is_sparse(stream.X) else "≤ 4"
+
+
+def measure_grid(stream: NamedStream, grids: Mapping[str, Grid]) -> list[Measurement]:
+    """Compare grids of eight points, learnt together, with a pass for each of them."""
     rows, works, contests = as_rows(stream.X), dict[str, Work](), []
 
     def together(points: list[dict[str, float]], make: Any, one_by_one: bool) -> None:
@@ -214,7 +233,7 @@ def measure_grid(stream: NamedStream) -> list[Measurement]:
         else:
             learn_together(learners, rows, stream.y)
 
-    for name, (make, parameter, values) in GRIDS.items():
+    for name, (make, parameter, values) in grids.items():
         points = [{parameter: value} for value in values]
         works[name] = partial(together, points, make, False)
         works[f"{name} alone"] = partial(together, points, make, True)
@@ -223,7 +242,7 @@ def measure_grid(stream: NamedStream) -> list[Measurement]:
                 f"{name}, {len(values)} points, {stream.name}, {stream.shape}: passes that a reading takes",
                 name,
                 f"{name} alone",
-                "≤ 2.3" if name == "PA-I" or is_sparse(stream.X) else "≤ 4",
+                _aim_of_grid(name, parameter, stream),
                 peer_named=f"{len(values)} passes",
                 ratio=partial(_price, len(values)),
             )
@@ -236,9 +255,40 @@ def grid() -> list[Measurement]:
     rng = np.random.RandomState(0)
     narrow = rng.standard_normal((100_000, 16))
     y = (narrow @ rng.standard_normal(16) + rng.standard_normal(100_000) > 0).astype(np.int32)
-    lines = measure_grid(NamedStream("Gaussian stream", narrow, y)) + measure_grid(text(rng))
+    lines = measure_grid(NamedStream("Gaussian stream", narrow, y), GRIDS) + measure_grid(text(rng), GRIDS)
     for stream in real_streams({"a9a": ("a9a", "binary"), **MNIST}):
-        lines += [stream] if isinstance(stream, Measurement) else measure_grid(stream)
+        lines += [stream] if isinstance(stream, Measurement) else measure_grid(stream, GRIDS)
+    return lines
+
+
+def _kernel_grids(gamma: float) -> dict[str, Grid]:
+    """Return grids of points with one kernel, and of points with eight widths of it."""
+    powers = [2.0**k for k in range(-4, 4)]
+    widths = [gamma * power for power in powers]
+    thresholds = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8]
+    return {
+        "kernel Perceptron, margin": (
+            partial(KernelPerceptron, gamma=gamma),
+            "margin",
+            [0.0, *thresholds[1:]],
+        ),
+        "kernel PA-I, C": (partial(KernelPassiveAggressive, gamma=gamma), "C", powers),
+        "Projectron, eta": (partial(Projectron, gamma=gamma), "eta", thresholds),
+        "kernel Perceptron, gamma": (KernelPerceptron, "gamma", widths),
+        "kernel PA-I, gamma": (KernelPassiveAggressive, "gamma", widths),
+        "Projectron, gamma": (partial(Projectron, 0.3), "gamma", widths),
+    }
+
+
+def kernel_grid() -> list[Measurement]:
+    """Compare grids of kernel learners, whose points share kernel values, with a pass for each point."""
+    lines = []
+    for title, (name, task, gamma) in KERNEL_STREAMS.items():
+        for stream in real_streams({title: (name, task)}):
+            if isinstance(stream, Measurement):
+                lines.append(stream)
+            else:
+                lines += measure_grid(stream.first(KERNEL_ROWS), _kernel_grids(gamma))
     return lines
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...numeric.compiled import compiled
 from ...numeric.rows import as_rows
 from ..values.functions import apply_kernel, function_in_loops, own_values
 from ..values.products import LANES, PADDING
@@ -171,6 +172,14 @@ class SupportSet:
         self.rows.keep(new, rows, numbers)
         self.norms[new] = norms[numbers]
 
+    def append(self, rows, norms, numbers):
+        """Store some rows of a packed block, with their squared norms, after the support vectors."""
+        if not len(numbers):
+            return
+        first, self.size = self.size, self.size + len(numbers)
+        self.rows.keep(self._slots[first : self.size], rows, numbers)
+        self.norms[first : self.size] = norms[numbers]
+
     def _fill(self, block, n, room):
         """Write kernel values into `room`; return the packed rows and their squared norms."""
         packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
@@ -234,3 +243,100 @@ class SupportSet:
         if self._keeps_factor:
             numbers = self.size * (self.size + 1) // 2
         return self.rows.n_bytes(self.size) + self.alpha.nbytes + numbers * self._square.itemsize
+
+
+@compiled
+def _gather(values, n_rows, slots, out):
+    """Write ``values[t, slots]`` of the first `n_rows` rows t into ``out[t]``."""
+    for t in range(n_rows):
+        source, target = values[t], out[t]
+        for i in range(slots.shape[0]):
+            target[i] = source[np.uintp(slots[i])]
+
+
+class Union:
+    """The support vectors of several sets, each stored once, and the values of a block of rows with them.
+
+    The sets only grow, and learn the same rows. `function` is their kernel, or "linear" if they have several.
+    """
+
+    def __init__(self, function, sets):
+        first = sets[0]
+        arguments = first.rows.n_features, first._dtype, first._sparse
+        self.support = SupportSet(function, *arguments, together=True)
+        self._sets, self._one_kernel = sets, function == first._function
+        #: For each set, the slot in the union of each of its support vectors; there is room for more.
+        self._slots = [np.zeros(0, np.intp) for _ in sets]
+        self._values = np.zeros((0, 0), first._dtype)
+        self._origin = np.zeros(0, np.int64)
+
+    def open_block(self, block, n):
+        """Compute the kernel values, or products, of `n` rows with the union and with one another."""
+        self._packed, self._view = self.support.view(block, n, 0)
+        #: Whether each row of the block has joined a set, and for each set the rows that have.
+        self._joined, self._new = np.zeros(n, np.bool_), []
+
+    def view_of(self, g, first):
+        """Return the open block as a `BlockView` of set `g`, valid until the next call."""
+        own_set, view = self._sets[g], self._view
+        norms = self._packed[1]
+        n = len(norms)
+        own_set.reserve(own_set.size + n)
+        room = len(own_set.norms)
+        if room > len(self._slots[g]):
+            self._slots[g] = grown(self._slots[g], room)
+        if room > len(self._origin):
+            self._origin = np.empty(room, np.int64)
+        values = self._values_of(g, view.values, n, norms)
+        own, later = view.own, view.later
+        if not self._one_kernel:
+            own, later = np.empty(n), later.copy()
+            own_values(own_set._function_in_loops, norms, own)
+            apply_kernel(own_set._function, later, n, n, norms, norms, triangle=True)
+        return view._replace(
+            values=values,
+            own=own,
+            alpha=own_set._alpha,
+            born=own_set._born,
+            origin=self._origin,
+            square=own_set._square,
+            function=own_set._function_in_loops,
+            later=later,
+            first=first,
+        )
+
+    def commit_of(self, g, size):
+        """Store the support vectors that the loop over the open block has added to set `g`."""
+        own_set = self._sets[g]
+        rows = -1 - self._origin[own_set.size : size]
+        own_set.append(*self._packed, rows)
+        self._joined[rows] = True
+        self._new.append(rows)
+
+    def commit(self):
+        """Store the rows of the open block that joined any set, when all sets have learnt it."""
+        slot_of = np.cumsum(self._joined) + (self.support.size - 1)
+        self.support.append(*self._packed, self._joined.nonzero()[0])
+        for own_set, slots, rows in zip(self._sets, self._slots, self._new, strict=True):
+            slots[own_set.size - len(rows) : own_set.size] = slot_of[rows]
+
+    def scores(self, block, scores):
+        """Write the scores of rows by each set into the arrays of `scores`."""
+        n = len(scores[0])
+        room = self.support.room(n)
+        _packed, norms = self.support._fill(block, n, room)
+        for g, (own_set, made) in enumerate(zip(self._sets, scores, strict=True)):
+            values = self._values_of(g, room.values, n, norms)
+            scores_of_block(values, n, own_set._alpha, own_set.size, made)
+
+    def _values_of(self, g, values, n, norms):
+        """Return the kernel values of a block's `n` rows with set `g`, in a buffer that sets share."""
+        own_set = self._sets[g]
+        height, width = values.shape[0], len(own_set.norms)
+        if self._values.shape[0] < height or self._values.shape[1] < width:
+            self._values = aligned((height, max(width, values.shape[1])), own_set._dtype)
+        _gather(values, n, self._slots[g][: own_set.size], self._values)
+        if not self._one_kernel:
+            width = padded(own_set.size, LANES[own_set._dtype.itemsize])
+            apply_kernel(own_set._function, self._values, n, width, norms, own_set.norms)
+        return self._values

@@ -108,6 +108,13 @@ def keep_row(rows, slot, block, t):
     return keep_sparse_row
 
 
+@compiled
+def keep_rows(rows, slots, block, numbers):
+    """Store the rows `numbers` of a packed block in `slots`, which are free."""
+    for i in range(slots.shape[0]):
+        keep_row(rows, slots[i], block, numbers[i])
+
+
 @by_types(**INLINE)
 def move_kept_row(rows, source, target):
     """Move the stored row in slot `source` to slot `target`; slot `source` is empty afterwards."""

@@ -10,6 +10,7 @@ from .products import (
     LANES,
     PADDING,
     dense_products,
+    keep_rows,
     sparse_products,
     sparse_squared_norms,
     squared_norms,
@@ -181,14 +182,11 @@ class SparseRows:
 
     def keep(self, targets, packed, numbers):
         """Store the packed rows of the given numbers in slots `targets`."""
-        data, indices, indptr = packed
-        for target, number in zip(targets.tolist(), numbers.tolist(), strict=True):
-            first, last = indptr[number], indptr[number + 1]
-            self._start[target] = self._stop[target] = 0
-            self.make_room(last - first)
-            start, stop = self._end[0], self._end[0] + last - first
-            self._values[start:stop], self._columns[start:stop] = data[first:last], indices[first:last]
-            self._start[target], self._stop[target], self._end[0] = start, stop, stop
+        indptr = packed[2]
+        self._start[targets] = self._stop[targets] = 0
+        self.make_room((indptr[numbers + 1] - indptr[numbers]).sum())
+        places = self._start, self._stop, self._end
+        keep_rows((self._values, self._columns, *places, *self._scratch), targets, packed, numbers)
 
     def make_room(self, needed):
         """Make room for `needed` more non-zeros; if the arrays must grow, rows are copied without gaps."""

@@ -23,6 +23,8 @@ GRIDS: list[dict[str, Any]] = [
     {"name": "PassiveAggressive", "variant": "PA-I", "C": [*RS, 0.5, 2.0, 5.0, 7.0], "epochs": [2, 1]},
     {"name": "PassiveAggressive", "variant": "PA", "epochs": [1, 2, 5]},
     {"name": "OnlineGradientDescent", "eta": RS},
+    {"name": "KernelPerceptron", "margin": [0.0, 0.5, 1.0], "epochs": [1, 2]},
+    {"name": "Projectron", "gamma": [1e-3, 0.1, 1.0]},
     # Its points are learnt one after the other.
     {"name": "AROW", "label": "full", "covariance": "full", "r": RS},
 ]
@@ -81,7 +83,8 @@ def test_many_classes_and_sparse_rows(tmp_path: Path) -> None:
         ({"name": "AROW", "r": RS, "reset": "ddm"}, {}),
         # It numbers the rows of each pass, and so ends passes itself.
         ({"name": "MarginPerceptron", "alpha_bound": 1, "eta": [0.5, 1.0], "epochs": [1, 3]}, {}),
-        ({"name": "KernelPerceptron", "margin": [0.0, 1.0]}, {}),
+        # It removes support vectors.
+        ({"name": "RandomizedBudgetPerceptron", "budget": [5, 10]}, {}),
     ],
 )
 def test_cells_that_are_not_read_together(grid: dict[str, Any], keys: dict[str, Any]) -> None:

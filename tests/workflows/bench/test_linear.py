@@ -22,9 +22,9 @@ def test_learn_is_measured_beside_learn_rows(convert, monkeypatch):  # type: ign
 
 def test_the_price_of_a_grid_is_counted_in_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "best_times", untimed)
-    monkeypatch.setattr(linear, "GRIDS", dict([*linear.GRIDS.items()][:1]))
+    first = dict([*linear.GRIDS.items()][:1])
     X, y = np.eye(30), np.arange(30, dtype=np.int32) % 2
-    (line,) = linear.measure_grid(streams.NamedStream("generated", X, y))
+    (line,) = linear.measure_grid(streams.NamedStream("generated", X, y), first)
     assert (line.ratio, line.verdict) == (8.0, "≤ 2.3: missed")
 
 

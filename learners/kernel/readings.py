@@ -1,0 +1,91 @@
+"""Learn several kernel learners in one reading of the rows, with kernel values that they share.
+
+The rows that any of the learners has stored are the support vectors of one larger set, the union. Products of
+a block of rows with the union, and with one another, are computed once, and so are kernel values if all
+learners have one kernel. Each learner's loop then gets the values of its own support vectors, in its own
+order. So its sums are those of the learner alone, to the last bit.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimator.pieces import Reading
+from ..numeric.rows import Rows, as_rows, count_rows, row_range
+from .kernel_classifier import KernelClassifier, kernel_function
+from .support.support_set import Union
+
+# Blocks of this many rows are fastest: each learner takes some tens of microseconds a block, and larger
+# blocks have more values of rows with one another. The outcome does not depend on it.
+_BLOCK_ROWS = 120
+
+
+class KernelReading(Reading):
+    """Kernel learners of one class that only add support vectors, and learn the same rows together.
+
+    The learners have begun and have learnt no row.
+    """
+
+    def __init__(self, learners: Sequence[Any]) -> None:
+        super().__init__(learners)
+        self._union: Any = None
+        functions = [kernel_function(each) for each in learners]
+        # Products are the values of the linear kernel, from which learners compute their own.
+        shared = all(function == functions[0] for function in functions)
+        self._function = functions[0] if shared else ("linear", 1.0, 0.0, 1)
+        self._many = len(learners[0].classes_) > 2
+
+    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+        codes = np.ascontiguousarray(codes, dtype=np.int32)
+        made = [each._new_scores(len(codes)) for each in self.learners]
+        for rows, labels, *scores in self.learners[0]._readable(as_rows(X), codes, *made):
+            stores = [each._store_for(rows) for each in self.learners]
+            if self._union is None:
+                self._union = Union(self._function, stores)
+            start, n = 0, len(labels)
+            while start < n:
+                stop = min(n, start + _BLOCK_ROWS)
+                block = row_range(rows, start, stop), labels[start:stop], [s[start:stop] for s in scores]
+                self._learn_block(*block)
+                start = stop
+        return made
+
+    def _learn_block(self, rows: Rows, codes: NDArray[np.int32], scores: list[NDArray[np.float64]]) -> None:
+        n = len(codes)
+        self._union.open_block(rows, n)
+        for g, each in enumerate(self.learners):
+            learn = each._learn_block_of_classes if self._many else each._learn_block
+            view = self._union.view_of(g, each.n_examples_)
+            size, mistakes, updates, evaluations = learn(view, each._store.size, codes, scores[g])
+            self._union.commit_of(g, size)
+            each.n_examples_ += n
+            each.n_mistakes_ += mistakes
+            each.n_updates_ += updates
+            each.n_kernel_evaluations_ += evaluations
+            each.n_support_ = size
+        self._union.commit()
+
+    def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
+        if self._union is None:
+            return super().score_rows(X)
+        X = as_rows(X)
+        made = [each._new_scores(count_rows(X)) for each in self.learners]
+        for rows, *scores in self.learners[0]._readable(X, *made):
+            step = _BLOCK_ROWS
+            for start in range(0, count_rows(rows), step):
+                stop = min(start + step, count_rows(rows))
+                self._union.scores(row_range(rows, start, stop), [each[start:stop] for each in scores])
+        return made
+
+
+def can_share(learners: Sequence[Any]) -> bool:
+    """Return whether a `KernelReading` can learn these learners, which have begun."""
+    return (
+        len(learners) > 1
+        and isinstance(learners[0], KernelClassifier)
+        and all(each.only_adds and each.n_examples_ == 0 for each in learners)
+        # With U, a learner refuses rows before it learns any.
+        and all(getattr(each, "U", None) is None for each in learners)
+    )
