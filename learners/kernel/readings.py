@@ -81,10 +81,14 @@ class KernelReading(Reading):
 
 
 def can_share(learners: Sequence[Any]) -> bool:
-    """Return whether a `KernelReading` can learn these learners, which have begun."""
+    """Return whether a `KernelReading` can learn these learners, which have begun.
+
+    A subclass from outside this package may remove support vectors, whatever it inherits.
+    """
     return (
         len(learners) > 1
         and isinstance(learners[0], KernelClassifier)
+        and type(learners[0]).__module__.startswith(f"{__package__}.")
         and all(each.only_adds and each.n_examples_ == 0 for each in learners)
         # With U, a learner refuses rows before it learns any.
         and all(getattr(each, "U", None) is None for each in learners)

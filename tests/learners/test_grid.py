@@ -190,16 +190,21 @@ def test_kernel_learners_that_share_values_equal_the_points_alone(learner, grid)
             assert np.array_equal(dense(each.support_vectors_), dense(other.support_vectors_))
 
 
+class Forgetful(KernelPerceptron):
+    """A learner of a user."""
+
+
 def test_a_kernel_learner_with_rows_that_it_has_learnt_is_learnt_alone():
     X, y = noisy_stream(5)
     for learners in (
         alone(KernelPerceptron(), {"gamma": [0.1, 1.0]}),
         alone(Projectron(), {"U": [1.0, 2.0]}),
         alone(RandomizedBudgetPerceptron(), {"budget": [5, 10]}),
+        alone(Forgetful(), {"gamma": [0.1, 1.0]}),
     ):
         for each in learners:
             each.begin(np.arange(2), X.shape[1])
-        assert can_share(learners) == isinstance(learners[0], KernelPerceptron)
+        assert can_share(learners) == (type(learners[0]) is KernelPerceptron)
     (first, second), codes = alone(KernelPerceptron(), {"gamma": [0.1, 1.0]}), (y > 0).astype(np.int32)
     for each in (first, second):
         each.begin(np.arange(2), X.shape[1])
