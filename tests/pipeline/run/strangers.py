@@ -95,7 +95,7 @@ class Slow(Sound):
 if importlib.util.find_spec("river") is not None:
     from river import compose, linear_model, multiclass, preprocessing
 
-    class ScaledLogistic(compose.Pipeline):
+    class StandardizedLogistic(compose.Pipeline):
         def __init__(self, l2=0.0):
             model = multiclass.OneVsRestClassifier(linear_model.LogisticRegression(l2=l2))
             super().__init__(preprocessing.StandardScaler(), model)

@@ -164,7 +164,7 @@ def test_guests_of_all_kinds_beside_our_own(dataset: dict[str, Any]) -> None:
         *([] if many else [{"name": "river.linear_model:ALMAClassifier"}]),
         {"name": "vw", "args": "--ftrl"},
         {"name": "vw", "args": "--loss_function logistic", "label": "logistic", "batch": 4},
-        {"name": "ScaledLogistic"},
+        {"name": "StandardizedLogistic"},
         dataset=dataset,
         protocol="holdout",
         metrics=["error", "balanced_accuracy", *([] if many else ["auc", "log_loss"])],
