@@ -2,8 +2,8 @@
 
 The rows that any of the learners has stored are the support vectors of one larger set, the union. Products of
 a block of rows with the union, and with one another, are computed once, and so are kernel values if all
-learners have one kernel. Each learner's loop then gets the values of its own support vectors, in its own
-order. So its sums are those of the learner alone, to the last bit.
+learners have one kernel. Each learner's loop then gets the values of the learner's support vectors, in the
+order in which it stored them. So its sums are those of the learner alone, to the last bit.
 """
 
 from collections.abc import Sequence
