@@ -44,12 +44,10 @@ class KernelReading(Reading):
             stores = [each._store_for(rows) for each in self.learners]
             if self._union is None:
                 self._union = Union(self._function, stores)
-            start, n = 0, len(labels)
-            while start < n:
-                stop = min(n, start + _BLOCK_ROWS)
+            for start in range(0, len(labels), _BLOCK_ROWS):
+                stop = min(start + _BLOCK_ROWS, len(labels))
                 block = row_range(rows, start, stop), labels[start:stop], [s[start:stop] for s in scores]
                 self._learn_block(*block)
-                start = stop
         return made
 
     def _learn_block(self, rows: Rows, codes: NDArray[np.int32], scores: list[NDArray[np.float64]]) -> None:
@@ -73,9 +71,8 @@ class KernelReading(Reading):
         X = as_rows(X)
         made = [each._new_scores(count_rows(X)) for each in self.learners]
         for rows, *scores in self.learners[0]._readable(X, *made):
-            step = _BLOCK_ROWS
-            for start in range(0, count_rows(rows), step):
-                stop = min(start + step, count_rows(rows))
+            for start in range(0, count_rows(rows), _BLOCK_ROWS):
+                stop = min(start + _BLOCK_ROWS, count_rows(rows))
                 self._union.scores(row_range(rows, start, stop), [each[start:stop] for each in scores])
         return made
 

@@ -79,7 +79,7 @@ def leader_tests(errors: pd.DataFrame) -> list[BlockTest]:
     """
     order = list(errors.mean().sort_values(kind="stable").index)
     tests = {(each.first, each.second): each for each in wilcoxon_holm(errors[order], order, "lower")}
-    gaps = {name: (errors[order[0]] - errors[name]).to_numpy() for name in order[1:]}
+    gaps = {name: errors[order[0]] - errors[name] for name in order[1:]}
     return [
         BlockTest(
             leader=order[0],
@@ -87,14 +87,7 @@ def leader_tests(errors: pd.DataFrame) -> list[BlockTest]:
             blocks=len(errors),
             rows=round(float(errors.index[0])),
             test=tests[order[0], name],
-            correlation=_correlation(gap),
+            correlation=gap.autocorr(),
         )
         for name, gap in gaps.items()
     ]
-
-
-def _correlation(values: NDArray[np.float64]) -> float:
-    """Return the correlation of each value with the next one."""
-    centred = values - values.mean()
-    total = float(centred @ centred)
-    return float(centred[:-1] @ centred[1:]) / total if total > 0.0 else np.nan

@@ -348,10 +348,11 @@ def _scales_apart(ref: TaskRef) -> str:
     least, most = int(np.nanargmin(sizes)), int(np.nanargmax(sizes))
     if sizes[most] <= _FAR_APART * sizes[least]:
         return ""
-    remedy = "dense = true and standardize = true" if is_sparse(X) else "standardize = true"
+    # A sparse table made dense may not fit into memory.
+    remedy = "divide them in the file" if is_sparse(X) else "set standardize = true"
     return (
         f"features differ in scale: non-zero values of feature {most + 1} are about {sizes[most]:.3g}, those "
-        f"of feature {least + 1} about {sizes[least]:.3g}, so results depend on units; set {remedy}"
+        f"of feature {least + 1} about {sizes[least]:.3g}, so results depend on units; {remedy}"
     )
 
 

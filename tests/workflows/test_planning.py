@@ -337,9 +337,7 @@ def test_features_of_different_scales_are_named(tmp_path: Path) -> None:
         "scales   raw: features differ in scale: non-zero values of feature 2 are about 5e+03, those of "
         "feature 3 about 1, so results depend on units; set standardize = true"
     )
-    assert said["sparse"].endswith(
-        "feature 2 about 1, so results depend on units; set dense = true and standardize = true"
-    )
+    assert said["sparse"].endswith("feature 2 about 1, so results depend on units; divide them in the file")
     assert said["standardized"] == said["one"] == ""
 
 

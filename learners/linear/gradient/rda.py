@@ -94,10 +94,7 @@ class RDA(LazyLearner):
 
     def _check_parameters(self):
         if not self.gamma + self.sigma > 0.0:
-            raise ValueError(
-                f"RDA: gamma + sigma must be above 0, got {self.gamma!r} + {self.sigma!r}: nothing would "
-                "limit the weights"
-            )
+            raise ValueError(f"RDA: gamma + sigma must be above 0, got {self.gamma!r} + {self.sigma!r}")
 
     def _rule(self):
         return DualAveragingRule(float(self.l1), float(self.gamma), float(self.rho), float(self.sigma))
