@@ -75,7 +75,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "pipeline/run": _RUN,
     "pipeline/workers": _WORKERS,
     "pipeline/workers/cluster": (*_WORKERS, "pipeline/workers"),
-    "pipeline/analysis": ("pipeline/noise", "pipeline", "pipeline/study", "pipeline/store"),
+    "pipeline/analysis": ("pipeline/noise", "pipeline", "pipeline/data", "pipeline/study", "pipeline/store"),
     "workflows/report/words": ("pipeline/noise", "pipeline", "pipeline/analysis"),
     "workflows/report/plots": ("pipeline/noise", "pipeline", "pipeline/analysis", "workflows/report/words"),
     "workflows/report/page": _PAGE,

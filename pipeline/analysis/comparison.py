@@ -1,7 +1,7 @@
 """Compare all algorithms at one noise rate by ranks and significance tests.
 
-Tasks cut from one base set share examples and are not independent. Mean ranks weight all tasks equally, but
-every test and interval counts base sets.
+Tasks cut from one base set share examples, or at least their origin, and are not independent. Mean ranks
+weight all tasks equally, but every test and interval counts base sets.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..data import base_set
 from ..noise import Noise, noise_of, parse_noise
 
 
@@ -28,7 +29,7 @@ def _ordered(found: list[str], given: list[str]) -> list[str]:
 class Design:
     """What a study compares, in the order in which its tables print it."""
 
-    # Labels of the data sets (tasks), and the source data set of each.
+    # Labels of the data sets (tasks), and the base set of each.
     datasets: list[str]
     sources: list[str]
     algorithms: list[str]
@@ -113,7 +114,7 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
     planned_noise = {parse_noise(spec) for spec in study.get("noise", [])}
     return Design(
         datasets=[dataset for dataset, _, _ in tasks],
-        sources=[source for _, source, _ in tasks],
+        sources=[base_set(source) for _, source, _ in tasks],
         algorithms=algorithms,
         noise=sorted(planned_noise | {noise_of(slug) for slug in runs["noise"].unique()}),
         seeds=sorted({int(seed) for seed in study.get("seeds", [])} | {int(seed) for seed in runs["seed"]}),

@@ -4,6 +4,8 @@
 opens one wherever it is needed. `describe` lists the named data sets; `fetch` downloads and `convert` parses
 them ahead of a run; `look` previews an entry without doing either.
 
+`base_set` names the collection that a source is a part of, which tests count.
+
 `feature_fit` says whether features are changed by statistics of training rows. If a protocol cuts the test
 part, `fitted` changes them; `along_stream` and `standardised` do so along a stream. `has_test` says whether
 the data have an official test part, `notes` how features were made. `rows_by_number` draws rows of a long
@@ -30,6 +32,7 @@ from .preview import Outlook, convert, describe, fetch, look
 from .remote import absolute
 from .resolve import (
     along_stream,
+    base_set,
     classes_alike,
     dataset_names,
     expand,
@@ -67,6 +70,7 @@ __all__ = [
     "absolute",
     "along_stream",
     "array_table",
+    "base_set",
     "cache_folder",
     "cache_space",
     "chunks",

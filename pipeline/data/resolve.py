@@ -196,6 +196,15 @@ def label_of(path: str | Path) -> str:
     return parts[-1].split(".")[0] if parts else "data"
 
 
+def base_set(source: str) -> str:
+    """Return the collection that a source is a part of (the family of a public set), or the source itself.
+
+    Parts of one collection share documents, as the topics of Reuters-21578 do, or at least their origin.
+    """
+    entry = CATALOGUE.get(source)
+    return entry.family if entry and entry.family else source
+
+
 def fingerprint(ref: TaskRef) -> str:
     """Return the fingerprint (sha256 in hex) of a task's data, the same on every machine.
 

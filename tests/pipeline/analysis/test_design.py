@@ -56,5 +56,20 @@ def test_layout_follows_labels_of_the_study() -> None:
     assert design.datasets == ["zebra", "late[2]", "gauss", "stray"]
 
 
+def test_parts_of_one_collection_are_one_base_set() -> None:
+    """The topics of Reuters-21578 label the same documents."""
+    sources = ["reuters21578/corn", "reuters21578/wheat", "enron-spam/enron1", "data/corn.csv", "usps"]
+    cells = frame(*(cell(name, "A", 0) for name in sources))
+    cells["source"] = sources
+    design = study_design(cells, {})
+    assert dict(zip(design.datasets, design.sources, strict=True)) == {
+        "reuters21578/corn": "reuters21578",
+        "reuters21578/wheat": "reuters21578",
+        "enron-spam/enron1": "enron-spam",
+        "data/corn.csv": "data/corn.csv",
+        "usps": "usps",
+    }
+
+
 def test_natural_key_takes_any_digits_apart() -> None:
     assert sorted(["b", "a10b2", "a2", "10", "9", ""], key=natural_key) == ["", "9", "10", "a2", "a10b2", "b"]

@@ -269,8 +269,8 @@ def cautions(
     if sources < len(design.datasets):
         found.append(
             f"The {count(len(design.datasets), 'data set')} are tasks cut from {count(sources, 'base set')}. "
-            "Tasks of one base set share examples, so tests and intervals count base sets, each with the "
-            "mean score of its tasks."
+            "Tasks of one base set share examples or their origin, so tests and intervals count base sets, "
+            "each with the mean score of its tasks."
         )
     left_out = sorted({name for c in comparisons for name in c.left_out}, key=design.algorithms.index)
     if left_out:
