@@ -168,6 +168,13 @@ def test_verdicts_on_the_table_follow_results(
     assert altered.figures != verdict(claim, table=printed_table).figures or claim == "ramp-6"
 
 
+def test_leads_over_a_stopped_learner_decide_nothing() -> None:
+    """IDSVM saw only a part of the stream wherever the ramp loss is ahead of it."""
+    stopped = changed(table_as_printed(), "IDSVM", "status", lambda _: "stopped")
+    with pytest.raises(NotThere, match=r"time limit \(Checkerboard, NCheckerboard, Cover, USPS\)"):
+        verdict("ramp-2", table=stopped)
+
+
 def test_counts_are_of_the_sets_that_are_there() -> None:
     some = table_as_printed(["Adult", "Checkerboard", "NCheckerboard", "Gauss"])
     found = verdict("ramp-1", table=some)
