@@ -1,24 +1,47 @@
 """Bases of the linear learners: of two classes, of any number, with class weights, with a covariance."""
 
 import functools
-from collections.abc import Hashable
-from typing import Any
+import operator
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import Tags
 
 from ..estimator.online_classifier import OnlineClassifier, Step
 from ..estimator.parameters import ClassWeight
 from ..estimator.pieces import Passage
+from ..estimator.validation import FLOATS, label_codes, refuse_nonfinite
 from ..numeric.compiled import entry_point
 from ..numeric.loops import LOOPS_HAVE_A_CLOCK
-from ..numeric.rows import Matrix, Rows, as_rows, linear_scores, new_state
+from ..numeric.rows import Matrix, Rows, as_rows, first_nonfinite_row, linear_scores, new_state, read_only
 from .parts.classes import by_class, class_scores, new_class_state
 from .parts.covariance import Shape, covariance_matrix, new_covariance, widen_covariance
 
 _NO_STOPS = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+
+# Values of these types cannot change, so a parameter that is still the same object has the same value.
+_UNCHANGING = (float, int, bool, str, type(None))
+
+
+class _RowEntry(NamedTuple):
+    """Compiled code that learns one dense row of a learner, and what its choice depends on.
+
+    `watched` returns the learner's classes, first state array and parameters from its attributes. The code
+    fits as long as these are the `objects`.
+    """
+
+    watched: Callable[[dict[str, Any]], tuple[Any, ...]]
+    objects: tuple[Any, ...]
+    dtype: np.dtype[Any]
+    learn: Any
+    find_nonfinite: Any
+
+    def fits(self, learner: Any) -> bool:
+        """Return whether the learner has begun with the same arrays and has the same valid parameters."""
+        return all(map(operator.is_, self.watched(vars(learner)), self.objects))
 
 
 class LinearClassifier(OnlineClassifier):
@@ -42,6 +65,11 @@ class LinearClassifier(OnlineClassifier):
 
     _state: tuple[str, ...] = ("_weights",)
     _weights: NDArray[np.float64]
+    _row_entry: _RowEntry | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled code cannot be pickled; it is chosen again.
+        return {name: value for name, value in super().__getstate__().items() if name != "_row_entry"}
 
     @property
     def indifferent_to_absent_features(self) -> bool:
@@ -82,6 +110,7 @@ class LinearClassifier(OnlineClassifier):
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
+        self._row_entry = None
         self._n_absent = 0 if n_occurring is None else n_features - n_occurring
 
     def state_bytes(self, n_classes: int, n_features: int) -> int:
@@ -115,6 +144,56 @@ class LinearClassifier(OnlineClassifier):
         return self._run(X, codes, scores, *_NO_STOPS)
 
     _pass_classes = _pass
+
+    def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[np.float64]:
+        entry = self._row_entry
+        if (
+            entry is not None
+            and classes is None
+            and type(X) is type(y) is np.ndarray
+            and y.shape == (1,)
+            and self._is_plain_row(X)
+            and X.dtype == entry.dtype
+            and entry.fits(self)
+        ):
+            return self._learn_row(entry, X, y)
+        scores = super().learn(X, y, classes)
+        if len(scores) == 1 and type(X) is np.ndarray and not (entry is not None and entry.fits(self)):
+            self._choose_row_entry(X)
+        return scores
+
+    learn.__doc__ = OnlineClassifier.learn.__doc__
+
+    def _is_plain_row(self, X: NDArray[Any]) -> bool:
+        flags = X.flags
+        return X.shape == (1, self.n_features_in_) and flags.c_contiguous and flags.aligned
+
+    def _learn_row(self, entry: _RowEntry, X: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
+        """Learn one row as `learn` does; choosing compiled code by types would take as long as the rest."""
+        codes, row, scores = label_codes(y, self.classes_), read_only(X), self._new_scores(1)
+        if entry.find_nonfinite(row) >= 0:
+            refuse_nonfinite(row)
+        _loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
+        mistakes, updates = entry.learn(row, codes, scores, *_NO_STOPS, state)
+        self.n_examples_ += 1
+        self.n_mistakes_ += mistakes
+        self.n_updates_ += updates
+        return scores
+
+    def _choose_row_entry(self, X: NDArray[Any]) -> None:
+        """Keep the compiled code that learns dense rows like X, if calls with such rows need nothing else."""
+        kind: Any = type(self)
+        watched = _watched(kind)
+        if watched is None or X.dtype not in FLOATS or not self._is_plain_row(X):
+            return
+        objects = watched(self.__dict__)
+        if hasattr(self, "feature_names_in_") or not all(type(value) in _UNCHANGING for value in objects[2:]):
+            return
+        none, scores = as_rows(X)[:0], self._new_scores(0)
+        loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
+        learn = entry_point(loop, (none, np.empty(0, np.int32), scores, *_NO_STOPS), state)
+        find = entry_point(first_nonfinite_row, (none,))
+        self._row_entry = _RowEntry(watched, objects, X.dtype, learn, find)
 
     def _run(
         self,
@@ -168,6 +247,19 @@ class LinearClassifier(OnlineClassifier):
         # The model has the same size at all checkpoints.
         counts = {"updates": changed, "model_bytes": np.full(len(stops), self.model_bytes_)}
         return Passage(scores, seconds, counts)
+
+
+@functools.cache
+def _watched(kind: Any) -> Callable[[dict[str, Any]], tuple[Any, ...]] | None:
+    """Return a function for `_RowEntry`, or None if learning takes more than a learner's loop."""
+    base = LinearClassifier
+    learning = "begin", "learn_rows", "_readable", "_pass", "_pass_classes", "_run"
+    if any(getattr(kind, name) is not getattr(base, name) for name in learning) or not (
+        kind._reads_orders and kind._state
+    ):
+        return None
+    watched: Any = operator.itemgetter("classes_", kind._state[0], *kind._get_param_names())
+    return watched
 
 
 @functools.cache

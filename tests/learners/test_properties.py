@@ -68,7 +68,7 @@ def test_rows_one_by_one_and_scores_beforehand(learner):
         buffer[:] = X[t]
         if t > 0:
             assert single.decision_function(buffer)[0] == scores[t]
-        assert single.learn(buffer, y[t : t + 1], classes=[0, 1])[0] == scores[t]
+        assert single.learn(buffer, y[t : t + 1], classes=None if t else [0, 1])[0] == scores[t]
         buffer[:] = np.nan  # single pass: the learner keeps no reference to the row
     assert state(single) == state(whole)
 

@@ -1,6 +1,8 @@
 """Bad parameters, rows and labels are refused with one clear line, and nothing is learnt."""
 
 import itertools
+import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -391,3 +393,70 @@ def test_a_full_covariance_is_part_of_the_model(Learner):
 def test_what_a_learner_does_not_define_is_named(learner, n_classes, message):
     with pytest.raises(NotImplementedError, match=f"^{message}$"):
         learner.begin(np.arange(n_classes), 3)
+
+
+def _one_by_one(model, expected, rows, labels):
+    """Learn rows in calls of one row, of which `expected` gets lists, which always take the longer way."""
+    for row, label in zip(rows, labels, strict=True):
+        scores = model.learn(row.reshape(1, -1), np.array([label]))
+        assert scores.tolist() == expected.learn([row.tolist()], [label]).tolist()
+    assert state(model) == state(expected)
+
+
+@pytest.mark.parametrize("learner", [AROW(), PassiveAggressive(), Perceptron(average=True)])
+def test_calls_of_one_row_see_what_has_changed_since_the_row_before(learner):
+    model, expected = clone(learner), clone(learner)
+    for each in (model, expected):
+        each.learn(X, Y)
+    _one_by_one(model, expected, X, Y)
+    assert model._row_entry is not None
+    name = {"AROW": "r", "PassiveAggressive": "C", "Perceptron": "class_weight"}[type(learner).__name__]
+    weights = {0: 0.3}
+    for value in (weights, {0: 3.0}) if name == "class_weight" else (0.25, 3.0):
+        for each in (model, expected):
+            each.set_params(**{name: value})
+        _one_by_one(model, expected, X, Y)
+        weights[0] = 0.7  # of a dict that the learner was given
+        _one_by_one(model, expected, X, Y)
+    for each in (model, expected):
+        each.learn(X, Y)
+    _one_by_one(model, expected, X.astype(np.float32), Y)
+    _one_by_one(model, expected, np.asfortranarray(X), Y)
+    for copy in (pickle.loads(pickle.dumps(model)), deepcopy(model)):
+        assert copy._row_entry is None
+        _one_by_one(copy, deepcopy(expected), X, Y)
+    for each in (model, expected):
+        each.fit(X[:, :2], Y)
+    _one_by_one(model, expected, X[:, :2], Y)
+
+
+def test_calls_of_one_row_refuse_what_other_calls_refuse():
+    model = AROW()
+    model.learn(X, Y)
+    for t in range(3):
+        model.learn(X[t : t + 1], Y[t : t + 1])
+    before, row, label = state(model), X[:1], Y[:1]
+    bad = row.copy()
+    bad[0, 1] = np.nan
+    for rows, labels, message in [
+        (bad, label, r"Input X contains NaN in row 0"),
+        (row, np.array([7]), r"label 7 is not one of the classes"),
+        (row[:, :2], label, "has 2 features"),
+        (row, Y[:2], "inconsistent numbers of samples"),
+        (row[0], label, "Expected 2D array"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.learn(rows, labels)
+    model.r = -1.0
+    with pytest.raises(ValueError, match="r must be"):
+        model.learn(row, label)
+    assert state(model) == before
+
+
+def test_calls_of_one_row_with_several_classes():
+    labels = np.arange(len(Y)) % 3
+    model, expected = AROW(), AROW()
+    for each in (model, expected):
+        each.learn(X, labels)
+    _one_by_one(model, expected, X, labels)
+    assert model._row_entry is not None
