@@ -77,7 +77,7 @@ class Page:
 def rare_collections() -> Iterator[None]:
     """Run the cyclic garbage collector rarely inside this context."""
     usual = gc.get_threshold()
-    gc.set_threshold(_NEW_OBJECTS, *usual[1:])
+    gc.set_threshold(max(usual[0], _NEW_OBJECTS), *usual[1:])
     try:
         yield
     finally:

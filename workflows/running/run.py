@@ -135,7 +135,6 @@ def run_study(
         # Freeze the plan and all imported modules: scanning them in every garbage collection would block
         # every thread.
         if not gc.get_freeze_count():
-            gc.collect()
             stack.callback(gc.unfreeze)
             gc.freeze()
         # Connect when the first cell needs workers, so that a finished study starts none.
