@@ -88,6 +88,14 @@ def _named(labels: npt.NDArray[Any] | CodedLabels, path: Path) -> tuple[list[str
     inverse: npt.NDArray[Any]
     if isinstance(labels, CodedLabels):
         values, inverse = labels.values, labels.codes
+    elif labels.dtype == np.float64:
+        # Sorting all rows, as NumPy does, takes a tenth of the time of reading them.
+        import pyarrow as pa
+
+        coded = pa.array(labels).dictionary_encode()
+        found = coded.dictionary.to_numpy()
+        order = np.argsort(found)
+        values, inverse = found[order], np.argsort(order)[coded.indices.to_numpy()]
     else:
         values, inverse = np.unique(labels, return_inverse=True)
     texts = [class_name(value) for value in values]

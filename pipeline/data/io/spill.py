@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import mmap
+import os
 import tempfile
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
@@ -23,6 +26,10 @@ _SPILL_BYTES = 1 << 24
 _SMALL_BYTES = 1 << 16
 # Bytes in one step of a pass over a large array.
 _STEP_BYTES = 1 << 24
+# Bytes before the values in a file, where `linked` puts the header of an ``.npy`` file.
+_HEADER_BYTES = 128
+# The files of arrays, by their mappings.
+_files: weakref.WeakKeyDictionary[mmap.mmap, IO[bytes]] = weakref.WeakKeyDictionary()
 
 
 class SpillingArray(Generic[T]):
@@ -58,17 +65,20 @@ class SpillingArray(Generic[T]):
         else:
             self._spill()
             self._file.flush()
-            whole = np.memmap(self._file, dtype=self._dtype, mode="r", shape=(self.size,))
-            # The mapping has its own handle, so it stays valid.
-            self._file.close()
+            whole = np.memmap(self._file, self._dtype, "r", _HEADER_BYTES, (self.size,))
+            mapping = _mapping(whole)
+            _files[mapping] = self._file
+            self._closing.detach()
+            weakref.finalize(mapping, self._file.close)
         return whole.reshape(shape) if shape is not None else whole
 
     def _spill(self) -> None:
         try:
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (lives as long as this)
-                weakref.finalize(self, self._file.close)
+                self._file = _unnamed_file(self._folder)
+                self._closing = weakref.finalize(self, self._file.close)
+                self._file.write(bytes(_HEADER_BYTES))
             for block in self._blocks:
                 self._file.write(block.data)
         except OSError as error:
@@ -77,6 +87,38 @@ class SpillingArray(Generic[T]):
                 "set SINGLEPASS_CACHE to a folder that can"
             ) from None
         self._blocks, self._held = [], 0
+
+
+def _unnamed_file(folder: Path) -> IO[bytes]:
+    try:
+        # Python's temporary files cannot be linked.
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o666), "w+b")
+    except (AttributeError, OSError):
+        return tempfile.TemporaryFile(dir=folder)
+
+
+def linked(array: npt.NDArray[Any], path: Path) -> bool:
+    """Make the unnamed file of an array from `SpillingArray` the ``.npy`` file `path`, instead of a copy.
+
+    Returns False if this is not possible: the array is in memory, a part of another, or the system or the
+    file system cannot link unnamed files.
+    """
+    mapping = _mapping(array)
+    file = None if mapping is None else _files.get(mapping)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    if file is None or header.tell() != _HEADER_BYTES:
+        return False
+    if array.nbytes + _HEADER_BYTES != os.fstat(file.fileno()).st_size:
+        return False
+    with suppress(OSError):
+        # Python follows the link to the file only if a folder is given; it does not matter for a full path.
+        os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
+        os.pwrite(file.fileno(), header.getbuffer(), 0)
+        # A second name would share this header.
+        del _files[mapping]
+        return True
+    return False
 
 
 def steps(array: npt.NDArray[Any]) -> Iterator[memoryview]:
@@ -96,8 +138,14 @@ def steps(array: npt.NDArray[Any]) -> Iterator[memoryview]:
 
 def release(array: npt.NDArray[Any]) -> None:
     """Release the pages of a memory-mapped array, or of a view of one; the system reads them again on use."""
-    base: Any = array
-    while isinstance(base, np.ndarray) and base.base is not None:
-        base = base.base
-    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+    base = _mapping(array)
+    if base is not None and hasattr(mmap, "MADV_DONTNEED"):
         base.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapping(array: npt.NDArray[Any]) -> Any:
+    """Return the mapping of a memory-mapped array, or of a view of one; None for an array in memory."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None

@@ -24,7 +24,7 @@ from ...documents import open_document, seal_document
 from ...errors import InputError
 from ..io.folders import cache_folder, scratch_folder
 from ..io.reading import file_state, is_settled
-from ..io.spill import steps
+from ..io.spill import linked, steps
 from .stream import Table, arrays_of, content_fingerprint, csr_of, freeze
 
 # Increase this whenever the same file would be parsed into a different table.
@@ -231,6 +231,8 @@ def _matrix(parts: Mapping[str, npt.NDArray[Any]], name: str, shape: list[int]) 
 
 def _save(path: Path, array: npt.NDArray[Any]) -> int:
     """Write an ``.npy`` file in steps, since the array may be larger than memory, and return its crc32."""
+    if linked(array, path):
+        return _crc32(array)
     crc = 0
     with path.open("wb") as file:
         header = np.lib.format.header_data_from_array_1_0(np.ascontiguousarray(array))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from singlepass.pipeline.data.io import spill
-from singlepass.pipeline.data.io.spill import SpillingArray, release, steps
+from singlepass.pipeline.data.io.spill import SpillingArray, linked, release, steps
 from singlepass.pipeline.errors import InputError
 
 
@@ -33,6 +33,21 @@ def test_blocks_end_up_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert isinstance(mapping(whole), mmap.mmap) == (limit < 10**6)
     # The file has no name, so it needs no cleanup.
     assert not list(tmp_path.rglob("*.*"))
+
+
+def test_a_file_gets_a_name_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "_SPILL_BYTES", 1)
+    grown = SpillingArray(np.float64, tmp_path)
+    grown.append(np.arange(6))
+    whole = grown.finish((3, 2))
+    for part in (whole[1:], whole.astype(np.float32), np.arange(6.0)):
+        assert not linked(part, tmp_path / "part.npy")
+    if not linked(whole, tmp_path / "whole.npy"):
+        pytest.skip("this system cannot link unnamed files")
+    assert np.load(tmp_path / "whole.npy").tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert not linked(whole, tmp_path / "again.npy")
+    assert [each.name for each in tmp_path.iterdir()] == ["whole.npy"]
+    assert whole.tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_what_was_appended_is_copied(tmp_path: Path) -> None:
