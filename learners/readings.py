@@ -20,6 +20,11 @@ def reading_of(learners: Sequence[OnlineClassifier], X: Rows, passes: int = 1) -
     return LinearReading(learners) if can_interleave(learners, X, passes) else OneByOne(learners)
 
 
+def readings_of(learners: Sequence[OnlineClassifier], X: Rows) -> list[OneByOne]:
+    """Return readings of up to LANES learners each, which together learn X with all learners."""
+    return [reading_of(learners[start : start + LANES], X) for start in range(0, len(learners), LANES)]
+
+
 def learn_together(
     learners: Sequence[OnlineClassifier], X: Rows, codes: NDArray[np.int32]
 ) -> list[NDArray[np.float64]]:
@@ -29,8 +34,7 @@ def learn_together(
     models, all others one by one.
     """
     scores = []
-    for start in range(0, len(learners), LANES):
-        reading = reading_of(learners[start : start + LANES], X)
+    for reading in readings_of(learners, X):
         scores += reading.learn_rows(X, codes)
         reading.write_back()
     return scores

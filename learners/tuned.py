@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from .estimator.online_classifier import OnlineClassifier
 from .estimator.parameters import Count, Positive
+from .estimator.pieces import OneByOne
 from .grid import Grid, check_grid, points_of
 from .numeric.rows import Rows, row_range
-from .numeric.votes import follow, vote_by_weight, votes
-from .readings import learn_together
+from .numeric.votes import follow, follow_of_two, vote_by_weight, vote_by_weight_of_two, votes
+from .readings import readings_of
 
 # Rows that all points learn before the next rows are read: the scores of 20 points take 650 KB.
 _PIECE = 4096
@@ -56,6 +57,11 @@ class TunedOnline(OnlineClassifier):
         sized = [each for each in learners if hasattr(each, "state_bytes")]
         return sum([each.state_bytes(n_classes, n_features) for each in sized])
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy begins new readings.
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"_readings": []} if "_readings" in state else state
+
     def _check_parameters(self) -> None:
         name = type(self).__name__
         if not isinstance(self.learner, OnlineClassifier):
@@ -79,6 +85,7 @@ class TunedOnline(OnlineClassifier):
             each.begin(np.arange(n_classes), n_features)
         self.point_mistakes_ = np.zeros(len(self.points_), np.int64)
         self._round = 0
+        self._readings: list[OneByOne] = []
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
@@ -88,12 +95,21 @@ class TunedOnline(OnlineClassifier):
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
         before, mistakes = self._n_updates_of_all(), 0
+        if not (self._readings and all(each.goes_on() for each in self._readings)):
+            self._readings = readings_of(self.learners_, X)
         for start in range(0, len(codes), _PIECE):
             stop = min(start + _PIECE, len(codes))
             rows, labels = row_range(X, start, stop), codes[start:stop]
-            made = np.stack([_wide(each) for each in learn_together(self.learners_, rows, labels)], axis=1)
+            scores_of_points = [
+                each for reading in self._readings for each in reading.learn_rows(rows, labels)
+            ]
+            made = np.stack([_wide(each) for each in scores_of_points], axis=1)
             mistakes += self._choose(made, labels, _wide(scores[start:stop]))
             self._round += stop - start
+        for reading in self._readings:
+            reading.write_back()
+        if not all(each.goes_on() for each in self._readings):
+            self._readings = []
         return mistakes, self._n_updates_of_all() - before
 
     _pass_classes = _pass
@@ -202,7 +218,10 @@ class FollowTheLeader(TunedOnline):
 
     def _choose(self, scores: NDArray[np.float64], codes: NDArray[np.int32], out: NDArray[np.float64]) -> int:
         leaders = np.empty(len(codes) + 1, np.int64)
-        mistakes = follow(scores, codes, self.point_mistakes_, leaders, out)
+        if scores.shape[2] == 1:
+            mistakes = follow_of_two(scores[:, :, 0], codes, self.point_mistakes_, leaders, out[:, 0])
+        else:
+            mistakes = follow(scores, codes, self.point_mistakes_, leaders, out)
         self._changes += (self._round + 1 + np.flatnonzero(np.diff(leaders))).tolist()
         return int(mistakes)
 
@@ -281,7 +300,10 @@ class ExponentialWeights(TunedOnline):
 
     def _choose(self, scores: NDArray[np.float64], codes: NDArray[np.int32], out: NDArray[np.float64]) -> int:
         state = self.point_mistakes_, float(self.eta or 0.0), self._round
-        mistakes, expected = vote_by_weight(scores, codes, *state, out)
+        if scores.shape[2] == 1:
+            mistakes, expected = vote_by_weight_of_two(scores[:, :, 0], codes, *state, out[:, 0])
+        else:
+            mistakes, expected = vote_by_weight(scores, codes, *state, out)
         self.expected_mistakes_ += float(expected)
         return int(mistakes)
 

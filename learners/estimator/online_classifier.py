@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -61,6 +62,12 @@ class RolledBack:
         attributes.update(self._before)
         for array, copy in self._copies:
             array[...] = copy
+
+
+@functools.cache
+def _parameter_names(kind: Any) -> list[str]:
+    names: list[str] = super(OnlineClassifier, kind)._get_param_names()
+    return names
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
@@ -501,6 +508,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         scores = self.learn_rows(rows, codes)
         refuse_learnt(rows, scores)
         return rows, scores
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn inspects the signature in every call, which is most of the time of `clone`.
+        kind: Any = cls
+        return _parameter_names(kind)
 
     @property
     def model_bytes_(self) -> int:

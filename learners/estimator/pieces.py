@@ -85,6 +85,10 @@ class OneByOne:
     def write_back(self) -> None:
         """Write the learners' arrays: nothing to do if each learner has learnt itself."""
 
+    def goes_on(self) -> bool:
+        """Return whether the reading can learn further rows after `write_back`, and is worth keeping."""
+        return False
+
 
 class Reading(OneByOne):
     """Models of one learner that learn the same rows in one reading: a subclass defines ``learn_rows``."""

@@ -65,6 +65,10 @@ class KernelReading(Reading):
             each.n_support_ = size
         self._union.commit()
 
+    def goes_on(self) -> bool:
+        # The union lacks what a learner has learnt outside of this reading.
+        return self._union is not None and self._union.is_complete()
+
     def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
         if self._union is None:
             return super().score_rows(X)

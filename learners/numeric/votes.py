@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from .compiled import INLINE, compiled, register_jitable
-from .margins import signed_margin
+from .margins import signed, signed_margin
 from .rows import borrowed
 from .vector import exponential
 
@@ -34,6 +34,39 @@ def follow(scores, codes, mistakes, leaders, out):
             mistakes[g] += not signed_margin(scores[t, g], codes[t]) > 0.0
             if mistakes[g] < mistakes[leader]:
                 leader = g
+    leaders[-1] = leader
+    return wrong
+
+
+@register_jitable(**INLINE)
+def _count_mistakes(scores, y, mistakes):
+    """Add a row's mistakes of learners of two classes; return whether these differ between learners."""
+    wrong = 0
+    for g in range(scores.shape[0]):
+        wrong += not y * scores[g] > 0.0
+    if wrong == 0:
+        return False
+    for g in range(scores.shape[0]):
+        mistakes[g] += not y * scores[g] > 0.0
+    return wrong < scores.shape[0]
+
+
+@compiled
+def follow_of_two(scores, codes, mistakes, leaders, out):
+    """Do as `follow` for two classes, given scores of shape (n, G) and `out` of shape (n,).
+
+    The leader can only change if some learners make a mistake and others do not.
+    """
+    scores = borrowed(scores)
+    wrong = 0
+    leader = mistakes.argmin()
+    for t in range(scores.shape[0]):
+        y = signed(codes[t])
+        leaders[t] = leader
+        out[t] = scores[t, leader]
+        wrong += not y * out[t] > 0.0
+        if _count_mistakes(scores[t], y, mistakes):
+            leader = mistakes.argmin()
     leaders[-1] = leader
     return wrong
 
@@ -67,8 +100,10 @@ def _set_weights(mistakes, eta, t, weights):
     """Write the weights of round t, counted from 1, which add up to 1; an `eta` of 0 is the default."""
     rate = eta if eta > 0.0 else math.sqrt(8.0 * math.log(len(mistakes)) / t)
     fewest, total = mistakes.min(), 0.0
+    # The sum has a loop of its own, because its order is fixed and the other loops are vector code.
     for g in range(mistakes.shape[0]):
         weights[g] = exponential(-rate * (mistakes[g] - fewest))
+    for g in range(mistakes.shape[0]):
         total += weights[g]
     for g in range(mistakes.shape[0]):
         weights[g] /= total
@@ -86,6 +121,40 @@ def vote_by_weight(scores, codes, mistakes, eta, before, out):
         for g in range(scores.shape[1]):
             if not signed_margin(scores[t, g], codes[t]) > 0.0:
                 mistakes[g] += 1
+                expected += weights[g]
+    return wrong, expected
+
+
+@compiled
+def vote_by_weight_of_two(scores, codes, mistakes, eta, before, out):
+    """Do as `vote_by_weight` for two classes, given scores of shape (n, G) and `out` of shape (n,)."""
+    scores = borrowed(scores)
+    G = scores.shape[1]
+    weights, behind, shares, wrong, expected = np.empty(G), np.empty(G), np.empty(G), 0, 0.0
+    numerator, differ = 8.0 * math.log(len(mistakes)), True
+    for t in range(scores.shape[0]):
+        if differ:
+            fewest = mistakes.min()
+            for g in range(G):
+                behind[g] = mistakes[g] - fewest
+        rate = eta if eta > 0.0 else math.sqrt(numerator / (before + t + 1))
+        for g in range(G):
+            weights[g] = exponential(-rate * behind[g])
+        total = vote = 0.0
+        for g in range(G):
+            total += weights[g]
+        for g in range(G):
+            weights[g] /= total
+            s = scores[t, g]
+            shares[g] = weights[g] if s > 0.0 else (-weights[g] if s < 0.0 else 0.0)
+        for g in range(G):
+            vote += shares[g]
+        out[t] = vote
+        y = signed(codes[t])
+        wrong += not y * vote > 0.0
+        differ = _count_mistakes(scores[t], y, mistakes)
+        for g in range(G):
+            if not y * scores[t, g] > 0.0:
                 expected += weights[g]
     return wrong, expected
 

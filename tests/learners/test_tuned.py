@@ -1,5 +1,8 @@
 """Grids tuned along the stream: the predictions are those of plain loops over points learnt alone."""
 
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +20,8 @@ from singlepass.learners import (
     Perceptron,
     QueryAll,
 )
+from singlepass.learners import tuned as tuned_module
+from singlepass.learners.kernel.readings import KernelReading
 
 from .streams import as_csr, noisy_classes, noisy_stream, state
 
@@ -184,3 +189,42 @@ def test_scores_are_log_odds_if_those_of_every_point_are():
     assert not FollowTheLeader(descent, {"loss": ["logistic", "hinge"]}).scores_are_log_odds
     assert not FollowTheLeader(KernelPerceptron(), {"gamma": [0.1, 1.0]}).scores_are_log_odds
     assert not getattr(ExponentialWeights(descent, {"eta": [0.1, 1.0]}), "scores_are_log_odds", False)
+
+
+def test_points_of_a_kernel_share_values_in_all_pieces_and_calls(monkeypatch):
+    X, y = noisy_stream(5, n=120, d=3)
+    monkeypatch.setattr(tuned_module, "_PIECE", 30)
+    tuned = FollowTheLeader(KernelPerceptron(), {"gamma": [0.01, 0.5, 0.1]})
+    scores = [tuned.learn(X[:50], y[:50])]
+    (reading,) = tuned._readings
+    scores.append(tuned.learn(X[50:90], y[50:90]))
+    assert tuned._readings == [reading]
+    assert isinstance(reading, KernelReading)
+    copy = pickle.loads(pickle.dumps(tuned))
+    assert copy._readings == []
+    expected = FollowTheLeader(tuned.learner, tuned.grid)
+    assert np.concatenate(scores).tolist() == expected.learn(X, y)[:90].tolist()
+    # A reading whose learners have learnt something else is dropped.
+    other = deepcopy(tuned)
+    for each in (tuned, other):
+        each.learners_[1].learn(X[:20], 1 - y[:20])
+    for each in (tuned, other, copy):
+        each.learn(X[90:], y[90:])
+    assert tuned._readings != [reading]
+    for one, two, three, whole in zip(
+        tuned.learners_, other.learners_, copy.learners_, expected.learners_, strict=True
+    ):
+        assert state(one) == state(two)
+        assert state(three) == state(whole)
+
+
+def test_weights_of_a_grid_are_written_after_each_call():
+    X, y = noisy_stream(6, n=120, d=3)
+    tuned = ExponentialWeights(PassiveAggressive(), C)
+    for start, stop in ((0, 40), (40, 41), (41, 120)):
+        tuned.learn(X[start:stop], y[start:stop], classes=[0, 1])
+        for point, each in zip(tuned.points_, tuned.learners_, strict=True):
+            alone = PassiveAggressive(**point)
+            alone.learn(X[:stop], y[:stop], classes=[0, 1])
+            assert state(each) == state(alone)
+    assert tuned._readings == []

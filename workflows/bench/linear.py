@@ -24,6 +24,8 @@ from ...learners import (
     RDA,
     AdaGradRDA,
     ConfidenceWeighted,
+    ExponentialWeights,
+    FollowTheLeader,
     KernelPassiveAggressive,
     KernelPerceptron,
     OnlineGradientDescent,
@@ -255,10 +257,49 @@ def grid() -> list[Measurement]:
     rng = np.random.RandomState(0)
     narrow = rng.standard_normal((100_000, 16))
     y = (narrow @ rng.standard_normal(16) + rng.standard_normal(100_000) > 0).astype(np.int32)
-    lines = measure_grid(NamedStream("Gaussian stream", narrow, y), GRIDS) + measure_grid(text(rng), GRIDS)
-    for stream in real_streams({"a9a": ("a9a", "binary"), **MNIST}):
-        lines += [stream] if isinstance(stream, Measurement) else measure_grid(stream, GRIDS)
-    return lines
+    lines, tuned = [], []
+    real = real_streams({"a9a": ("a9a", "binary"), **MNIST})
+    for stream in (NamedStream("Gaussian stream", narrow, y), text(rng), *real):
+        if isinstance(stream, Measurement):
+            lines.append(stream)
+        else:
+            lines += measure_grid(stream, GRIDS)
+            tuned += measure_tuned(stream)
+    return lines + tuned
+
+
+def measure_tuned(stream: NamedStream) -> list[Measurement]:
+    """Compare tuning along the stream with a reading of its points, in processor time."""
+    rows, (make, parameter, values) = as_rows(stream.X), GRIDS["PA-I"]
+    grid = {parameter: values}
+
+    def reading() -> None:
+        learners = [make(**{parameter: value}) for value in values]
+        for learner in learners:
+            learner.begin(np.array([0, 1]), stream.X.shape[1])
+        learn_together(learners, rows, stream.y)
+
+    def tuned(kind: Any) -> None:
+        learner = kind(make(), grid)
+        learner.begin(np.array([0, 1]), stream.X.shape[1])
+        learner.learn_rows(rows, stream.y)
+
+    kinds = {"FollowTheLeader": FollowTheLeader, "ExponentialWeights": ExponentialWeights}
+    works: dict[str, Work] = {
+        "reading": reading,
+        **{name: partial(tuned, kind) for name, kind in kinds.items()},
+    }
+    contests = [
+        Contest(
+            f"{name}, {len(values)} points of PA-I, {stream.name}, {stream.shape}: compared with a reading",
+            name,
+            "reading",
+            "≤ 1.1",
+            ratio=runner.cost,
+        )
+        for name in kinds
+    ]
+    return runner.contend(works, contests, repeats=15, timed=runner.processor_time)
 
 
 def _kernel_grids(gamma: float) -> dict[str, Grid]:

@@ -267,6 +267,7 @@ class Union:
         self._sets, self._one_kernel = sets, function == first._function
         #: For each set, the slot in the union of each of its support vectors; there is room for more.
         self._slots = [np.zeros(0, np.intp) for _ in sets]
+        self._sizes = [0 for _ in sets]
         self._values = np.zeros((0, 0), first._dtype)
         self._origin = np.zeros(0, np.int64)
 
@@ -319,6 +320,14 @@ class Union:
         self.support.append(*self._packed, self._joined.nonzero()[0])
         for own_set, slots, rows in zip(self._sets, self._slots, self._new, strict=True):
             slots[own_set.size - len(rows) : own_set.size] = slot_of[rows]
+        self._sizes = [each.size for each in self._sets]
+
+    def is_complete(self):
+        """Return whether the sets have stored nothing without this union, and have its features."""
+        return all(
+            each.size == known and each.rows.n_features == self.support.rows.n_features
+            for each, known in zip(self._sets, self._sizes, strict=True)
+        )
 
     def scores(self, block, scores):
         """Write the scores of rows by each set into the arrays of `scores`."""
