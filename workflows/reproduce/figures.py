@@ -96,13 +96,11 @@ def table_of(
     return TableBlock(name, title, list(header), body, **options)
 
 
-def compared(
-    ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan, best: bool = False
-) -> TableCell:
+def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:
     """Return our number, followed in brackets by the printed one and our deviation from it.
 
     `ours` is NaN if there is no result, and `printed` is None if the paper's text has no such number.
-    `digits` is the number of decimal places, and `sd` our standard deviation. A `best` entry is bold.
+    `digits` is the number of decimal places, and `sd` our standard deviation.
 
     Examples
     --------
@@ -113,13 +111,13 @@ def compared(
     if not math.isnan(sd):
         text += f" ± {number(sd, digits)}"
     if printed is None:
-        return TableCell(text, best=best)
+        return TableCell(text)
     if math.isnan(ours):
         return TableCell(f"{text} ({number(printed, digits)})")
     # The difference of the numbers as shown, so that the entry is consistent.
     apart = round(ours, digits) - round(printed, digits)
     sign = "+" if apart > 0 else "−" if apart < 0 else "±"
-    return TableCell(f"{text} ({number(printed, digits)}, {sign}{number(abs(apart), digits)})", best=best)
+    return TableCell(f"{text} ({number(printed, digits)}, {sign}{number(abs(apart), digits)})")
 
 
 def number(value: float, digits: int = 1) -> str:

@@ -466,14 +466,14 @@ def _complexity_table(study: StudyEvidence, kernel: Kernel) -> TableBlock:
         cells = []
         for size, own in mean.items():
             spread = sd[size][value] if orders > 1 else math.nan
-            cells.append(compared(own[value], None, 2, sd=spread, best=value == own.idxmin()))
+            cells.append(compared(own[value], None, 2, sd=spread))
         rows.append([f"{value:g}", *cells])
     return table_of(
         f"fig-2-{slug(kernel.short)}",
         f"Test error of LASVM in percent, {kernel.name} kernel",
         [kernel.parameter, *(f"{size:,} examples" for size in mean)],
         rows,
-        note=f"Mean ± standard deviation, orders: {orders}. The best of a column is bold.",
+        note=f"Mean ± standard deviation, orders: {orders}.",
     )
 
 
@@ -578,10 +578,7 @@ def _against_table(study: StudyEvidence, kernel: Kernel, names: Sequence[str]) -
     found = pd.DataFrame({t: {name: _error(study, name, t) for name in names} for t in points})
     rows: list[list[str | TableCell]] = []
     for name in names:
-        cells = [
-            compared(found[t][name], kernel.printed_error(name, t), 2, best=found[t][name] == found[t].min())
-            for t in points
-        ]
+        cells = [compared(found[t][name], kernel.printed_error(name, t), 2) for t in points]
         rows.append([name, *cells])
     return table_of(
         f"fig-4-{slug(kernel.short)}",

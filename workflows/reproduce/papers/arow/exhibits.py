@@ -60,7 +60,7 @@ def _ranked(study: StudyEvidence, pa: str) -> TableBlock:
         theirs = said if group == "all" else {}
         for name in map(str, ranks.index):
             both = [(q, ranks[q][name], theirs.get((name, q))) for q in study.rates]
-            entries = [compared(rank, given, 2, best=rank <= ranks[q].min()) for q, rank, given in both]
+            entries = [compared(rank, given, 2) for _, rank, given in both]
             rows.append([f"{group}, {len(tasks)} tasks", name, *entries])
             data += [(group, len(tasks), name, *each) for each in both]
         for name in four("PA") if theirs else ():
@@ -250,18 +250,13 @@ def accuracies(place: int) -> Show:
                 f"table-{place}",
                 f"Test accuracy in percent, {percent(q)} label noise",
                 ["task", *map(str, means.columns)],
-                [[str(name), *_accuracy_row(line)] for name, line in lines],
+                [[str(name), *map(number, line)] for name, line in lines],
                 note=f"Mean of {len(study.design.seeds)} folds. Printed numbers: {ABSENT}.",
                 data=long[0].merge(long[1]),
             )
         ]
 
     return show
-
-
-def _accuracy_row(means: pd.Series[float]) -> list[TableCell]:
-    best = number(means.max())
-    return [TableCell(text, best=text == best) for text in map(number, means)]
 
 
 def by_noise(evidence: Evidence) -> list[Block]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -54,11 +53,9 @@ def show_table(evidence: Evidence) -> list[Block]:
         repetitions = {each.repetitions for each in own.values()} or {0}
         runs = "–".join(str(each) for each in sorted({min(repetitions), max(repetitions)}))
         pairs = [(own.get(learner), printed[name][learner]) for learner in LEARNERS]
-        highest = max((round(each.accuracy, 1) for each in own.values()), default=math.nan)
-        smallest = min((round(each.size) for each in own.values()), default=math.nan)
         shape = f"{shapes[name, 'examples']} × {shapes[name, 'attributes']}"
-        rows.append([name, "Acc", *(_accuracy_cell(*pair, highest) for pair in pairs), runs])
-        rows.append([shape, "#SV", *(_size_cell(*pair, smallest) for pair in pairs), ""])
+        rows.append([name, "Acc", *(_accuracy_cell(*pair) for pair in pairs), runs])
+        rows.append([shape, "#SV", *(_size_cell(*pair) for pair in pairs), ""])
     note = (
         "In brackets the printed number, over ten repetitions, and our deviation from it. ⚠: an accuracy "
         "further from it than a point and two of its standard deviations. *: at least some repetitions were "
@@ -86,18 +83,18 @@ def show_table(evidence: Evidence) -> list[Block]:
     ]
 
 
-def _accuracy_cell(ours: Entry | None, printed: Entry, highest: float) -> TableCell:
+def _accuracy_cell(ours: Entry | None, printed: Entry) -> TableCell:
     if ours is None:
         return TableCell(f"– ({number(printed.accuracy)})")
     text = compared(ours.accuracy, printed.accuracy, sd=ours.accuracy_sd).text + "*" * bool(ours.stopped)
-    return TableCell(text, best=round(ours.accuracy, 1) == highest, flag=not ours.is_near(printed))
+    return TableCell(text, flag=not ours.is_near(printed))
 
 
-def _size_cell(ours: Entry | None, printed: Entry, smallest: float) -> TableCell:
+def _size_cell(ours: Entry | None, printed: Entry) -> TableCell:
     if ours is None:
         return TableCell(f"– ({number(printed.size, 0)})")
     text = compared(ours.size, printed.size, 0, sd=ours.size_sd).text + "*" * bool(ours.stopped)
-    return TableCell(text, best=round(ours.size) == smallest)
+    return TableCell(text)
 
 
 def _long(entries: Iterable[tuple[str, str, Entry]], printed: Mapping[str, Row]) -> pd.DataFrame:
@@ -242,9 +239,7 @@ def show_queries(evidence: Evidence) -> list[Block]:
     for name, curves in panels.items():
         for labels in curves[0].t[-1] * np.array([0.25, 0.5, 1.0]):
             values = [float(np.interp(labels, curve.t, curve.mean)) for curve in curves]
-            best = max(round(value, 1) for value in values)
-            cells = [TableCell(number(value), best=round(value, 1) == best) for value in values]
-            rows.append([name, number(labels, 0), *cells])
+            rows.append([name, number(labels, 0), *map(number, values)])
     title = "Accuracy in percent after a quarter, half and all of a panel's labels"
     return [
         *curves_figure(
