@@ -7,9 +7,6 @@ from typing import Literal, NamedTuple
 from ...estimator.parameters import Count, NonNegative, Scale
 from .whole_vector import NORM, OWN, SCALE, WholeVectorLearner
 
-# Own numbers: the rows with a gradient, then s_i, m_i, V_i and R_i for each i.
-_ROWS, _FIRST = OWN, OWN + 1
-
 
 class MechanicRule(NamedTuple):
     """The rule of `Mechanic`, whose v is Δ and whose scale is -Σs_i."""
@@ -21,7 +18,7 @@ class MechanicRule(NamedTuple):
     falls: bool
 
     def start(self):
-        """Begin with s_i = s_init; the scale does not matter while Δ is 0."""
+        """Return the number of rows with a gradient, then all s_i, m_i, V_i and R_i."""
         return 0.0, *[self.s_init] * self.n, *[0.0] * (3 * self.n)
 
     def weight(self, numbers):
@@ -30,26 +27,24 @@ class MechanicRule(NamedTuple):
 
     def step(self, numbers, gv, gg):
         """Cutkosky, Defazio & Mehta (2023), Algorithm 1."""
-        n, total = self.n, 0.0
-        for i in range(_FIRST, _FIRST + n):
-            total += numbers[i]
-        # w is -(Σs) Δ.
-        decay = self.lam * total * math.sqrt(gg) / (total * math.sqrt(numbers[NORM]) + self.eps)
-        h = gv - decay * total * numbers[NORM]
-        scale, beta = 0.0, 1.0
-        for i in range(_FIRST, _FIRST + n):
-            beta *= 0.1
-            keep = 1.0 - beta
-            s, m, V, R = numbers[i], numbers[i + n], numbers[i + 2 * n], numbers[i + 3 * n]
-            R = keep * R + min(max(h, -m), m) * s
-            m = max(keep * m, abs(h) + self.eps)
-            V = keep * keep * V + h * h
-            s = (self.s_init * m / n + max(0.0, R)) / (math.sqrt(V) + self.eps)
-            numbers[i], numbers[i + n], numbers[i + 2 * n], numbers[i + 3 * n] = s, m, V, R
-            scale -= s
-        numbers[SCALE] = scale
-        numbers[_ROWS] += 1.0
-        return 1.0 / math.sqrt(numbers[_ROWS]) if self.falls else 1.0
+        first, n = OWN + 1, self.n
+        s, m = numbers[first : first + n], numbers[first + n : first + 2 * n]
+        V, R = numbers[first + 2 * n : first + 3 * n], numbers[first + 3 * n :]
+        S = s.sum()
+        # w is -S Δ.
+        decay = self.lam * S * math.sqrt(gg) / (S * math.sqrt(numbers[NORM]) + self.eps)
+        h = gv - decay * S * numbers[NORM]
+        gap = 1.0
+        for i in range(n):
+            gap *= 0.1
+            beta = 1.0 - gap
+            R[i] = beta * R[i] + min(max(h, -m[i]), m[i]) * s[i]
+            m[i] = max(beta * m[i], abs(h) + self.eps)
+            V[i] = beta * beta * V[i] + h * h
+            s[i] = (self.s_init * m[i] / n + max(0.0, R[i])) / (math.sqrt(V[i]) + self.eps)
+        numbers[SCALE] = -s.sum()
+        numbers[OWN] += 1.0
+        return 1.0 / math.sqrt(numbers[OWN]) if self.falls else 1.0
 
 
 @dataclass(eq=False, repr=False)
