@@ -1,18 +1,21 @@
-"""Compare text conversion with scikit-learn's loader, and measure memory of conversion and streaming.
+"""Compare reading with scikit-learn's loader and pyarrow, and measure memory of conversion and streaming.
 
-Every step runs in its own process, so that its peak memory is measured separately. The folder for temporary
-files needs disk space of about four times the file size.
+Every step runs in its own process, so that its peak memory is measured separately. Times include the imports
+of a step and leave out compilation. The folder for temporary files needs disk space of about four times the
+file size.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,12 @@ from .runner import Contest, Measurement
 FEATURES, NON_ZEROS = 1_000_000, 100
 # Rows written repeatedly until the file is large enough; not a multiple of any block size of a reader.
 PIECE_ROWS = 25_013
+# Shape of the files with columns.
+ROWS, COLUMNS = 500_000, 30
+# Rows in a block of text that is only read.
+_READ_ROWS = 1 << 16
+# Turns of each step; the shortest time counts.
+_TURNS = 3
 MB = 1e6
 CONVERT_MB, STREAM_MB = 500, 200
 # Title, step, and limit in MB of its peak memory.
@@ -40,29 +49,53 @@ def ingestion(gigabytes: float = 0.2) -> list[Measurement]:
     """Run the benchmark on generated files of this size."""
     lines = []
     for name, number in FORMATS.items():
-        with tempfile.TemporaryDirectory(prefix="singlepass-bench-") as folder:
-            path = Path(folder, "generated.svmlight")
+        with _new_file("generated.svmlight") as path:
             write_svmlight(path, int(gigabytes * 1e9), number)
             lines += _measure_file(path, f"svmlight, {path.stat().st_size / 1e9:.2f} GB, {name}")
+    for suffix, write in (("csv", _write_csv), ("parquet", _write_parquet)):
+        with _new_file(f"generated.{suffix}") as path:
+            write(path)
+            lines.append(_measure_columns(path))
     return lines
 
 
-def _measure_file(path: Path, shown: str) -> list[Measurement]:
-    found = {work: _in_process(work, path) for work in WORKS}
-    theirs = found["load_and_compare"]
-    for each in (found["stream_converted"], found["stream_unconverted"]):
-        if each["non_zeros"] != theirs["non_zeros"]:
-            raise RuntimeError(f"{each['non_zeros']} non-zeros streamed, {theirs['non_zeros']} in the file")
+@contextmanager
+def _new_file(name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="singlepass-bench-") as folder:
+        yield Path(folder, name)
+
+
+def _measure_columns(path: Path) -> Measurement:
+    # Compile first.
+    _in_process("convert", path)
+    times = {work: _best(work, path)["seconds"] for work in ("convert", "read_and_write")}
     contest = Contest(
-        f"{shown}: convert",
+        f"{path.suffix[1:]}, {ROWS:,} rows of {COLUMNS} numbers: convert",
         "convert",
-        "load_and_compare",
-        "≥ 5",
-        unit="{:.1f} s".format,
-        peer_named="scikit-learn's loader",
+        "read_and_write",
+        "≥ 0.5",
+        unit="{:.2f} s".format,
+        peer_named="pyarrow and one write",
     )
+    return contest.line(times)
+
+
+def _measure_file(path: Path, shown: str) -> list[Measurement]:
+    _in_process("convert", path)
+    found = {work: _best(work, path) for work in WORKS}
+    theirs = found["load_and_compare"]
+    seconds = {work: each["seconds"] for work, each in found.items()}
+    for work in ("read", "convert", "load"):
+        seconds[f"{work} on one core"] = _best(work, path, cores=1)["seconds"]
+    one = Contest("", "", "load on one core", "≥ 5", "{:.2f} s".format, peer_named="scikit-learn's loader")
+    both = []
+    for work in ("read", "convert"):
+        what, subject = f"{shown}: {work}", f"{work} on one core"
+        both.append(one._replace(what=f"{what}, one core", subject=subject))
+        two = one._replace(what=f"{what}, {os.cpu_count()} cores", subject=work, peer=subject, aim="≥ 1.7")
+        both.append(two._replace(peer_named="one core"))
     return [
-        contest.line({work: each["seconds"] for work, each in found.items()}),
+        *(each.line(seconds) for each in both),
         Measurement(
             f"{shown}: labels and non-zeros equal to scikit-learn's",
             f"{theirs['equal']:,}",
@@ -102,6 +135,28 @@ def write_svmlight(path: Path, size: int, number: str) -> None:
             file.write(piece)
 
 
+def _write_csv(path: Path) -> None:
+    from pyarrow import csv
+
+    csv.write_csv(_columns(), path)
+
+
+def _write_parquet(path: Path) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(_columns(), path)
+
+
+def _columns() -> Any:
+    """Return a table of numbers with at most eight digits, as in most CSV files, and a label."""
+    import pyarrow as pa
+
+    rng = np.random.RandomState(0)
+    names = [f"f{k}" for k in range(COLUMNS)]
+    columns = [pa.array(rng.standard_normal(ROWS).round(7)) for _ in names]
+    return pa.table([*columns, pa.array(rng.randint(0, 2, ROWS))], [*names, "label"])
+
+
 def _convert(path: Path) -> dict[str, float]:
     reports: list[int] = []
     convert(path=path, progress=lambda name, done, total: reports.append(done))
@@ -110,13 +165,33 @@ def _convert(path: Path) -> dict[str, float]:
     return {}
 
 
+def _read_and_write(path: Path) -> dict[str, float]:
+    """Read a file with pyarrow, and write its numbers as rows of float64."""
+    from pyarrow import csv, parquet
+
+    table = csv.read_csv(path) if path.suffix == ".csv" else parquet.read_table(path)
+    rows = np.empty((table.num_rows, COLUMNS))
+    for k in range(COLUMNS):
+        rows[:, k] = table.column(k).to_numpy()
+    np.save(path.parent / "rows.npy", rows)
+    return {}
+
+
+def _read(path: Path) -> dict[str, float]:
+    return {"rows": sum(len(block.labels) for block in stream_blocks(path, rows=_READ_ROWS))}
+
+
+def _load(path: Path) -> dict[str, float]:
+    from sklearn.datasets import load_svmlight_file
+
+    load_svmlight_file(str(path), zero_based=False)
+    return {}
+
+
 def _load_and_compare(path: Path) -> dict[str, float]:
-    # Both timings include the import of scikit-learn.
-    began = time.perf_counter()
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(str(path), zero_based=False)
-    seconds = time.perf_counter() - began
     stream = open_stream(expand(path=path)[0])
     ours: Any = stream.X
     pairs = ((X.indptr, ours.indptr), (X.indices, ours.indices), (X.data, ours.data), (y == 1, stream.y))
@@ -129,7 +204,7 @@ def _load_and_compare(path: Path) -> dict[str, float]:
                 int(np.count_nonzero(theirs[start : start + step] == mine[start : start + step]))
                 for start in range(0, len(theirs), step)
             )
-    return {"seconds": seconds, "equal": equal, "entries": entries, "non_zeros": X.nnz}
+    return {"equal": equal, "entries": entries, "non_zeros": X.nnz}
 
 
 def _stream_converted(path: Path) -> dict[str, float]:
@@ -142,29 +217,43 @@ def _stream_unconverted(path: Path) -> dict[str, float]:
     return {"non_zeros": sum(int(np.count_nonzero(block.X.data)) for block in blocks)}
 
 
-# The steps, in the order in which they run.
+# The steps of text of sparse features, in the order in which they run.
 WORKS: dict[str, Callable[[Path], dict[str, float]]] = {
+    "read": _read,
     "convert": _convert,
     "load_and_compare": _load_and_compare,
     "stream_converted": _stream_converted,
     "stream_unconverted": _stream_unconverted,
 }
+OTHERS = {"load": _load, "read_and_write": _read_and_write}
 
 
-def _in_process(work: str, path: Path) -> dict[str, Any]:
+def _best(work: str, path: Path, cores: int = 0) -> dict[str, Any]:
+    """Run a step several times, and return what `_in_process` returns for the fastest one."""
+    turns = [_in_process(work, path, cores) for _ in range(_TURNS)]
+    return min(turns, key=lambda turn: turn["seconds"])
+
+
+def _in_process(work: str, path: Path, cores: int = 0) -> dict[str, Any]:
     """Run a step in a new process; return its results, its seconds and its memory in MB."""
-    code = f"from {__name__} import run_work; run_work({work!r}, {str(path)!r})"
-    environment = {**os.environ, "SINGLEPASS_CACHE": str(path.parent / "cache")}
+    code = f"from {__name__} import run_work; run_work({work!r}, {str(path)!r}, {cores})"
+    cache = path.parent / "cache"
+    if work == "convert":
+        for made in ("streams", "checksums"):
+            shutil.rmtree(cache / made, ignore_errors=True)
+    environment = {**os.environ, "SINGLEPASS_CACHE": str(cache)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def run_work(work: str, path: str) -> None:
-    """Run a step in this process and print its results as JSON."""
+def run_work(work: str, path: str, cores: int = 0) -> None:
+    """Run a step in this process, on so many cores (0: all), and print its results as JSON."""
+    if cores:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     imports = peak_memory()
     began = time.perf_counter()
-    found = WORKS[work](Path(path))
+    found = (WORKS | OTHERS)[work](Path(path))
     seconds = time.perf_counter() - began
     memory = {"imports_mb": imports / MB, "peak_mb": peak_memory() / MB}
     print(json.dumps({"seconds": seconds, **memory, **found}))

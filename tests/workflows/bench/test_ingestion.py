@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,24 @@ def test_the_generated_file(tmp_path: Path, number: str) -> None:
 
 
 def test_every_work_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def in_this_process(work: str, path: Path) -> dict[str, Any]:
+    def in_this_process(work: str, path: Path, cores: int = 0) -> dict[str, Any]:
         monkeypatch.setenv("SINGLEPASS_CACHE", str(path.parent / "cache"))
+        if work == "convert":
+            shutil.rmtree(path.parent / "cache", ignore_errors=True)
         shared_stream.cache_clear()
         shared_table.cache_clear()
-        return {"seconds": 1.0, "imports_mb": 50.0, "peak_mb": 100.0, **ingestion.WORKS[work](path)}
+        return {
+            "seconds": 1.0,
+            "imports_mb": 50.0,
+            "peak_mb": 100.0,
+            **(ingestion.WORKS | ingestion.OTHERS)[work](path),
+        }
 
+    monkeypatch.setattr(ingestion, "ROWS", 50)
     monkeypatch.setattr(ingestion, "_in_process", in_this_process)
     table = ingestion.ingestion(0.0)
-    assert len(table) == 5 * len(ingestion.FORMATS)
+    assert len(table) == 8 * len(ingestion.FORMATS) + 2
+    assert [line.peer for line in table[-2:]] == ["pyarrow and one write 1.00 s"] * 2
     equal = [line for line in table if "equal" in line.work]
     # Row pointers (with the leading 0), indices, values, labels.
     assert [line.ours for line in equal] == [f"{41 + 2 * 4000 + 40:,}"] * 2
