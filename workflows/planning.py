@@ -333,7 +333,7 @@ def _random_reads(found: StudyOutline) -> Iterator[str]:
             yield (
                 f"memory   {outlook.label}: its table of {decimal(size)} does not fit into this machine's "
                 f"{decimal(memory)}, and a shuffled order reads the disk at random, row by row: set "
-                'order = "given"'
+                'order = "blocks" or "given"'
             )
 
 

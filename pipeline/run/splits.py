@@ -166,10 +166,26 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
         order = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="order", noise=spec.noise
         )
-        train = order.permutation(train)
+        blocks = spec.course.order == "blocks"
+        train = in_blocks(np.sort(train), order) if blocks else order.permutation(train)
     train = train[: spec.max_train]
     rows = train if stream.rows is None else stream.rows[train]
     return Fold(stream.X, rows, stream.y[train]), test
+
+
+# Rows of a block and blocks of a window. Results with this order depend on both.
+_BLOCK, _WINDOW = 4096, 64
+
+
+def in_blocks(rows: Rows, rng: np.random.RandomState) -> Rows:
+    """Return rows in random order so that a window of 262,144 of them lies in 64 places of the file.
+
+    Blocks of rows come in random order, and rows are shuffled within each window of blocks.
+    """
+    blocks = np.split(rows, np.arange(_BLOCK, len(rows), _BLOCK))
+    order = rng.permutation(len(blocks))
+    windows = [order[start : start + _WINDOW] for start in range(0, len(order), _WINDOW)]
+    return np.concatenate([rng.permutation(np.concatenate([blocks[i] for i in each])) for each in windows])
 
 
 def check_splits(cells: Iterable[Cell]) -> None:

@@ -366,7 +366,7 @@ def describe(cell: Cell) -> dict[str, Any]:
         "learner": spec.learner,
         "params": _as_json(*[part for param in spec.params for part in param]),
         "grid": cell.execution.grid,
-        "order": "given" if spec.course.order == "given" else None,
+        "order": None if spec.course.order == "shuffled" else spec.course.order,
         "repetitions": cell.execution.repetitions,
         "noise": spec.noise.slug,
         "noise_rate": spec.noise.uniform_rate,

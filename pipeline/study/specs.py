@@ -128,14 +128,14 @@ def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dic
 
 # How grids are tuned: "seed" on a reserved seed, the others along the stream.
 Tune = Literal["seed", "leader", "weights"]
-Order = Literal["shuffled", "given"]
+Order = Literal["shuffled", "blocks", "given"]
 
 
 @dataclass(frozen=True)
 class Course:
     """Describe how a cell reads and measures its stream: order, delay of labels, window, part for tuning."""
 
-    # Rows come in a seeded order or in the order of their source.
+    # Rows come in a seeded order, whole or of blocks (`splits.in_blocks`), or in the order of their source.
     order: Order = "shuffled"
     # Number of examples between a row and its label.
     delay: int = 0

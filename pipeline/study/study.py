@@ -367,7 +367,7 @@ class Study(BaseModel):
         return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
     def order_of(self, entry: DatasetSpec) -> Order:
-        """Return the order of a data set's rows: "shuffled" by the seed, or "given"."""
+        """Return the order of a data set's rows: "shuffled" or "blocks" by the seed, or "given"."""
         return entry.order or self.order
 
     def course_of(self, entry: DatasetSpec, *, tuned: bool) -> Course:

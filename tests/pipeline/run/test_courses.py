@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from singlepass.learners import AROW, KernelPerceptron, Passage, PassiveAggressive
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.run import splits
 from singlepass.pipeline.run.recorder import Recorder, are_mistakes
 from singlepass.pipeline.run.shared_inputs import inputs_of
 from singlepass.pipeline.run.task import run_cell
@@ -52,6 +53,19 @@ def outcome(cell: Cell) -> Any:
     found = run_cell(cell)
     assert found.row["status"] == "ok", found.row["traceback"]
     return found
+
+
+def test_an_order_in_blocks_has_no_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, X, y = written(tmp_path)
+    monkeypatch.setattr(splits, "_BLOCK", 16)
+    monkeypatch.setattr(splits, "_WINDOW", 5)
+    (cell,) = cells_of(dataset, {"name": "PassiveAggressive"}, order="blocks", seeds=1)
+    order = inputs_of(cell.spec).train.rows
+    expected = int(plain_loop(PassiveAggressive(), X[order], y[order]).sum())
+    for chunk in (1 << 16, 7):
+        monkeypatch.setattr(splits, "BLOCK_ROWS", chunk)
+        found = outcome(cell).row
+        assert (found["mistakes"], found["order"]) == (expected, "blocks")
 
 
 def plain_loop(learner: Any, X: np.ndarray, y: np.ndarray, delay: int = 0) -> np.ndarray:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
+from singlepass.pipeline.run import splits
 from singlepass.pipeline.run.splits import Fold, check_splits, checkpoints, split
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
@@ -81,6 +82,34 @@ def test_a_task_of_some_rows_is_split_within_them() -> None:
     codes = dict(zip(stream.rows.tolist(), stream.y.tolist(), strict=True))
     for half in (part, test):
         assert [codes[row] for row in half.rows.tolist()] == half.codes.tolist()
+
+
+def test_blocks_come_in_random_order_and_are_shuffled_within_a_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(splits, "_BLOCK", 10)
+    monkeypatch.setattr(splits, "_WINDOW", 4)
+    for dataset, study, n in (
+        ({"name": "breast-cancer"}, {}, 569),
+        ({"name": "breast-cancer"}, {"protocol": "holdout", "test_fraction": 0.25}, 427),
+        ({"name": "breast-cancer", "max_examples": 33}, {}, 33),
+    ):
+        cell = cell_of(dataset, order="blocks", **study)
+        stream = opened(cell)
+        part, test = split(cell.spec, stream)
+        held_out = [] if test is None else test.rows.tolist()
+        assert len(part.rows) == n
+        assert len({*part.rows.tolist(), *held_out}) == n + len(held_out)
+        assert np.array_equal(part.codes, stream.y[part.rows])
+        again = split(replace(cell.spec, seed=1), stream)[0]
+        assert np.array_equal(part.rows, split(cell.spec, stream)[0].rows)
+        assert not np.array_equal(part.rows, again.rows)
+    windows = splits.in_blocks(np.arange(10, 130), np.random.RandomState(0)).reshape(3, 40)
+    for window in windows:
+        blocks, sizes = np.unique(window // 10, return_counts=True)
+        assert sizes.tolist() == [10] * 4
+        assert (np.diff(blocks) > 1).any()
+        assert (np.diff(window // 10) != 0).sum() > 10
 
 
 def test_limits_take_rows_in_seeded_order() -> None:

@@ -187,6 +187,10 @@ def _waiting(view: StudyView) -> str:
 def _courses(view: StudyView) -> Iterator[str]:
     """Describe order of rows, rows left out of results, batches and label delay where not the default."""
     study, cells = view.results.study, view.cells
+    blocks = cells[cells["order"] == "blocks"]
+    if len(blocks):
+        names = list(dict.fromkeys(blocks["parent"]))
+        yield f"Rows of {', '.join(names)} come in blocks in random order, shuffled within windows of blocks."
     given = cells[cells["order"] == "given"]
     if len(given):
         names = list(dict.fromkeys(given["parent"]))
