@@ -214,13 +214,15 @@ def _grids(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, 
     """Return the bytes of the models of each large grid that are in memory at a time, on each data set.
 
     A reading has up to LANES points, each model twice. Tuning along the stream needs the models of all
-    points, and those of one reading again.
+    points, and those of one reading again. Points of a kernel store rows, and each reading those of all its
+    points once more: at most all rows that a cell learns.
     """
     found = {}
     for dataset, outlook in zip(study.datasets, outlooks, strict=True):
         for each in study.algorithms if outlook.features else ():
             learner = plan.learners[each.label]
-            if not (learner.linear and each.lists and each.runs_on(dataset.label)):
+            stores_rows = learner.built_in and getattr(learner.factory, "only_adds", False)
+            if not ((learner.linear or stores_rows) and each.lists and each.runs_on(dataset.label)):
                 continue
             lists = with_dataset_parameters(each, dataset, learner).lists
             n = math.prod(len(values) for name, values in lists.items() if name != "epochs")
@@ -228,10 +230,17 @@ def _grids(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, 
             model = learner.make({**each.fixed, **first}, classes=None)
             if getattr(model, "covariance", "diagonal") == "full":
                 continue
-            n_models = n + min(n, LANES) if each.tune in TUNERS else 2 * min(n, LANES)
-            n_bytes = n_models * model.state_bytes(outlook.classes, outlook.features)
+            alive, shared = (n, -(-n // LANES)) if each.tune in TUNERS else (min(n, LANES), 1)
+            if stores_rows:
+                rows = outlook.n_learned / max(outlook.rows or 1, 1)
+                table = max(outlook.n_bytes.values(), default=0)
+                n_bytes = int((alive + shared) * rows * table) if n > 1 else 0
+            else:
+                n_models = alive + min(n, LANES)
+                n_bytes = n_models * model.state_bytes(outlook.classes, outlook.features)
             if n_bytes >= _SHOWN_BYTES:
-                found[f"{each.label} on {outlook.label}, {n:,} points"] = n_bytes
+                what = ", stored rows alone" if stores_rows else ""
+                found[f"{each.label} on {outlook.label}, {n:,} points{what}"] = n_bytes
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
+from rich.filesize import decimal
 
 from singlepass.pipeline.data import convert
 from singlepass.pipeline.store.schema import CellResult
@@ -279,6 +280,9 @@ label = "full"
 covariance = "full"
 r = [0.1, 1.0]
 [[algorithms]]
+name = "KernelPerceptron"
+gamma = [0.1, 1.0]
+[[algorithms]]
 name = "Perceptron"
 """
 
@@ -293,11 +297,12 @@ def test_the_memory_of_grids_that_are_read_together_is_named(
     # Weights, variances and a buffer of two features; each of three models twice.
     n_bytes = 2 * 3 * 3 * 2 * 8
     found = outline(study, str(tmp_path / "out"), file=file)
-    assert found.grids == {"AROW on gauss, 3 points": n_bytes, "leader on gauss, 3 points": n_bytes}
+    # 100 rows of two features, stored by two points and once more for both.
+    rows = {"KernelPerceptron on gauss, 2 points, stored rows alone": 3 * 100 * 2 * 8}
+    assert found.grids == {"AROW on gauss, 3 points": n_bytes, "leader on gauss, 3 points": n_bytes} | rows
     lines = " ".join(planning._memory(found))
-    assert (
-        f"models of a grid, in each thread: about {n_bytes} bytes at most (AROW on gauss, 3 points)" in lines
-    )
+    name, largest = next(iter(rows.items()))
+    assert f"models of a grid, in each thread: about {decimal(largest)} at most ({name})" in lines
 
 
 def test_features_of_different_scales_are_named(tmp_path: Path) -> None:
