@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import NonNegative, Scale
 from ..numeric.compiled import compiled, register_jitable
-from ..numeric.emitters import soft_threshold
+from ..numeric.emitters import soft_threshold, square_root, zero_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import entry, n_entries, n_rows, new_state, row
-from ..numeric.vector import class_sums, lane_sums
+from ..numeric.vector import class_sums, lane_sums, lane_update
 from .linear_classifier import MulticlassClassifier, as_coef
 from .parts.classes import copy_scores
 
@@ -23,6 +23,17 @@ def _term(ir, u, rate, x, threshold):
     return ir.fmul(ir.fmul(ir.fneg(kept), rate), x)
 
 
+def _step(ir, u, rate, x, y, eta, delta):
+    """Generate code for ū_j and the rate of a feature after the gradient ``-y x_j``."""
+    root = ir.fsub(ir.fdiv(eta, rate), delta)
+    grown = square_root(ir, ir.fadd(ir.fmul(root, root), ir.fmul(x, x)))
+    slower, moved = ir.fdiv(eta, ir.fadd(delta, grown)), ir.fsub(u, ir.fmul(y, x))
+    # Rounding could change the rate of a feature without a gradient.
+    occurs = ir.fcmp_unordered("!=", x, zero_like(x))
+    return [ir.select(occurs, moved, u), ir.select(occurs, slower, rate)]
+
+
+_update = lane_update(_step)
 _score = lane_sums(1, lambda *arguments: [_term(*arguments)], with_scalars=True)
 _score_classes = class_sums(_term)
 
@@ -48,11 +59,7 @@ def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
         m = y * scores[t]
         mistakes += not m > 0.0
         if 1.0 - m > 0.0:
-            for k in range(n_entries(x)):
-                j, x_j = entry(x, k)
-                if x_j != 0.0:
-                    u[j] -= y * x_j
-                    rates[j] = _slower(rates[j], x_j, eta, delta)
+            _update((u, rates), x, (y, eta, delta))
             updates += 1
         rounds[0] += 1
     return mistakes, updates

@@ -85,6 +85,16 @@ class FlatArray:
             result = builder.insert_element(result, value, number)
         return result
 
+    def scatter_double(self, builder, positions, values, lanes):
+        """Store float64 values at the given positions, as `gather_double` loads them."""
+        if lanes == 1:
+            self.store_double(builder, positions, values)
+            return
+        for lane in range(lanes):
+            number = ir.Constant(_INT32, lane)
+            value = builder.extract_element(values, number)
+            self.store_double(builder, builder.extract_element(positions, number), value)
+
 
 class DenseRow(FlatArray):
     """A dense row during code generation; reading it prefetches the next row.

@@ -62,3 +62,10 @@ def fused(builder, a, b, c):
     intrinsic_type = ir.FunctionType(kind, (kind, kind, kind))
     function = cgutils.get_or_insert_function(builder.module, intrinsic_type, f"llvm.fma.{name}")
     return builder.call(function, (a, b, c))
+
+
+def square_root(builder, a):
+    """Generate code for √a, for scalars or vectors of float64."""
+    name = f"v{a.type.count}f64" if isinstance(a.type, ir.VectorType) else "f64"
+    kind = ir.FunctionType(a.type, (a.type,))
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.{name}"), (a,))

@@ -88,6 +88,9 @@ SPARSE_ORDER = (4, 2, (1, 0))
 # Classes per vector: 32 float64 sums are eight AVX2 registers, which hide the latency of an addition.
 _CLASS_LANES = (32, 16, 8, 4)
 
+# Entries that an update computes at once: the float64 of an AVX-512 register.
+_UPDATE_LANES = 8
+
 _DOUBLE = ir.DoubleType()
 
 
@@ -213,6 +216,52 @@ def lane_pass(n_sums, step):
         return result(state, x, scalars), codegen
 
     return pass_
+
+
+def lane_update(step):
+    """Build an intrinsic that updates state at the entries of a row: ``f(state, x, scalars)``.
+
+    ``step(builder, *state, x, *scalars)`` emits the new state values of one feature, or of one vector of
+    features; `state` and `scalars` are as for `lane_sums`. Each feature occurs once in a row, so that the
+    order of updates does not matter.
+    """
+
+    @intrinsic
+    def update(_typing_context, state, x, scalars):
+        def codegen(context, builder, signature, arguments):
+            state_types, x_type, scalar_types = signature.args
+            arrays = arrays_of(context, builder, state_types, arguments[0])
+            constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
+            if is_sparse_row(x_type):
+                data, indices = arrays_of(context, builder, x_type, arguments[1])
+            else:
+                data, indices = DenseRow(context, builder, x_type, arguments[1]), None
+
+            def emit(index, lanes):
+                columns = index if indices is None else indices.load(builder, index, lanes)
+                kind = "load_double" if indices is None else "gather_double"
+                values = [getattr(array, kind)(builder, columns, lanes) for array in arrays]
+                value = data.load_double(builder, index, lanes)
+                new = step(builder, *values, value, *(spread(builder, c, lanes) for c in constants))
+                for array, each in zip(arrays, new, strict=True):
+                    if indices is None:
+                        array.store_double(builder, index, each)
+                    else:
+                        array.scatter_double(builder, columns, each, lanes)
+
+            intp = data.length.type
+            begin = ir.Constant(intp, 0)
+            for lanes in (_UPDATE_LANES, 1):
+                stride = ir.Constant(intp, lanes)
+                end = builder.mul(builder.udiv(data.length, stride), stride)
+                with cgutils.for_range_slice(builder, begin, end, stride, intp) as (index, _):
+                    emit(index, lanes)
+                begin = end
+            return context.get_dummy_value()
+
+        return types.void(state, x, scalars), codegen
+
+    return update
 
 
 def single_term(term):
