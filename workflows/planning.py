@@ -312,7 +312,14 @@ def _memory(found: StudyOutline) -> Iterator[str]:
     kept: dict[str, int] = {}
     own: dict[str, int] = {}
     for outlook in found.outlooks:
-        (kept if outlook.kept else own).update(outlook.n_bytes)
+        if outlook.by_number:
+            size = decimal(sum(outlook.n_bytes.values()))
+            yield (
+                f"memory   {outlook.label}: {size} in the cache folder, unless cells draw the rows while "
+                'they learn (order = "given", no noise, the metric error alone)'
+            )
+        else:
+            (kept if outlook.kept else own).update(outlook.n_bytes)
     if kept:
         yield (
             f"memory   tables of {decimal(sum(kept.values()))}, the largest {decimal(max(kept.values()))}: "

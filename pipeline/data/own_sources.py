@@ -136,7 +136,7 @@ class PublicSource(ConvertedSource):
         return self.entry.classes or super().classes(options)
 
     def has_test(self, options: Options) -> bool:
-        return bool(self.entry.counts_test) and not options["join"]
+        return self.entry.official_split and not options["join"]
 
     def fetchable(self, options: Options) -> bool:
         return self.state() == "can be fetched"
@@ -170,7 +170,7 @@ class PublicSource(ConvertedSource):
             kind="public",
             shape=(self.rows(), entry.n_features),
             classes=entry.classes,
-            official_split=bool(entry.counts_test),
+            official_split=entry.official_split,
             tasks=offered_tasks(entry.classes, *entry.groupings, *entry.task_lists),
             licence=entry.licence,
             note=entry.note,
@@ -182,7 +182,8 @@ class PublicSource(ConvertedSource):
     def rows(self) -> int:
         """Return the published number of rows, or that of the stand-in if only the stand-in is present."""
         stand_in = self._stand_in()
-        return sum(self.entry.counts if stand_in is None else stand_in.counts) + sum(self.entry.counts_test)
+        counts = self.entry.counts if stand_in is None else stand_in.counts
+        return sum(counts) + sum(self.entry.counts_test) or self.entry.n_rows
 
     def state(self) -> str:
         """Return in words whether the files are present, such as "present" or "can be fetched"."""
@@ -255,7 +256,7 @@ class FamilyDataset(Dataset):
             kind="public",
             shape=(sum(each.rows() for each in members), max(each.entry.n_features for each in members)),
             classes=first.classes if same else tuple(self.members),
-            official_split=bool(first.counts_test),
+            official_split=first.official_split,
             tasks=(self.family.task, *(f"{self.family.task}:{part}" for part in parts)),
             licence=first.licence,
             note=first.note,

@@ -109,6 +109,8 @@ class Outlook:
     #: Whether the tables are mapped from the cache and shared by all processes of a machine; otherwise each
     #: process has its own copy.
     kept: bool = True
+    #: Whether cells may draw the rows while they learn; otherwise they are stored in the cache folder.
+    by_number: bool = False
     #: The error that a run reports if the data set is `missing`.
     problem: str = ""
 
@@ -188,15 +190,20 @@ def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlo
         n_test = count_of(options, "n_test")
         rows = count_of(options, "n_train") + n_test
         features = source.generator.n_features
+        if "hash_bits" in options:
+            features = 1 << count_of(options, "hash_bits")
         state = "generated for each repetition"
     else:
         (rows, features), n_test, state = source.entry.shape, 0, "comes with scikit-learn"
     features += bool(options.get("bias"))
-    size = rows * features * _BYTES.get(str(options.get("dtype")), _DOUBLE)
+    if isinstance(source, GeneratorSource) and source.generator.row_bytes:
+        size = rows * source.generator.row_bytes
+    else:
+        size = rows * features * _BYTES.get(str(options.get("dtype")), _DOUBLE)
     sizes = {f"{source.name} {sorted(options.items())}": size}
-    return Outlook(
-        label, True, False, state, rows=rows, n_test=n_test, features=features, n_bytes=sizes, kept=False
-    )
+    by_number = isinstance(source, GeneratorSource) and source.generator.by_number is not None
+    found = Outlook(label, True, False, state, rows=rows, n_test=n_test, features=features, n_bytes=sizes)
+    return replace(found, kept=False, by_number=by_number)
 
 
 def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value]) -> Outlook:

@@ -346,6 +346,17 @@ def test_features_of_different_scales_are_named(tmp_path: Path) -> None:
     assert said["standardized"] == said["one"] == ""
 
 
+def test_drawn_rows_are_not_counted_as_dense() -> None:
+    dataset = {"name": "clicks", "n_train": 1000, "hash_bits": 20}
+    study = parse_study({"name": "c", "datasets": [dataset], "algorithms": [{"name": "AROW"}]})
+    found = outline(study, "out")
+    (outlook,) = found.outlooks
+    assert outlook.features == 1 << 20
+    assert [*outlook.n_bytes.values()] == [1000 * 39 * 8]
+    (line,) = planning._memory(found)
+    assert line.startswith("memory   clicks: 312.0 kB in the cache folder")
+
+
 def test_random_reads_of_a_table_beyond_memory_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,8 @@ class Generator:
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: Options of a study that are passed to `draw`.
     parameters: Mapping[str, Option] = field(default_factory=dict)
+    #: Bytes of a row of a CSR matrix; 0 if rows are dense.
+    row_bytes: int = 0
     #: Draws the same rows as `draw`, in any order: a class with `rows`.
     by_number: Callable[..., Clicks] | None = None
 
@@ -432,6 +434,8 @@ GENERATORS: dict[str, Generator] = {
             name="clicks",
             draw=draw_clicks,
             by_number=Clicks,
+            # 39 non-zeros of float32 with int32 indices.
+            row_bytes=39 * 8,
             n_features=1 << 18,
             classes=("no click", "click"),
             n_train=100_000,

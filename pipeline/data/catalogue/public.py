@@ -96,6 +96,10 @@ class PublicSet:
     counts: tuple[int, ...] = ()
     #: Published number of test rows per class; empty if the set has no official test part.
     counts_test: tuple[int, ...] = ()
+    #: If class counts are known only from the user's copy: the published number of rows of all parts, and
+    #: whether there is an official test part.
+    n_rows: int = 0
+    has_test: bool = False
     #: Default of ``standardize``: whether the scales of the features are too different for linear learners.
     standardize: bool = False
     #: Increase it whenever the reader returns another table, and add its fingerprint to `fingerprints`.
@@ -113,6 +117,11 @@ class PublicSet:
     family: str = ""
     #: The distributor, and how to get a copy.
     source: str = ""
+
+    @property
+    def official_split(self) -> bool:
+        """Whether the set has an official test part."""
+        return bool(self.counts_test) or self.has_test
 
     @property
     def options(self) -> dict[str, Option]:
@@ -220,10 +229,20 @@ def _svmlight(paths: Sequence[Path], n_features: int, **how: Any) -> Table:
     return read_svmlight(paths[0], paths[1] if len(paths) > 1 else None, n_features=n_features, **how)
 
 
-def _delimited(paths: Sequence[Path], header: bool = False, **how: Any) -> Table:
-    """Return dense rows of delimited text, of one file or a training and a test file."""
+def _delimited(paths: Sequence[Path], header: bool = False, last: int = 0, **how: Any) -> Table:
+    """Return dense rows of delimited text, of one file or a training and a test file.
+
+    If `last` is not 0, so many rows at the end of a single file are its test part.
+    """
     parts = [read_delimited(path, header=header, **how) for path in paths]
-    return combine(parts[0], parts[1] if len(parts) > 1 else None)
+    table = combine(parts[0], parts[1] if len(parts) > 1 else None)
+    if not last:
+        return table
+    n = len(table.y) - last
+    if n < 1:
+        raise InputError(f"{paths[0]}: {len(table.y):,} rows, of which the last {last:,} are the test part")
+    X: Any = table.X
+    return replace(table, X=X[:n], y=table.y[:n], X_test=X[n:], y_test=table.y[n:])
 
 
 def _mnist(paths: Sequence[Path], classes: Sequence[str]) -> Table:
@@ -262,6 +281,7 @@ READERS: dict[str, tuple[Callable[..., Table], tuple[str, ...]]] = {
 
 _FILES = (
     "mnist", "libsvm", "uci", "streams", "newsgroups", "reuters", "rcv1", "reviews", "mail", "nytimes",
+    "large",
 )  # fmt: skip
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
+import lzma
 import shutil
 from pathlib import Path
 
@@ -109,6 +112,40 @@ def test_published_sizes() -> None:
     assert {name: sizes[name] for name in published} == published
     spam = [sum(CATALOGUE[name].counts) for name in FAMILIES["enron-spam"].members.values()]
     assert sum(spam) == 33_716
+
+
+LARGE = {
+    "criteo": 51_882_752, "criteo-1tb": 4_373_472_329, "avazu-app": 16_315_441, "avazu-site": 28_690_990,
+    "kdd2010-algebra": 8_918_054, "kdd2010-bridge": 20_012_498, "kdd2012": 149_639_105, "url": 2_396_130,
+    "webspam-unigram": 350_000, "webspam-trigram": 350_000, "higgs": 11_000_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_sets_are_read_from_files_of_their_format(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
+    entry = CATALOGUE[name]
+    row = next(row for row in describe() if row.name == name)
+    assert row.shape == (LARGE[name], entry.n_features)
+    if name == "higgs":
+        monkeypatch.setitem(CATALOGUE[name].parse.keywords, "last", 2)  # type: ignore[attr-defined]
+        text = "".join(f"{i % 2}.0e+00,{','.join(['0.5e+00'] * 28)}\n" for i in range(6))
+    else:
+        negative = "-1" if "-1" in entry.classes else "0"
+        text = "".join(f"{'1' if i % 2 else negative} 3:0.5 {entry.n_features}:1\n" for i in range(4))
+    for file in entry.files:
+        path = tmp_path / file.name
+        path.parent.mkdir(exist_ok=True)
+        opened = {".bz2": bz2.open, ".xz": lzma.open, ".gz": gzip.open}.get(path.suffix, open)
+        with opened(path, "wt") as out:
+            out.write(text)
+    stream = open_stream(expand(name=name, task="auto")[0])
+    assert stream.X.shape == (4, entry.n_features)
+    assert stream.y.tolist() == [0, 1, 0, 1]
+    assert (stream.y_test is not None) == entry.official_split
+    assert entry.official_split == (name.partition("-")[0] not in {"kdd2012", "url", "webspam"})
 
 
 def test_real_sample_of_covtype_says_so(real: Path) -> None:
