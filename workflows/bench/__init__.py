@@ -34,8 +34,9 @@ BENCHMARKS = {
         ("linear.full",),
     ),
     "grid": Benchmark(
-        "grids of linear and kernel learners, read once, compared with a pass for each point; kernel "
-        "learners on the first rows of a9a, USPS and MNIST if they are on this machine.",
+        "grids of linear and kernel learners, read once, compared with a pass for each point; grids tuned "
+        "along the stream, compared with a reading; kernel learners on the first rows of a9a, USPS and MNIST "
+        "if they are on this machine.",
         ("linear.grid", "linear.kernel_grid"),
     ),
     "kernel": Benchmark(
@@ -59,8 +60,8 @@ BENCHMARKS = {
         ("cells.metrics",),
     ),
     "peers": Benchmark(
-        "the linear learners, compared with scikit-learn, River and Vowpal Wabbit if they are installed; and "
-        "the same updates at equal settings.",
+        "the linear learners, compared with scikit-learn, River and Vowpal Wabbit if they are installed, on "
+        "rows in memory, but Vowpal Wabbit reads its cached file; and the same updates at equal settings.",
         ("libraries.peers", "libraries.equal_updates"),
     ),
     "guests": Benchmark(
