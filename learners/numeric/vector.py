@@ -6,7 +6,7 @@ L lanes take turns, L terms at a time (a single remaining block of L terms goes 
 accumulators are added and folded in a fixed tree, and the last ``n mod L`` terms are added one by one.
 Neither fast-math flags nor fused multiply-adds are used, so the result depends on the inputs alone.
 
-All arithmetic is in float64; a float32 row is widened as it is loaded.
+All arithmetic is in float64; a float32 row is widened when loaded.
 """
 
 from __future__ import annotations

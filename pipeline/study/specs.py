@@ -326,7 +326,7 @@ class AlgorithmSpec(BaseModel):
 
     @property
     def grid(self) -> dict[str, list[Scalar]]:
-        """Return the grid whose points are cells of their own: `lists`, unless tuned along the stream."""
+        """Return the grid whose points are separate cells: `lists`, unless tuned along the stream."""
         return {} if self.tune in TUNERS else self.lists
 
     def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:

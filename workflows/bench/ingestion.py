@@ -248,7 +248,7 @@ def _in_process(work: str, path: Path, cores: int = 0) -> dict[str, Any]:
 
 
 def run_work(work: str, path: str, cores: int = 0) -> None:
-    """Run a step in this process, on so many cores (0: all), and print its results as JSON."""
+    """Run a step in this process on `cores` cores (0: all), and print its results as JSON."""
     if cores:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     imports = peak_memory()

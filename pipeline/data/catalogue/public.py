@@ -232,7 +232,7 @@ def _svmlight(paths: Sequence[Path], n_features: int, **how: Any) -> Table:
 def _delimited(paths: Sequence[Path], header: bool = False, last: int = 0, **how: Any) -> Table:
     """Return dense rows of delimited text, of one file or a training and a test file.
 
-    If `last` is not 0, so many rows at the end of a single file are its test part.
+    The last `last` rows of a single file are its test part.
     """
     parts = [read_delimited(path, header=header, **how) for path in paths]
     table = combine(parts[0], parts[1] if len(parts) > 1 else None)
