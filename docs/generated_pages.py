@@ -155,7 +155,7 @@ def _write_gallery(folder):
     lines = [
         "# Gallery of reports",
         "",
-        "Each report is one HTML file, as singlepass wrote it; nothing was edited.",
+        "Each report is one HTML file as singlepass wrote it, without links to tables that are not kept.",
         "[How to read one](../reading.md).",
         "",
     ]
@@ -165,9 +165,13 @@ def _write_gallery(folder):
         if not report.is_file():
             lines += ["Only its tables are kept, see the [reference runs](reference.md).", ""]
             continue
-        target.mkdir(parents=True)
-        shutil.copy(report, target / "index.html")
-        title = re.search(r"<title>(.*?)</title>", report.read_text("utf-8"), re.DOTALL)
+        shutil.copytree(report.parent / "tables", target / "tables")
+        page = report.read_text("utf-8")
+        for link, file in re.findall(r'(<a href="(tables/[^"]+)">(?:CSV|LaTeX)</a>)', page):
+            if not (target / file).is_file():
+                page = page.replace(link, "")
+        (target / "index.html").write_text(page, "utf-8")
+        title = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
         lines += [f'<a href="../reports/{study}/index.html">{title[1].strip()}</a>', ""]
     (folder / "reports.md").write_text("\n".join(lines), "utf-8")
 
