@@ -37,6 +37,8 @@ nb_merge_streams = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+# Quotes and ellipses only: dashes would change the names of options in texts of the command line.
+smartquotes_action = "qe"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "singlepass"
