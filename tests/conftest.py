@@ -53,5 +53,5 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one process more than there are cores: some tests wait for processes that they start."""
-    return joblib.cpu_count() + 1
+    """Return two processes more than there are cores: some tests wait for processes that they start."""
+    return joblib.cpu_count() + 2
