@@ -16,7 +16,16 @@ from ..estimator.pieces import Passage
 from ..estimator.validation import FLOATS, label_codes, refuse_nonfinite
 from ..numeric.compiled import entry_point
 from ..numeric.loops import LOOPS_HAVE_A_CLOCK
-from ..numeric.rows import Matrix, Rows, as_rows, first_nonfinite_row, linear_scores, new_state, read_only
+from ..numeric.rows import (
+    Matrix,
+    Rows,
+    as_rows,
+    first_nonfinite_row,
+    in_any_order,
+    linear_scores,
+    new_state,
+    read_only,
+)
 from .parts.classes import by_class, class_scores, new_class_state
 from .parts.covariance import Shape, covariance_matrix, new_covariance, widen_covariance
 
@@ -174,7 +183,7 @@ class LinearClassifier(OnlineClassifier):
         if entry.find_nonfinite(row) >= 0:
             refuse_nonfinite(row)
         _loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
-        mistakes, updates = entry.learn(row, codes, scores, *_NO_STOPS, state)
+        mistakes, updates = entry.learn(in_any_order(row), codes, scores, *_NO_STOPS, state)
         self.n_examples_ += 1
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
@@ -191,7 +200,7 @@ class LinearClassifier(OnlineClassifier):
             return
         none, scores = as_rows(X)[:0], self._new_scores(0)
         loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
-        learn = entry_point(loop, (none, np.empty(0, np.int32), scores, *_NO_STOPS), state)
+        learn = entry_point(loop, (in_any_order(none), np.empty(0, np.int32), scores, *_NO_STOPS), state)
         find = entry_point(first_nonfinite_row, (none,))
         self._row_entry = _RowEntry(watched, objects, X.dtype, learn, find)
 
@@ -203,7 +212,7 @@ class LinearClassifier(OnlineClassifier):
         *noted: NDArray[Any],
     ) -> tuple[int, int]:
         loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
-        outcome: tuple[int, int] = loop(X, codes, scores, *noted, *state)
+        outcome: tuple[int, int] = loop(in_any_order(X), codes, scores, *noted, *state)
         return outcome
 
     def _scores_by_weights(self) -> bool:
@@ -216,10 +225,10 @@ class LinearClassifier(OnlineClassifier):
         if type(self)._run is LinearClassifier._run:
             # A loop keeps everything that it remembers in the arrays of its state.
             loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
-            enter = entry_point(loop, (none, codes[:0], scores[:0], *_NO_STOPS), state)
+            enter = entry_point(loop, (in_any_order(none), codes[:0], scores[:0], *_NO_STOPS), state)
 
             def learn(rows: Rows) -> Any:
-                return enter(rows, codes, scores, *_NO_STOPS, state)
+                return enter(in_any_order(rows), codes, scores, *_NO_STOPS, state)
 
         if scores.ndim == 1 and self._scores_by_weights():
             weights = self._weights

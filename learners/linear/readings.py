@@ -26,7 +26,7 @@ from ..numeric.lanes import (
 )
 from ..numeric.margins import signed
 from ..numeric.models import model_sums, model_update, prefetch_models
-from ..numeric.rows import Rows, count_rows, n_rows, new_state, row
+from ..numeric.rows import Rows, count_rows, in_any_order, n_rows, new_state, row
 from . import first_order, gaussian, passive_aggressive
 from .first_order import is_moved_by, squares_at, step
 from .linear_classifier import LinearClassifier
@@ -179,7 +179,8 @@ class LinearReading(Reading):
     def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
         counts = np.zeros((2, LANES))
         scores = np.empty((LANES, count_rows(X)))
-        self._loop(X, codes, scores, counts, self._state, self._rules[0], self._numbers, self._class_weights)
+        rows, rule = in_any_order(X), self._rules[0]
+        self._loop(rows, codes, scores, counts, self._state, rule, self._numbers, self._class_weights)
         for g, each in enumerate(self.learners):
             each.n_examples_ += len(codes)
             each.n_mistakes_ += int(counts[0, g])
@@ -188,7 +189,7 @@ class LinearReading(Reading):
 
     def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
         scores = np.empty((LANES, count_rows(X)))
-        _score(X, scores, self._state[:1])
+        _score(in_any_order(X), scores, self._state[:1])
         return [*scores[: len(self.learners)]]
 
     def write_back(self) -> None:

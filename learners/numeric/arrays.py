@@ -19,7 +19,7 @@ _INT32 = ir.IntType(32)
 def is_sparse_row(x):
     """Return whether a Numba type is a CSR row ``(data, indices)``.
 
-    Dense rows are 1-D arrays, or tuples ``(row, next row)`` if they are read in an order.
+    Dense rows are 1-D arrays, or tuples ``(row, what is prefetched)`` if their matrix has an order.
     """
     return isinstance(x, types.BaseTuple) and isinstance(x[1].dtype, types.Integer)
 
@@ -97,9 +97,9 @@ class FlatArray:
 
 
 class DenseRow(FlatArray):
-    """A dense row during code generation; reading it prefetches the next row.
+    """A dense row during code generation; reading it prefetches what comes next.
 
-    If rows are read in an order, that is the next row of the order, otherwise what lies `_AHEAD` bytes ahead.
+    If the matrix has an order, the row tells what that is, otherwise it lies `_AHEAD` bytes ahead.
     """
 
     def __init__(self, context, builder, kind, value):
@@ -116,6 +116,19 @@ class DenseRow(FlatArray):
             array, ahead = self._prefetched
             array.prefetch(builder, index, lanes * self.kind.dtype.bitwidth // 8, ahead)
         return super().load_double(builder, index, lanes)
+
+
+@intrinsic
+def ahead(_typing_context, x):
+    """Return what lies `_AHEAD` bytes ahead in place of a row; only to be prefetched (compiled code only)."""
+
+    def codegen(context, builder, signature, arguments):
+        kind = signature.args[0]
+        view = context.make_array(kind)(context, builder, arguments[0])
+        view.data = builder.gep(view.data, [ir.Constant(_INT32, _AHEAD * 8 // kind.dtype.bitwidth)])
+        return view._getvalue()
+
+    return x(x), codegen
 
 
 @intrinsic

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .compiled import compiled
-from .rows import Matrix, Rows, as_rows, count_rows, read_only, row, row_range
+from .rows import Matrix, Rows, as_rows, count_rows, read_only, row, row_range, with_order
 
 MatrixT = TypeVar("MatrixT", bound=Matrix)
 
@@ -34,7 +34,7 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
     """
     rows = as_rows(X)
     order = _row_numbers(order, count_rows(rows))
-    return (*rows, order) if isinstance(rows, tuple) else (rows, order)
+    return with_order(rows if isinstance(rows, tuple) else (rows,), order)
 
 
 def _is_ordered(X: Rows) -> bool:

@@ -2,10 +2,11 @@
 
 A matrix enters compiled code as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``.
 Either may carry the order in which its rows are read: ``(array, order)`` or ``(data, indices, indptr,
-order)``. Unvalidated CSR is ``(data, indices, indptr, n_features, refused)``, see `rows_to_check`. A row is a
-1-D array or a tuple ``(data, indices)``; a dense row read in an order is a tuple of the row and the next row,
-which is prefetched. Weights and all other state are float64 arrays indexed by feature. All arithmetic is in
-float64, so a float32 stream gives the same outcome as the same values in float64.
+order)``; an empty order stands for all rows as they come (see `in_any_order`). Unvalidated CSR is ``(data,
+indices, indptr, n_features, refused)``, see `rows_to_check`. A row is a 1-D array or a tuple ``(data,
+indices)``; a dense row of a matrix with an order is a tuple of the row and what is prefetched. Weights and
+all other state are float64 arrays indexed by feature. All arithmetic is in float64, so a float32 stream gives
+the same outcome as the same values in float64.
 
 Views of arrays (`stretch` and others) have no reference counts. Numba would count references to an array and
 its views with atomic additions, two per array and row, which take a fifth of PA-I's pass over CSR rows of 75
@@ -28,7 +29,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from .arrays import FlatArray, is_sparse_row, prefetch
+from .arrays import FlatArray, ahead, is_sparse_row, prefetch
 from .compiled import INLINE, compiled, overload, register_jitable
 from .emitters import select
 from .vector import lane_sums
@@ -235,7 +236,9 @@ def n_rows(X):
         return lambda X: X.shape[0]
     if len(X) in _CSR:
         return lambda X: X[2].shape[0] - 1
-    return lambda X: X[-1].shape[0]
+    if len(X) == 2:
+        return lambda X: X[1].shape[0] or X[0].shape[0]
+    return lambda X: X[3].shape[0] or X[2].shape[0] - 1
 
 
 @by_types(**INLINE)
@@ -269,16 +272,20 @@ def row(X, i):
 
         def dense_row_in_order(X, i):
             values, order = borrowed(X)
-            return values[order[i]], values[order[min(i + 1, order.shape[0] - 1)]]
+            if order.shape[0]:
+                return values[order[i]], values[order[min(i + 1, order.shape[0] - 1)]]
+            return values[i], ahead(values[i])
 
         return dense_row_in_order
 
     def csr_row_in_order(X, i):
         data, indices, indptr, order = borrowed(X)
-        following = order[min(i + 1, order.shape[0] - 1)]
-        prefetch(data, indptr[following], indptr[following + 1])
-        prefetch(indices, indptr[following], indptr[following + 1])
-        start, stop = indptr[order[i]], indptr[order[i] + 1]
+        if order.shape[0]:
+            following = order[min(i + 1, order.shape[0] - 1)]
+            prefetch(data, indptr[following], indptr[following + 1])
+            prefetch(indices, indptr[following], indptr[following + 1])
+            i = order[i]
+        start, stop = indptr[i], indptr[i + 1]
         return stretch(data, start, stop), stretch(indices, start, stop)
 
     return csr_row_in_order
@@ -286,7 +293,7 @@ def row(X, i):
 
 @by_types()
 def part(X, start, stop):
-    """Return rows start … stop - 1 of a matrix without copying them (compiled code only)."""
+    """Return rows start … stop - 1 of a matrix, at least one, without copying them (compiled code only)."""
     if not isinstance(X, types.BaseTuple):
         return lambda X, start, stop: X[start:stop]
     if len(X) == 3:
@@ -294,8 +301,20 @@ def part(X, start, stop):
     if len(X) == 5:
         return lambda X, start, stop: (X[0], X[1], X[2][start : stop + 1], X[3], X[4])
     if len(X) == 2:
-        return lambda X, start, stop: (X[0], X[1][start:stop])
-    return lambda X, start, stop: (X[0], X[1], X[2], X[3][start:stop])
+
+        def dense_part(X, start, stop):
+            values, order = X
+            return (values, order[start:stop]) if order.shape[0] else (values[start:stop], order)
+
+        return dense_part
+
+    def csr_part(X, start, stop):
+        data, indices, indptr, order = X
+        if order.shape[0] == 0:
+            indptr = indptr[start : stop + 1]
+        return data, indices, indptr, order[start:stop]
+
+    return csr_part
 
 
 @by_types()
@@ -432,6 +451,20 @@ def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[Any, ...]:
     return *arrays, X.shape[1], np.zeros(1, np.bool_)
 
 
+# All rows, as they come.
+_AS_THEY_COME = read_only(np.empty(0, np.int64))
+
+
+def in_any_order(X: Rows) -> Rows:
+    """Return rows in a form that has an order, so that loops are compiled once for rows with and without one.
+
+    Only compiled loops take the result. Unvalidated rows, which have no order, are returned unchanged.
+    """
+    if not isinstance(X, tuple):
+        return X, _AS_THEY_COME
+    return (*X, _AS_THEY_COME) if len(X) == 3 else X
+
+
 def count_rows(X: Rows) -> int:
     """Return the number of rows of a matrix from `as_rows` or `ordered_rows`."""
     if not isinstance(X, tuple):
@@ -445,4 +478,12 @@ def row_range(X: Rows, start: int, stop: int) -> Rows:
         return X[start:stop]
     if len(X) in _CSR:
         return *X[:2], X[2][start : stop + 1], *X[3:]
-    return *X[:-1], X[-1][start:stop]
+    return with_order(X[:-1], X[-1][start:stop])
+
+
+def with_order(X: tuple[NDArray[Any], ...], order: NDArray[np.int64]) -> Rows:
+    """Return ``(array, order)`` or ``(data, indices, indptr, order)``, without rows if the order is empty."""
+    if not len(order):
+        # A CSR matrix of no rows has one entry in `indptr`.
+        X = *X[:-1], X[-1][: 0 if len(X) == 1 else 1]
+    return *X, order

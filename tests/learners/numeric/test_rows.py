@@ -12,6 +12,7 @@ from singlepass.learners.numeric.rows import (
     count_rows,
     dot,
     dot_and_weighted_squared_norm,
+    in_any_order,
     linear_scores,
     n_rows,
     row,
@@ -149,6 +150,23 @@ def test_row_range_of_part_of_a_matrix():
     linear_scores(part, w, scores)
     np.testing.assert_allclose(scores, X[8:14] @ w, rtol=1e-12)
     assert take_rows(part, [1])[0].tolist() == X[9].data.tolist()
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_no_order_and_an_empty_order(convert):
+    X, w = np.arange(1.0, 13.0).reshape(6, 2), np.ones(2)
+    rows = as_rows(convert(X))
+    for given, expected in (
+        (in_any_order(rows), X),
+        (in_any_order(ordered_rows(rows, [4, 1])), X[[4, 1]]),
+        (ordered_rows(rows, []), X[:0]),
+        (in_any_order(row_range(ordered_rows(rows, [4, 1]), 1, 1)), X[:0]),
+        (in_any_order(row_range(rows, 2, 2)), X[:0]),
+    ):
+        scores = np.full(6, np.nan)
+        linear_scores(given, w, scores)
+        assert scores.tolist()[: len(expected)] == (expected @ w).tolist()
+        assert np.isnan(scores[len(expected) :]).all()
 
 
 # Indices of a row with ten features, and whether they are canonical.
