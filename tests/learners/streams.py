@@ -73,17 +73,19 @@ def tiered_runs(names):
 def representatives_of(learners):
     """Parametrize a test of a dtype with the representatives.
 
-    Each dtype compiles a learner's loop again. The other loops read float32 rows in `test_orders`, where
-    their outcome is compared with that of float64 rows to the last bit.
+    Each dtype compiles a learner's loop again. One learner of each other loop reads float32 rows in
+    `test_orders`, where its outcome is compared with that of float64 rows to the last bit.
     """
     return pytest.mark.parametrize("learner", list(filter(is_representative, learners)), ids=repr)
 
 
-def one_of_each_loop(learners, n_classes):
+def one_of_each_loop(learners, n_classes, *, of_each_rule=True):
     """Return one learner for each compiled loop.
 
-    How a loop reads its rows (in an order, with checks, with indices of either width, as float32) does not
-    depend on a rule that gets numbers only, so tests of reading need not compile a loop for each such rule.
+    How a loop reads its rows (in an order, with checks, with indices of either width) does not depend on a
+    rule that gets numbers only, so tests of reading need not compile a loop for each such rule. How it reads
+    float32 rows does not depend on any rule: rules get rows, too, but read their entries, as float64, through
+    the functions of `rows` and `vector`.
     """
     chosen = {}
     for learner in learners:
@@ -92,7 +94,7 @@ def one_of_each_loop(learners, n_classes):
         loop, state = model._loop() if n_classes == 2 else model._loop_of_classes()
         # With a full covariance, a loop calls other functions than with a diagonal. Rules of other families
         # than these two may get the row.
-        numbers_only = isinstance(model, GaussianClassifier | FeatureLearner)
+        numbers_only = not of_each_rule or isinstance(model, GaussianClassifier | FeatureLearner)
         kind = loop, getattr(model, "covariance", None), *([] if numbers_only else map(type, state))
         if kind not in chosen or is_representative(learner):
             chosen[kind] = learner
