@@ -1,7 +1,7 @@
 """Make a process look as if it ran on another machine, by the text of a ``sitecustomize.py`` file.
 
 Python runs such a file, found in a folder of ``PYTHONPATH``, before anything else, also in processes that a
-nanny starts.
+nanny starts. The fork server runs it in a fork, except when the imports themselves differ.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import shutil
 from pathlib import Path
 
 import platformdirs
+
+from .processes import NEW_INTERPRETER
 
 _WITHOUT = """
 import sys
@@ -67,7 +69,7 @@ def with_full_disk(folder: Path) -> dict[str, str]:
 
 def without(folder: Path, package: str) -> dict[str, str]:
     """Return the environment of a process in which a package cannot be imported; `folder` must be new."""
-    return _customised(folder, _WITHOUT.format(package=package))
+    return {**_customised(folder, _WITHOUT.format(package=package)), NEW_INTERPRETER: "1"}
 
 
 def with_version(folder: Path, package: str, version: str) -> dict[str, str]:
@@ -91,7 +93,7 @@ def with_code(folder: Path, module: str, line: str) -> dict[str, str]:
         shutil.copytree(checkout / top, folder / "singlepass" / top, ignore=ignored)
     with (folder / "singlepass" / module).open("a") as file:
         file.write(f"{line}\n")
-    return {"PYTHONPATH": str(folder)}
+    return {"PYTHONPATH": str(folder), NEW_INTERPRETER: "1"}
 
 
 def with_cache(folder: Path) -> dict[str, str]:

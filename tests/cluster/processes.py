@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
+import json
 import os
 import random
 import signal
@@ -23,9 +25,85 @@ from types import TracebackType
 import psutil
 
 LAUNCH = Path(__file__).with_name("launch.py")
+FORK_SERVER = Path(__file__).with_name("fork_server.py")
+# A program with this environment variable is not forked from a process that has imported its modules.
+NEW_INTERPRETER = "SINGLEPASS_TESTS_NEW_INTERPRETER"
 # Below the kernel's ports for outgoing connections. So a restarted scheduler finds its port free, and a
 # client that connects to the port meanwhile is not connected to itself.
 PORTS = range(12000, 32000)
+
+
+class Forked:
+    """A process of the fork server, with the methods of `subprocess.Popen` that these tests call."""
+
+    def __init__(self, pid: int, status: Path) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._status = status
+
+    def poll(self) -> int | None:
+        """Return the exit status, or None while the process runs."""
+        if self.returncode is None:
+            with contextlib.suppress(FileNotFoundError):
+                self.returncode = int(self._status.read_text())
+        return self.returncode
+
+    def wait(self, timeout: float = float("inf")) -> int:
+        """Wait for the end of the process and return its exit status."""
+        until = time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if time.monotonic() > until:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            time.sleep(0.02)
+        return status
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal if the process runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+
+@functools.cache
+def _fork_server() -> subprocess.Popen[str]:
+    """Start the fork server of this process; it ends with it."""
+    server = subprocess.Popen(
+        [sys.executable, "-P", str(FORK_SERVER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=_without_settings(),
+        start_new_session=True,
+    )
+    atexit.register(server.communicate)
+    return server
+
+
+def _fork(
+    command: Sequence[str], env: dict[str, str], cwd: Path, out: Path, err: Path, status: Path
+) -> Forked:
+    """Run a program in a fork of the fork server."""
+    job = {"command": list(command), "env": env, "cwd": str(cwd)}
+    job |= {"out": str(out), "err": str(err), "status": str(status)}
+    # A program inherits that SIGINT is ignored.
+    job["ignores_sigint"] = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    server = _fork_server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    print(json.dumps(job), file=server.stdin, flush=True)
+    return Forked(int(server.stdout.readline()), status)
+
+
+def _without_settings() -> dict[str, str]:
+    """Return this process's environment without Dask's and Python's settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("DASK_", "PYTHON"))}
 
 
 @dataclass
@@ -41,7 +119,7 @@ class Running:
     """
 
     name: str
-    popen: subprocess.Popen[bytes]
+    popen: subprocess.Popen[bytes] | Forked
     out: Path
     err: Path
     began: float = field(default_factory=time.monotonic)
@@ -111,6 +189,8 @@ class Running:
         # The group exists as long as one of its processes does, even after the end of its leader.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.popen.pid, signal.SIGKILL)
+        # Unless it has not made its group yet.
+        self.popen.kill()
         self.popen.wait()
 
 
@@ -142,9 +222,7 @@ class Processes:
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return this process's environment without Dask's and Python's settings, and with `more`."""
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("DASK_", "PYTHON"))}
-        own["DASK_CONFIG"] = str(self.folder / "dask-config")
-        return {**own, **(more or {})}
+        return _without_settings() | {"DASK_CONFIG": str(self.folder / "dask-config")} | dict(more or {})
 
     def start(
         self,
@@ -158,22 +236,28 @@ class Processes:
         """Start a program by its path, in `cwd` or by default in the folder.
 
         `name` identifies it in failures. `env` is added to this process's environment. `address_space` is a
-        limit in bytes; 0 sets none.
+        limit in bytes; 0 sets none. The program is forked from a process that has imported its modules,
+        unless it has such a limit or `NEW_INTERPRETER`.
         """
         number = len(self.started)
-        out, err = (self.folder / f"{number:03}-{name}.{kind}" for kind in ("out", "err"))
-        # -S, so that a sitecustomize.py for the program does not run in the launcher already.
-        launcher = [sys.executable, "-I", "-S", str(LAUNCH), str(address_space)]
+        out, err, status = (self.folder / f"{number:03}-{name}.{kind}" for kind in ("out", "err", "status"))
+        environment, cwd = self.environment(env), cwd or self.folder
+        popen: subprocess.Popen[bytes] | Forked
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            popen = subprocess.Popen(
-                [*launcher, *command],
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                env=self.environment(env),
-                cwd=cwd or self.folder,
-                start_new_session=True,
-            )
+            if not address_space and NEW_INTERPRETER not in environment:
+                popen = _fork(command, environment, cwd, out, err, status)
+            else:
+                # -S, so that a sitecustomize.py for the program does not run in the launcher already.
+                launcher = [sys.executable, "-I", "-S", str(LAUNCH), str(address_space)]
+                popen = subprocess.Popen(
+                    [*launcher, *command],
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    env=environment,
+                    cwd=cwd,
+                    start_new_session=True,
+                )
         running = Running(name, popen, out, err)
         self.started.append(running)
         return running
