@@ -44,8 +44,13 @@ _TWOS = np.ldexp(1.0, np.arange(2047) - 1075)
 WRONG, READ, HARD = 0, 1, 2
 
 # Numba computes in uint64 only if both operands have that type.
-_0, _1, _3, _8, _9, _10, _16, _32, _64 = (np.uint64(n) for n in (0, 1, 3, 8, 9, 10, 16, 32, 64))
-_LOW_HALF, _NINE_BITS, _ALL = np.uint64(0xFFFFFFFF), np.uint64(0x1FF), np.uint64(0xFFFFFFFFFFFFFFFF)
+_0, _1, _3, _7, _8, _9, _10, _16, _32, _64 = (np.uint64(n) for n in (0, 1, 3, 7, 8, 9, 10, 16, 32, 64))
+_LAST_BYTE, _LOW_HALF, _NINE_BITS, _ALL = (
+    np.uint64(0xFF),
+    np.uint64(0xFFFFFFFF),
+    np.uint64(0x1FF),
+    np.uint64(0xFFFFFFFFFFFFFFFF),
+)
 _TWO_BITS, _2_TO_52, _2_TO_53, _63 = np.uint64(3), np.uint64(1 << 52), np.uint64(1 << 53), np.uint64(63)
 _MINUS, _PLUS, _POINT, _E, _ZERO = (np.uint64(ord(each)) for each in "-+.e0")
 # Masks and factors for eight digits at once; a byte that is 10 or more carries into its high bit.
@@ -141,27 +146,101 @@ def _trailing_zeros(_typing_context, bits):
     return types.uint64(types.uint64), codegen
 
 
+@intrinsic
+def _separators(_typing_context, text, at):
+    """Return a bit for each of the 64 bytes from a position on, the first in the lowest bit.
+
+    It is set for white space, control characters, ":" and "#".
+    """
+
+    def codegen(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        kind = ir.VectorType(ir.IntType(8), 64)
+        address = builder.bitcast(builder.gep(array.data, [arguments[1]]), kind.as_pointer())
+        each = builder.load(address)
+        each.align = 1
+        found = builder.icmp_unsigned("<=", each, ir.Constant(kind, [ord(" ")] * 64))
+        for other in b":#":
+            found = builder.or_(found, builder.icmp_unsigned("==", each, ir.Constant(kind, [other] * 64)))
+        bits = builder.bitcast(found, ir.IntType(64))
+        return bits if sys.byteorder == "little" else builder.bitreverse(bits)
+
+    return types.uint64(text, types.uint64), codegen
+
+
+@register_jitable(**INLINE)
+def find_separators(text, positions):
+    """Write the positions of white space, control characters, ":" and "#" in order.
+
+    After the text are 64 bytes that may be read.
+    """
+    n = np.uint64(text.shape[0])
+    count = 0
+    for start in range(0, text.shape[0], 64):
+        at = np.uint64(start)
+        found = _separators(text, at)
+        if n - at < _64:
+            found &= (_1 << (n - at)) - _1
+        while found:
+            positions[count] = at + _trailing_zeros(found)
+            count += 1
+            found &= found - _1
+
+
+@register_jitable(**INLINE)
+def _larger_than_9(eight):
+    """Return the high bits of the bytes that are not 0 to 9; those after the first one may be wrong."""
+    return ((eight + _CARRY_FROM_10) | eight) & _HIGH_BITS
+
+
+@register_jitable(**INLINE)
+def _joined(eight):
+    """Return the number of eight digits, one a byte, the first in the lowest byte (Lemire, section 5)."""
+    eight = eight * _10 + (eight >> _8)
+    return ((eight & _PAIRS) * _UPPER_PAIRS + ((eight >> _16) & _PAIRS) * _LOWER_PAIRS) >> _32
+
+
 @register_jitable(**INLINE)
 def digits_from(text, at, number):
     """Append the digits at a position to a number, modulo 2^64; return (position after them, number).
 
-    Eight bytes are taken at once (Lemire 2021, section 5), because a loop over digits is mispredicted at the
-    end of each number.
+    Eight bytes are taken at once, because a loop over digits is mispredicted at the end of each number.
     """
     while True:
         # The digits become 0 to 9; the first larger byte ends them, and carries after it do not matter.
         eight = _eight_bytes(text, at) ^ _EIGHT_ZEROS
-        n = _trailing_zeros(((eight + _CARRY_FROM_10) | eight) & _HIGH_BITS) >> _3
+        n = _trailing_zeros(_larger_than_9(eight)) >> _3
         if n == _0:
             return at, number
         # Leading zeros come first in memory, so they are the low bytes.
-        eight <<= _64 - (n << _3)
-        eight = eight * _10 + (eight >> _8)
-        eight = ((eight & _PAIRS) * _UPPER_PAIRS + ((eight >> _16) & _PAIRS) * _LOWER_PAIRS) >> _32
-        number = number * _POWERS[n] + eight
+        number = number * _POWERS[n] + _joined(eight << (_64 - (n << _3)))
         at += n
         if n < _8:
             return at, number
+
+
+@register_jitable(**INLINE)
+def read_short(text, start, stop):
+    """Return the number between two positions, and `READ`, or `WRONG` if `read_number` must decide.
+
+    Such a number has at most eight bytes after its sign, and no exponent. No branch depends on its form,
+    since it would be mispredicted.
+    """
+    negative = byte(text, start) == _MINUS
+    start += np.uint64(negative)
+    # The last digit becomes the last byte; zeros come before the first one.
+    n = stop - start
+    eight = (_eight_bytes(text, start) ^ _EIGHT_ZEROS) << (((_8 - n) << _3) & _63)
+    # One byte may be larger than 9, the point; `one` is its lowest bit, or 0.
+    one = _larger_than_9(eight) >> _7
+    has_point = np.uint64(one != _0)
+    below = one - _1
+    point = one * _LAST_BYTE
+    digits = ((eight & below) << (has_point << _3)) | (eight & ~(below | point))
+    good = (eight & point) == one * (_POINT ^ _ZERO) and one & below == _0 and _0 < n - has_point < _9
+    n_decimals = (_7 - (_trailing_zeros(one) >> _3)) * has_point
+    value = np.float64(np.int64(_joined(digits))) / _EXACT_TENS[n_decimals]
+    return -value if negative else value, READ if good and n < _9 else WRONG
 
 
 @register_jitable(**INLINE)

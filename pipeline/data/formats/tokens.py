@@ -11,17 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ....learners.numeric.compiled import INLINE, compiled, register_jitable
-from .decimals import HARD, WRONG, byte, digits_from, read_number
+from .decimals import HARD, WRONG, byte, digits_from, find_separators, read_number, read_short
 from .sparse_text import Tokens
 
 # Numba computes in uint64 only if both operands have that type.
-_0, _1, _3, _4, _5, _13, _15, _16, _17, _18, _19 = (
-    np.uint64(n) for n in (0, 1, 3, 4, 5, 13, 15, 16, 17, 18, 19)
+_0, _1, _2, _3, _4, _5, _13, _15, _16, _17, _18, _19 = (
+    np.uint64(n) for n in (0, 1, 2, 3, 4, 5, 13, 15, 16, 17, 18, 19)
 )
 _TAB, _NEWLINE, _RETURN, _SPACE, _COLON = (np.uint64(ord(each)) for each in "\t\n\r :")
 _BAR, _LAST_ASCII = np.uint64(ord("|")), np.uint64(127)
 _WORD = np.uint64(0xFFFFFFFF)
-_COMMENT, _Q, _I, _D = (np.uint64(ord(each)) for each in "#qid")
+_COMMENT = np.uint64(ord("#"))
+_QID = tuple(np.uint64(ord(each)) for each in "qid")
 
 
 class _Scratch(threading.local):
@@ -31,7 +32,7 @@ class _Scratch(threading.local):
         self._arrays: tuple[npt.NDArray[Any], ...] = ()
 
     def arrays(self, n_bytes: int) -> tuple[npt.NDArray[Any], ...]:
-        """Return arrays for the labels, ends, indices, values and hard numbers of a text."""
+        """Return arrays for the labels, ends, indices, values, hard numbers and separators of a text."""
         # A row ("1\n") or feature (" a") has at least two bytes. Memory that is not written costs nothing.
         n = n_bytes // 2 + 1
         if not self._arrays or len(self._arrays[0]) < n:
@@ -41,6 +42,7 @@ class _Scratch(threading.local):
                 np.empty(n, np.int32),
                 np.empty(n),
                 np.empty((2 * n, 3), np.int64),
+                np.empty(2 * n, np.uint32),
             )
         return self._arrays
 
@@ -49,8 +51,8 @@ _scratch = _Scratch()
 
 
 def text_of(block: bytes) -> npt.NDArray[np.uint8]:
-    """Return a block as an array that ends with a line end, before eight bytes that may be read."""
-    return np.frombuffer(b"%b\n%b" % (block, bytes(8)), dtype=np.uint8)[:-8]
+    """Return a block as an array that ends with a line end, before 64 bytes that may be read."""
+    return np.frombuffer(b"%b\n%b" % (block, bytes(64)), dtype=np.uint8)[:-64]
 
 
 def svmlight_tokens(block: bytes, *, lowest: int, most: int) -> Tokens | None:
@@ -66,7 +68,8 @@ def svmlight_tokens(block: bytes, *, lowest: int, most: int) -> Tokens | None:
 def vowpal_tokens(block: bytes, *, hash_bits: int) -> Tokens | None:
     """Scan complete lines of Vowpal Wabbit text likewise; features are hashed into 2^`hash_bits` indices."""
     arrays = _scratch.arrays(len(block))
-    n_rows, n_entries, n_hard = _scan_vowpal(text_of(block), np.uint64((1 << hash_bits) - 1), *arrays)
+    mask = np.uint64((1 << hash_bits) - 1)
+    n_rows, n_entries, n_hard = _scan_vowpal(text_of(block), mask, *arrays[:-1])
     tokens = _finished(block, arrays, n_rows, n_entries, n_hard)
     if tokens is None:
         return None
@@ -78,7 +81,7 @@ def _finished(
     block: bytes, arrays: tuple[npt.NDArray[Any], ...], n_rows: int, n_entries: int, n_hard: int
 ) -> Tokens | None:
     """Let Python read the hard numbers of a scanned block; return copies, or None if a number is infinite."""
-    labels, ends, indices, values, hard = arrays
+    labels, ends, indices, values, hard, _ = arrays
     if n_rows < 0:
         return None
     for place, start, end in hard[:n_hard].tolist():
@@ -94,82 +97,88 @@ def _finished(
 
 
 @register_jitable(**INLINE)
-def _ends_token(each):
-    """Return whether a byte is white space or begins a comment."""
-    return _TAB <= each <= _RETURN or each in (_SPACE, _COMMENT)
-
-
-@register_jitable(**INLINE)
-def _skip_blanks(text, at):
-    """Return the position of the next byte that is not white space, or of the line end."""
-    each = byte(text, at)
-    while each == _SPACE or (_TAB <= each <= _RETURN and each != _NEWLINE):
-        at += _1
-        each = byte(text, at)
-    return at
+def _is_space(each):
+    """Return whether a byte is white space within a line."""
+    return each == _SPACE or (_TAB <= each <= _RETURN and each != _NEWLINE)
 
 
 @compiled
-def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard):
+def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, positions):
     """Fill the arrays; return (rows, entries, hard numbers), with -1 rows if a line is wrong.
 
     A hard number is left to Python: row or (negative, from -1) entry, start, end. `text` ends with a line
-    end, where every token stops, so positions need no bounds.
+    end. Each token ends at one of the `positions`, which are found first: then the processor reads several
+    tokens at once, since none waits for the end of the one before it.
     """
+    find_separators(text, positions)
     n = np.uint64(text.shape[0])
     at = _0
-    n_rows = n_entries = n_hard = 0
+    place = n_rows = n_entries = n_hard = 0
     while at < n:
-        at = _skip_blanks(text, at)
+        stop = np.uint64(positions[place])
+        place += 1
+        while stop == at and _is_space(byte(text, at)):
+            at += _1
+            stop = np.uint64(positions[place])
+            place += 1
         if byte(text, at) != _NEWLINE and byte(text, at) != _COMMENT:
-            start = at
-            at, value, outcome = read_number(text, at)
-            if outcome == WRONG or not _ends_token(byte(text, at)):
+            end, value, outcome = read_number(text, at)
+            if outcome == WRONG or end != stop:
                 return -1, 0, 0
             labels[n_rows] = value
             if outcome == HARD:
-                hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = n_rows, start, at
+                hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = n_rows, at, stop
                 n_hard += 1
             previous = lowest - 1
-            while True:
-                at = _skip_blanks(text, at)
-                start = at
-                at, number = digits_from(text, at, _0)
-                if at == start:
-                    if byte(text, at) == _NEWLINE or byte(text, at) == _COMMENT:
-                        break
-                    if byte(text, at) == _Q and byte(text, at + _1) == _I and byte(text, at + _1 + _1) == _D:
-                        # "qid:" and what follows is not a feature.
-                        at += _3
-                        if byte(text, at) != _COLON:
+            while byte(text, stop) != _NEWLINE and byte(text, stop) != _COMMENT:
+                if not _is_space(byte(text, stop)):
+                    return -1, 0, 0
+                at = stop + _1
+                stop = np.uint64(positions[place])
+                place += 1
+                if stop == at:
+                    continue
+                if byte(text, stop) != _COLON:
+                    return -1, 0, 0
+                end, number = digits_from(text, at, _0)
+                if end == stop:
+                    index = np.int64(number)
+                    # More digits could overflow.
+                    if stop - at > _18 or index <= previous or index > last:
+                        return -1, 0, 0
+                    previous = index
+                    at = stop + _1
+                    stop = np.uint64(positions[place])
+                    place += 1
+                    value, outcome = read_short(text, at, stop)
+                    if outcome == WRONG:
+                        end, value, outcome = read_number(text, at)
+                        if outcome == WRONG or end != stop:
                             return -1, 0, 0
-                        while not _ends_token(byte(text, at)):
+                        if outcome == HARD:
+                            hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = -1 - n_entries, at, stop
+                            n_hard += 1
+                    indices[n_entries] = index - lowest
+                    values[n_entries] = value
+                    n_entries += 1
+                elif stop == at + _3 and (byte(text, at), byte(text, at + _1), byte(text, at + _2)) == _QID:
+                    # "qid:" and what follows is not a feature.
+                    while byte(text, stop) == _COLON:
+                        at = stop + _1
+                        stop = np.uint64(positions[place])
+                        place += 1
+                        while at < stop:
                             if byte(text, at) > _LAST_ASCII:
                                 return -1, 0, 0
                             at += _1
-                        continue
+                else:
                     return -1, 0, 0
-                index = np.int64(number)
-                # More digits could overflow.
-                if byte(text, at) != _COLON or at - start > _18 or index <= previous or index > last:
-                    return -1, 0, 0
-                previous = index
-                at += _1
-                start = at
-                at, value, outcome = read_number(text, at)
-                if outcome == WRONG or not _ends_token(byte(text, at)):
-                    return -1, 0, 0
-                if outcome == HARD:
-                    hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = -1 - n_entries, start, at
-                    n_hard += 1
-                indices[n_entries] = index - lowest
-                values[n_entries] = value
-                n_entries += 1
             ends[n_rows] = n_entries
             n_rows += 1
-        while byte(text, at) != _NEWLINE:
-            at += _1
-        at += _1
+        while byte(text, stop) != _NEWLINE:
+            stop = np.uint64(positions[place])
+            place += 1
+        at = stop + _1
     return n_rows, n_entries, n_hard
 
 
