@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import zlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -31,7 +30,7 @@ from .stream import Table, arrays_of, content_fingerprint, csr_of, freeze
 CONVERTER_VERSION = 1
 
 _MANIFEST = "manifest.json"
-# States of the files of a large table whose checksums were compared, so that a run need not read all of it.
+# States of the files of a large table whose fingerprint was compared, so that a run need not read all of it.
 _CHECKED, _REMEMBERED_FROM_BYTES = "checked.json", 1 << 26
 # Smaller arrays are read into memory: a mapping costs a page and a file handle, and an empty file cannot be
 # mapped.
@@ -118,20 +117,21 @@ def _parts(table: Table) -> dict[str, npt.NDArray[Any]]:
 def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
     scratch = scratch_folder(folder.parent)
     try:
-        sums = {}
+        written = {}
         with ThreadPoolExecutor(1) as pool:
             # Hashing takes as long as writing, and both release the GIL.
             fingerprint = pool.submit(content_fingerprint, table)
             for name, array in _parts(table).items():
                 path = scratch / f"{name}.npy"
-                sums[name] = {"crc32": _save(path, array), "bytes": path.stat().st_size, "form": _form(array)}
+                _save(path, array)
+                written[name] = {"bytes": path.stat().st_size, "form": _form(array)}
         manifest = {
             "fingerprint": fingerprint.result(),
             "classes": list(table.classes),
             "notes": list(table.notes),
             "shape": list(table.X.shape),
             "shape_test": None if table.X_test is None else list(table.X_test.shape),
-            "parts": sums,
+            "parts": written,
             "recipe": dict(recipe),
         }
         (scratch / _MANIFEST).write_bytes(seal_document(manifest))
@@ -161,7 +161,7 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def _load(folder: Path, *, check: bool = True) -> Table | None:
-    """Return a cached table, or None if it is not cached or, with `check`, a part has another checksum."""
+    """Return a cached table, or None if it is not cached or, with `check`, its content has changed."""
     manifest = _read_manifest(folder)
     if manifest is None:
         return None
@@ -172,7 +172,7 @@ def _load(folder: Path, *, check: bool = True) -> Table | None:
             parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
             # Manifests of older versions have no "form".
             form = _form(parts[name])
-            if part.get("form", form) != form or (check and _crc32(parts[name]) != part["crc32"]):
+            if part.get("form", form) != form:
                 return None
         X = _matrix(parts, "X", manifest["shape"])
         X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
@@ -182,12 +182,14 @@ def _load(folder: Path, *, check: bool = True) -> Table | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if check:
+        if content_fingerprint(table) != manifest["fingerprint"]:
+            return None
         _remember_checked(folder, manifest)
     return freeze(table)
 
 
 def _is_checked(folder: Path, manifest: Mapping[str, Any]) -> bool:
-    """Return whether the parts of a large table are unchanged since their checksums were last compared."""
+    """Return whether a large table has not changed since its fingerprint was last compared."""
     try:
         return (folder / _CHECKED).read_text() == _states(folder, manifest)
     except OSError:
@@ -229,22 +231,12 @@ def _matrix(parts: Mapping[str, npt.NDArray[Any]], name: str, shape: list[int]) 
     return csr_of(data, indices, indptr, (shape[0], shape[1]))
 
 
-def _save(path: Path, array: npt.NDArray[Any]) -> int:
-    """Write an ``.npy`` file in steps, since the array may be larger than memory, and return its crc32."""
+def _save(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write an ``.npy`` file in steps, since the array may be larger than memory."""
     if linked(array, path):
-        return _crc32(array)
-    crc = 0
+        return
     with path.open("wb") as file:
         header = np.lib.format.header_data_from_array_1_0(np.ascontiguousarray(array))
         np.lib.format.write_array_header_1_0(file, header)
         for step in steps(array):
             file.write(step)
-            crc = zlib.crc32(step, crc)
-    return crc
-
-
-def _crc32(array: npt.NDArray[Any]) -> int:
-    crc = 0
-    for step in steps(array):
-        crc = zlib.crc32(step, crc)
-    return crc

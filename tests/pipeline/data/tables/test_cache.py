@@ -135,8 +135,8 @@ def test_a_large_table_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = content_fingerprint(converted_table(RECIPE, table))
     converted_table(RECIPE, never)
     with pytest.MonkeyPatch.context() as patch:
-        # No checksum is computed again.
-        patch.setattr(cache, "_crc32", None)
+        # The content is not read again.
+        patch.setattr(cache, "content_fingerprint", None)
         assert content_fingerprint(converted_table(RECIPE, never)) == expected
     part = folder_of_only_entry() / "X_dense.npy"
     part.write_bytes(part.read_bytes()[:-1] + b"\x55")
