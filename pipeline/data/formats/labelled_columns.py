@@ -16,7 +16,7 @@ from ..tables.stream import Matrix, SpillingMatrix, Table, first_where, is_spars
 from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out
 from .encoding import Encoder, missing_in, survey
-from .labels import CodedLabels, case_notes, encode_labels
+from .labels import CodedLabels, LabelCollector, case_notes, encode_labels
 from .sorting import by_keys, sort_keys
 
 if TYPE_CHECKING:
@@ -73,13 +73,12 @@ def read_columns(
             X = _as_dtype(block.X, dtype, file, encoder, done)
             collected.add(block, X)
             done += len(block.labels)
-    if not collected.codes.size:
+    if not len(collected.labels):
         raise InputError(f"{first.path}: the file has no rows")
-    codes = collected.codes.finish()
+    values, codes = collected.labels.finish()
     X = collected.rows.finish((len(codes), encoder.width))
     if collected.keys is not None:
         X, codes = by_keys(first.path, collected.keys.finish(), X, codes)
-    values = list(collected.found)
     if not isinstance(values[0], (bool, int, float)):
         values = [str(value) for value in values]
         for value in values:
@@ -127,17 +126,15 @@ class _Collected:
     def __init__(self, encoder: Encoder, folder: Path, path: Path) -> None:
         self._encoder, self._folder = encoder, folder
         self.rows = SpillingMatrix(folder)
-        self.codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
+        self.labels = LabelCollector(folder)
         self.keys: SpillingArray[np.float64] | None = None
-        self.found: dict[Any, int] = {}
         self._missing: dict[str, int] = {}
 
     def add(self, block: ColumnBlock, X: Any) -> None:
         """Append some rows."""
         self.rows.append(X)
         coded = block.labels.dictionary_encode()
-        places = [self.found.setdefault(value, len(self.found)) for value in coded.dictionary.to_pylist()]
-        self.codes.append(np.array(places, dtype=np.int32)[coded.indices.to_numpy()])
+        self.labels.append(coded.dictionary.to_pylist(), coded.indices.to_numpy())
         if block.keys is not None:
             self.keys = self.keys or SpillingArray(np.float64, self._folder)
             self.keys.append(block.keys)
@@ -148,20 +145,20 @@ class _Collected:
         """Yield one line per column with missing values that says how they were handled."""
         for column in self._encoder.columns:
             n = self._missing.get(column.name, 0)
-            if n == self.codes.size and column.role == "number":
+            if n == len(self.labels) and column.role == "number":
                 raise InputError(
                     f'{path}, column {column.name!r}: all values are missing; set ignore = ["{column.name}"]'
                 )
             if n and column.role == "number":
                 marked = ", and marked by an additional feature" if column.marked else ""
                 yield (
-                    f"column {column.name!r}: {n:,} of {self.codes.size:,} values missing, replaced by the "
+                    f"column {column.name!r}: {n:,} of {len(self.labels):,} values missing, replaced by the "
                     f"mean of the training part{marked}"
                 )
             elif n:
                 marked = ", except a mark" if column.marked else ""
                 yield (
-                    f"column {column.name!r}: {n:,} of {self.codes.size:,} values missing: these rows have "
+                    f"column {column.name!r}: {n:,} of {len(self.labels):,} values missing: these rows have "
                     f"no feature of the column{marked}"
                 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
+from ..io.folders import cache_folder
+from ..io.spill import SpillingArray, steps
 from ..tables.stream import Codes
 from ..tables.tasks import listed
 
@@ -28,6 +30,26 @@ class CodedLabels:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+
+class LabelCollector:
+    """Collect the labels of a long file block by block, in an unnamed file of `folder` if they are many."""
+
+    def __init__(self, folder: Path) -> None:
+        self._found: dict[Any, int] = {}
+        self._codes: SpillingArray[np.int32] = SpillingArray(np.int32, folder)
+
+    def __len__(self) -> int:
+        return self._codes.size
+
+    def append(self, values: Iterable[Any], codes: npt.NDArray[Any]) -> None:
+        """Add rows: distinct values of labels, as Python objects, and each row's index into them."""
+        places = [self._found.setdefault(value, len(self._found)) for value in values]
+        self._codes.append(np.array(places, dtype=np.int32)[codes])
+
+    def finish(self) -> tuple[list[Any], npt.NDArray[np.int32]]:
+        """Return the distinct values in the order in which they came, and each row's index into them."""
+        return list(self._found), self._codes.finish()
 
 
 # Rows whose labels are sorted first.
@@ -58,7 +80,7 @@ def encode_labels(
     """
     if len(train) == 0:
         raise InputError(f"{train_path}: the file has no rows")
-    names, codes = _named(train, train_path)
+    names, texts, codes = _named(train, train_path)
     _refuse_targets(names, len(train), train_path)
     if len(names) < 2:
         raise InputError(
@@ -66,16 +88,16 @@ def encode_labels(
         )
     numeric = all(is_number(name) for name in names)
     classes = tuple(sorted(names, key=(lambda name: (float(name), name)) if numeric else None))
-    y = _lookup(names, classes)[codes]
+    y = _class_codes(classes, texts, codes)
     if test is None or test_path is None:
         return classes, y, None
-    test_names, test_codes = _named(test, test_path)
+    test_names, test_texts, test_codes = _named(test, test_path)
     unknown = sorted(set(test_names) - set(classes))
     if unknown:
         raise InputError(
             f"{test_path}: label {unknown[0]!r} is not a class of {train_path.name}: {listed(classes)}"
         )
-    return classes, y, _lookup(test_names, classes)[test_codes]
+    return classes, y, _class_codes(classes, test_texts, test_codes)
 
 
 def is_number(text: str) -> bool:
@@ -87,25 +109,24 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def _named(labels: npt.NDArray[Any] | CodedLabels, path: Path) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Return the distinct class names of labels, and each row's index into them."""
-    inverse: npt.NDArray[Any]
+def _named(
+    labels: npt.NDArray[Any] | CodedLabels, path: Path
+) -> tuple[list[str], list[str], npt.NDArray[Any]]:
+    """Return the class names, the name of each distinct label, and each row's index into these."""
+    codes: npt.NDArray[Any]
     if isinstance(labels, CodedLabels):
-        values, inverse = labels.values, labels.codes
+        values, codes = labels.values, labels.codes
     else:
         # Sorting all rows takes a tenth of the time of reading them, and the first rows have most classes.
         values = np.unique(labels[:_FIRST_ROWS])
-        inverse = np.searchsorted(values, labels).clip(max=len(values) - 1)
-        if not np.array_equal(values[inverse], labels):
-            values, inverse = np.unique(labels, return_inverse=True)
+        codes = np.searchsorted(values, labels).clip(max=len(values) - 1)
+        if not np.array_equal(values[codes], labels):
+            values, codes = np.unique(labels, return_inverse=True)
     texts = [class_name(value) for value in values]
     if "" in texts:
-        row = int(np.flatnonzero(inverse == texts.index(""))[0]) + 1
+        row = int(np.flatnonzero(codes == texts.index(""))[0]) + 1
         raise InputError(f"{path}, row {row}: the label is missing")
-    names = list(dict.fromkeys(texts))
-    position = {name: code for code, name in enumerate(names)}
-    merged = np.array([position[text] for text in texts], dtype=np.int64)
-    return names, merged[inverse.reshape(-1)]
+    return list(dict.fromkeys(texts)), texts, codes.reshape(-1)
 
 
 def _refuse_targets(names: list[str], n_rows: int, path: Path) -> None:
@@ -134,6 +155,14 @@ def class_name(value: Any) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text
 
 
-def _lookup(names: list[str], classes: tuple[str, ...]) -> Codes:
-    code = {name: position for position, name in enumerate(classes)}
-    return np.array([code[name] for name in names], dtype=np.int32)
+def _class_codes(classes: Sequence[str], texts: Sequence[str], codes: npt.NDArray[Any]) -> Codes:
+    """Return the class codes of rows from their indices into names; in a file if the indices are."""
+    position = {name: code for code, name in enumerate(classes)}
+    table = np.array([position[text] for text in texts], dtype=np.int32)
+    if not isinstance(codes, np.memmap):
+        found: Codes = table[codes]
+        return found
+    spilling = SpillingArray(np.int32, cache_folder() / "streams")
+    for step in steps(codes):
+        spilling.append(table[np.frombuffer(step, codes.dtype)])
+    return spilling.finish()

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from ...errors import InputError
 from ..io.folders import cache_folder
 from ..io.reading import USUAL, Limits, first_line, in_threads, open_text, whole_lines
-from ..io.spill import SpillingArray
 from ..tables.stream import SpillingMatrix, Table, csr_of, first_where
-from .labels import encode_labels
+from .labels import CodedLabels, LabelCollector, encode_labels
 
 
 class Tokens(NamedTuple):
@@ -92,21 +91,23 @@ def _tokens(path: Path, scan: Scan, limits: Limits) -> Iterator[Tokens]:
 
 def _all_rows(
     paths: Sequence[Path], scan: Scan, dtype: str, limits: Limits
-) -> tuple[Floats, SpillingMatrix, int]:
+) -> tuple[CodedLabels, SpillingMatrix, int]:
     """Read all rows of files in bounded memory; return labels, rows, and the width that the rows need."""
     folder = cache_folder() / "streams"
-    labels, rows, largest = SpillingArray(np.float64, folder), SpillingMatrix(folder), -1
+    labels, rows, largest = LabelCollector(folder), SpillingMatrix(folder), -1
     for path in paths:
-        before = labels.size
+        before = len(labels)
         for values in _tokens(path, scan, limits):
             if dtype == "float32":
                 over = np.abs(values.values) > np.finfo(np.float32).max
                 if over.any():
-                    raise _too_large(path, labels.size - before, values, over)
+                    raise _too_large(path, len(labels) - before, values, over)
             rows.append_csr(values.values.astype(dtype, copy=False), values.indices, values.ends)
-            labels.append(values.labels)
+            distinct, places = np.unique(values.labels, return_inverse=True)
+            labels.append(distinct.tolist(), places)
             largest = max(largest, int(values.indices.max(initial=-1)))
-    return labels.finish(), rows, largest + 1
+    names, codes = labels.finish()
+    return CodedLabels(np.array(names), codes), rows, largest + 1
 
 
 def _too_large(path: Path, done: int, tokens: Tokens, over: npt.NDArray[np.bool_]) -> InputError:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from singlepass.pipeline.data.formats.labels import encode_labels, is_number
+from singlepass.pipeline.data.formats.labels import CodedLabels, LabelCollector, encode_labels, is_number
+from singlepass.pipeline.data.io import spill
 from singlepass.pipeline.errors import InputError
 
 PATH = Path("f.csv")
@@ -96,3 +97,15 @@ def test_wrong_labels(labels: list[Any], line: str) -> None:
 )
 def test_numbers(text: str, answer: bool) -> None:
     assert is_number(text) is answer
+
+
+def test_many_labels_are_stored_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "_SPILL_BYTES", 100)
+    labels = LabelCollector(tmp_path)
+    for values in ([2.0, -1.0], [-1.0], [3.0, 2.0]):
+        labels.append(values, np.arange(100) % len(values))
+    values, codes = labels.finish()
+    classes, y, _ = encode_labels(CodedLabels(np.array(values), codes), PATH)
+    assert classes == ("-1", "2", "3")
+    assert y.tolist() == [1, 0] * 50 + [0, 0] * 50 + [2, 1] * 50
+    assert isinstance(y, np.memmap)
