@@ -103,6 +103,8 @@ def _try_writing(output: str, run: str) -> None:
 
 # Longest wait of a task for its worker to be prepared; tables may have to be sent first.
 _PREPARED_SECONDS = 120.0
+# Interval at which a waiting task checks that its client still wants it.
+_CHECK_SECONDS = 1.0
 
 
 class NotPrepared(RuntimeError):
@@ -209,12 +211,15 @@ def run_here(run: str, reading: Reading, apart: bool, lost: int) -> list[CellRes
     """Run a reading in a thread of this worker, or with `apart` each of its cells in a subprocess.
 
     `lost` is the number of earlier tries that were lost. Returns the outcomes, without most columns if this
-    worker writes them itself. Raises NotPrepared if this worker is not prepared in time: the cells must
-    then run elsewhere.
+    worker writes them itself. Raises NotPrepared if this worker is not prepared in time, or if the client
+    has taken the reading back: the cells must then run elsewhere.
     """
+    until = time.monotonic() + _PREPARED_SECONDS
     with _arrived:
-        if not _arrived.wait_for(lambda: run in _prepared, _PREPARED_SECONDS):
-            raise NotPrepared
+        while not _arrived.wait_for(lambda: run in _prepared, _CHECK_SECONDS):
+            # Otherwise the thread would not be free for another client's cells.
+            if time.monotonic() > until or _taken_back():
+                raise NotPrepared
         prepared = _prepared[run]
     preparation, writer = prepared.preparation, prepared.writer
     here = tuple(_with_local_paths(cell, prepared.plugins) for cell in reading)
@@ -239,6 +244,16 @@ def run_here(run: str, reading: Reading, apart: bool, lost: int) -> list[CellRes
 def _with_local_paths(cell: Cell, plugins: Mapping[str, str]) -> Cell:
     paths = tuple(plugins[path] for path in cell.execution.plugins)
     return replace(cell, execution=replace(cell.execution, plugins=paths)).with_key(cell.key)
+
+
+def _taken_back() -> bool:
+    """Return whether the scheduler has cancelled the task of this thread."""
+    from distributed import get_worker
+
+    with contextlib.suppress(ValueError, AttributeError, KeyError):
+        worker = get_worker()
+        return bool(worker.state.tasks[worker.get_current_task()].state == "cancelled")
+    return False
 
 
 def _memory_limit() -> float | None:
