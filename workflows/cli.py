@@ -21,8 +21,9 @@ from .paper_commands import reproduce
 from .study_commands import compare, doctor, merge, plan, report, run, submit, verify
 
 # Allocations between two runs of the cyclic garbage collector. At Python's default of 700, `run` spends more
-# than half a second of its start on searching modules for cycles.
-_NEW_OBJECTS = 200_000
+# than half a second of its start on searching modules for cycles. All modules of a run with its report make
+# fewer objects than this.
+_NEW_OBJECTS = 500_000
 
 # Set when this process receives SIGTERM: Slurm's time limit, `kubectl delete pod`, systemd.
 _terminated = threading.Event()
