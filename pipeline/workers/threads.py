@@ -71,7 +71,7 @@ def compute_in_threads(
             while pool.at_work:
                 pool.wait()
                 if not pool.is_full:
-                    time.sleep(_BATCH_SECONDS)
+                    pool.all_ended.wait(_BATCH_SECONDS)
                 _hand_on(pool.take(), done)
         for cell in apart:
             done([_run_apart(cell, cell_limit)])
@@ -148,11 +148,16 @@ class _Pool:
         self._places: list[_Place] = [_Place(slot) for slot in range(n_threads)]
         self._limit, self._in_flight = cell_limit, in_flight
         self.at_work = 0
+        self._n_running = 0
+        #: Set when no further outcome will be ready.
+        self.all_ended = threading.Event()
 
     def start(self, slot: int) -> None:
         """Start a thread in a slot."""
         self._places[slot] = _Place(slot)
         self.at_work += 1
+        with self._lock:
+            self._n_running += 1
         # A daemon, so that an interrupted run does not wait for a cell that takes an hour.
         threading.Thread(target=self._work, args=(self._places[slot],), daemon=True).start()
 
@@ -220,6 +225,10 @@ class _Pool:
             self._stopped = True
             self._finished.put(error)
         self._finished.put(None)
+        with self._lock:
+            self._n_running -= 1
+            if not self._n_running:
+                self.all_ended.set()
 
     def _next(self, place: _Place) -> Reading:
         """Take the next reading; return () at the end."""

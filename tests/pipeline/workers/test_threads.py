@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -173,11 +172,11 @@ def test_fewer_threads_than_one_are_refused() -> None:
 
 
 def test_what_was_finished_is_handed_on_when_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: float) -> None:
+    def interrupted(_: Any) -> bool:
         raise KeyboardInterrupt
 
     interval = sys.getswitchinterval()
-    monkeypatch.setattr(threads, "time", SimpleNamespace(sleep=interrupted, monotonic=time.monotonic))
+    monkeypatch.setattr(threads._Pool, "is_full", property(interrupted))
     rows: list[CellResult] = []
     with pytest.raises(KeyboardInterrupt):
         in_threads(1, cells_of(seeds=2000), rows.extend)
