@@ -47,11 +47,12 @@ def _next_job() -> dict[str, Any] | None:
         path.with_suffix(".new").write_text(str(code))
         path.with_suffix(".new").rename(path)
         os._exit(0)
+    _reap()
     return None
 
 
 def _reap() -> None:
-    """Collect forks that have ended."""
+    """Collect forks that have ended, also so that their processor time counts as this process's."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
