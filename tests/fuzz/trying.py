@@ -18,8 +18,8 @@ from singlepass.pipeline.errors import InputError
 
 from .mutations import mutated
 
-# Of 20 chunks, the first is among the usual tests, five more are slow, and the others run by hand.
-CHUNKS, SLOW, INPUTS = 20, 6, 1000
+# Of 20 chunks, the first is among the usual tests, two more are slow, and the others run by hand.
+CHUNKS, SLOW, INPUTS = 20, 3, 1000
 # A file of some hundred bytes is read within milliseconds.
 LONGEST_SECONDS = 20.0
 chunks = pytest.mark.parametrize(
