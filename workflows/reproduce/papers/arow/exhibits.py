@@ -101,7 +101,8 @@ def task_by_task(evidence: Evidence) -> list[Block]:
 
 
 def _panel(study: StudyEvidence, accuracy: pd.DataFrame, group: str, q: float, baseline: str) -> Picture:
-    ours, theirs = 100 * accuracy["AROW"], 100 * accuracy[baseline]
+    # Rounded, so that equal accuracies are on the line.
+    ours, theirs = ((100 * accuracy[name]).round(10) for name in ("AROW", baseline))
     at, style = f"{percent(q)} noise", study.view.styles[baseline]
     return Picture(
         f"Test accuracy of AROW against {baseline}, {at} ({group})",

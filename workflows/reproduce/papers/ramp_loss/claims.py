@@ -9,7 +9,7 @@ import pandas as pd
 
 from .....pipeline.analysis.curves import Curve
 from ...evidence import Evidence, NotThere, StudyEvidence
-from ...predicates import Question, Rows, above, ahead_on, as_printed, measure, rises_with
+from ...predicates import Question, Rows, above, as_printed, measure, rises_with
 from ...verdicts import (
     Check,
     Outcome,
@@ -141,12 +141,14 @@ def _pa_is_last(evidence: Evidence) -> Verdict:
 def _full_is_sparse(evidence: Evidence) -> Verdict:
     often, rows = _as_often(_is_sparsest(RAMP))(evidence), our_rows(evidence)
     ratios = {name: row[RAMP].size / max(1.0, row[ACTIVE].size) for name, row in rows.items()}
-    # "As sparse": the threshold is ours; the printed values meet it on six sets of nine.
-    like = [name for name, ratio in ratios.items() if ratio <= 1.15]
+    others = [name for name, row in rows.items() if not _is_sparsest(RAMP)(row)]
+    # "As sparse": the threshold is ours; the printed values meet it on four of the seven other sets.
+    like = [name for name in others if ratios[name] <= 1.15]
     figures = (
-        f"sparsest {often.figures}; no more than 1.15 times the active one's on {len(like)}{_names(like)}"
+        f"sparsest {often.figures}; no more than 1.15 times the active one's on {len(like)} of the others"
+        f"{_names(like)}"
     )
-    clauses = {"sparsest": often.outcome is Outcome.HOLDS, "otherwise level": 2 * len(like) > len(rows)}
+    clauses = {"sparsest": often.outcome is Outcome.HOLDS, "otherwise level": 2 * len(like) > len(others)}
     return conjunction(clauses, figures)
 
 
@@ -160,6 +162,11 @@ def _sizes(evidence: Evidence) -> Rows:
         }
         for name, row in our_rows(evidence).items()
     }
+
+
+def _far_sparser(frame: pd.DataFrame) -> dict[str, bool]:
+    """Ask of each set whether the ramp-loss models are at most half as large, as "much sparser" is read."""
+    return {str(name): 2 * row["ramp"] <= row["others"] for name, row in frame.iterrows()}
 
 
 @measure
@@ -445,8 +452,8 @@ CLAIMS: Mapping[str, Check] = {
     "ramp-7": _full_is_sparse,
     "ramp-8": Question(
         _sizes(),
-        ahead_on("ramp", "others", lower=True),
-        "the larger of both against the smallest of the three",
+        _far_sparser,
+        "at most half counts, as printed on 2 sets; the larger of both against the smallest of the three",
         digits=0,
     ),
     # The printed values behind "about ten" are 9.0 and 13.8, so a factor of two is allowed.
