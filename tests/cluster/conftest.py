@@ -1,10 +1,10 @@
 """Provide fixtures for processes that end with the test, and for commands that start none.
 
 Modules of this folder: `processes` starts schedulers, workers and clients, most of them as forks of
-`fork_server`; `studies` has studies and compares
-results; `poison` has plug-ins that crash or hang; `disguises` makes workers look as if on other machines;
-`certificates` makes TLS certificates; `late_cluster` imitates a batch queue and `batch_queue` Slurm's
-commands. `disturbance` is also a script: it kills processes of a cluster in rounds.
+`fork_server`; `studies` has studies and compares results; `poison` has plug-ins that crash or hang;
+`disguises` makes workers look as if on other machines; `certificates` makes TLS certificates;
+`late_cluster` imitates a batch queue and `batch_queue` Slurm's commands. `disturbance` is also a script: it
+kills processes of a cluster in rounds.
 """
 
 from __future__ import annotations
