@@ -42,6 +42,13 @@ def symmetric_eigen(A, U):
             break
 
 
+def cosine_columns(n, m):
+    """Return the first m of n orthonormal columns: rows of the cosine transform DCT-II of n numbers."""
+    i, j = np.arange(min(m, n)), np.arange(n)[:, np.newaxis]
+    lengths = np.where(i > 0, math.sqrt(2.0 / n), math.sqrt(1.0 / n))
+    return lengths * np.cos(math.pi * ((2 * j + 1) * i % (4 * n)) / (2 * n))
+
+
 @register_jitable
 def turn(B, U):
     """Write B U into the first columns of B."""

@@ -37,9 +37,6 @@ class AdaptiveRule(NamedTuple):
             step = self.eta / (self.delta + math.sqrt(total))
             state[0][j], state[1][j], state[2][j] = w - step * g, step, now[0]
 
-    def tick(self, clock, is_update):
-        """Count nothing but rows."""
-
 
 @dataclass(eq=False, repr=False)
 class AdaGradFOBOS(LazyLearner):

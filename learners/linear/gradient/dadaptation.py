@@ -13,16 +13,6 @@ _D, _FIRST, _N = OWN, OWN + 1, OWN + 2
 class AdaptationRule(NamedTuple):
     """The rule of `DAdaptationSGD`. Own numbers: d, the first ‖g‖, and N."""
 
-    d0: float
-
-    def start(self):
-        """Begin with d = d₀."""
-        return self.d0, 0.0, 0.0
-
-    def weight(self, numbers):
-        """There is no mean."""
-        return 0.0
-
     def step(self, numbers, gv, gg):
         """Defazio & Mishchenko (2023), Algorithm 2, without momentum."""
         if numbers[_FIRST] == 0.0:
@@ -76,5 +66,5 @@ class DAdaptationSGD(WholeVectorLearner):
     loss: Literal["hinge", "logistic"] = "hinge"
     epochs: int = 1
 
-    def _rule(self):
-        return AdaptationRule(float(self.d0))
+    def _start(self):
+        return AdaptationRule(), (float(self.d0), 0.0, 0.0)

@@ -13,12 +13,7 @@ _R, _V = OWN, OWN + 1
 class DistanceRule(NamedTuple):
     """The rule of `DoG` and, if it is `weighted`, of `DoWG`. Own numbers: r, and the sum of squares."""
 
-    r_eps: float
     weighted: bool
-
-    def start(self):
-        """Begin with r = r_ε."""
-        return self.r_eps, 0.0
 
     def weight(self, numbers):
         """Update r, the largest distance from 0 so far; return r or r²."""
@@ -37,8 +32,8 @@ class _DistanceLearner(WholeVectorLearner):
 
     r_eps: Scale
 
-    def _rule(self):
-        return DistanceRule(float(self.r_eps), isinstance(self, DoWG))
+    def _start(self):
+        return DistanceRule(isinstance(self, DoWG)), (float(self.r_eps), 0.0)
 
 
 @dataclass(eq=False, repr=False)

@@ -48,7 +48,7 @@ class DescentRule(NamedTuple):
         return (-self.eta * (g / (self.delta + math.sqrt(total))) if total > 0.0 else 0.0), total
 
 
-_step_size = register_jitable(DescentRule.step_size)
+step_size = register_jitable(DescentRule.step_size)
 _adagrad_step = register_jitable(DescentRule.adagrad_step)
 
 
@@ -89,7 +89,7 @@ def _learn(X, codes, scores, v, u, scalars, factors, rule, rounds):
         scores[t] = (scales * dot_v - dot(u, x)) / max(rounds[0], 1) if u.size > 0 else s
         mistakes += not y * scores[t] > 0.0
         rounds[0] += 1
-        eta_t = _step_size(rule, rounds[0])
+        eta_t = step_size(rule, rounds[0])
         if rule.l2 > 0.0:
             scale, scales = _shrunk(v, u, scale, scales, 1.0 - eta_t * rule.l2)
         c = weighted_slope(rule.loss, y * s, factors[codes[t]])
@@ -181,7 +181,7 @@ def _learn_classes(X, codes, scores, V, U, scalars, rule, rounds, weights):
         _score_classes(V, U, scale, scales, rounds[0], x, sums, missing, last, scores[t])
         mistakes += _is_mistake(scores[t], y)
         rounds[0] += 1
-        eta_t = _step_size(rule, rounds[0])
+        eta_t = step_size(rule, rounds[0])
         if rule.l2 > 0.0:
             scale, scales = _shrunk(V, U, scale, scales, 1.0 - eta_t * rule.l2)
         n = class_gradient(rule.loss, rule.softmax, last, y, x, which, factors)

@@ -11,7 +11,7 @@ rows learnt, and one of the rule's own, 0 at the start. A rule defines
 - ``now(clock)``: return what all weights need at the next row, a tuple of float64;
 - ``weight(builder, *numbers, *now)``, static: emit the code of a weight that is up to date;
 - ``follow(state, j, w, g, now)``: make the step of weight j, which is w now, for its gradient g;
-- ``tick(clock, is_update)``: advance the rule's own number of the clock, after the rows learnt are counted.
+- ``tick(clock, is_update)``, if it has a number of its own: advance that, after the rows learnt are counted.
 """
 
 import functools
@@ -44,7 +44,7 @@ def _follow(self, state, j, w, g, now):
 
 @by_types(**INLINE)
 def _tick(self, clock, is_update):
-    return self.instance_class.tick
+    return getattr(self.instance_class, "tick", lambda self, clock, is_update: None)
 
 
 def _term_of(kind):

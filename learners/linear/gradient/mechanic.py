@@ -4,40 +4,36 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from ...estimator.parameters import Count, NonNegative, Scale
 from .whole_vector import NORM, OWN, SCALE, WholeVectorLearner
 
+# β_i = 1 - 10^-i for i = 1..17. Larger i have the last one, 1.
+_BETAS = 1.0 - 0.1 ** np.arange(1.0, 18.0)
+
 
 class MechanicRule(NamedTuple):
-    """The rule of `Mechanic`, whose v is Δ and whose scale is -Σs_i."""
+    """The rule of `Mechanic`, whose v is Δ and whose scale is -S.
 
-    n: int
+    Own numbers: the rows with a gradient, then all s_i, m_i, V_i and R_i.
+    """
+
     s_init: float
     lam: float
     eps: float
     falls: bool
 
-    def start(self):
-        """Return the number of rows with a gradient, then all s_i, m_i, V_i and R_i."""
-        return 0.0, *[self.s_init] * self.n, *[0.0] * (3 * self.n)
-
-    def weight(self, numbers):
-        """There is no mean."""
-        return 0.0
-
     def step(self, numbers, gv, gg):
         """Cutkosky, Defazio & Mehta (2023), Algorithm 1."""
-        first, n = OWN + 1, self.n
-        s, m = numbers[first : first + n], numbers[first + n : first + 2 * n]
-        V, R = numbers[first + 2 * n : first + 3 * n], numbers[first + 3 * n :]
+        own = numbers[OWN + 1 :]
+        n = own.size // 4
+        s, m, V, R = own[:n], own[n : 2 * n], own[2 * n : 3 * n], own[3 * n :]
         S = s.sum()
-        # w is -S Δ.
-        decay = self.lam * S * math.sqrt(gg) / (S * math.sqrt(numbers[NORM]) + self.eps)
-        h = gv - decay * S * numbers[NORM]
-        gap = 1.0
+        # q·Δ, where w is -S Δ.
+        h = gv - self.lam * S * math.sqrt(gg) / (S * math.sqrt(numbers[NORM]) + self.eps) * S * numbers[NORM]
         for i in range(n):
-            gap *= 0.1
-            beta = 1.0 - gap
+            beta = _BETAS[min(i, _BETAS.size - 1)]
             R[i] = beta * R[i] + min(max(h, -m[i]), m[i]) * s[i]
             m[i] = max(beta * m[i], abs(h) + self.eps)
             V[i] = beta * beta * V[i] + h * h
@@ -102,6 +98,6 @@ class Mechanic(WholeVectorLearner):
     loss: Literal["hinge", "logistic"] = "hinge"
     epochs: int = 1
 
-    def _rule(self):
-        numbers = float(self.s_init), float(self.lam), float(self.eps)
-        return MechanicRule(int(self.n), *numbers, self.rate == "sqrt")
+    def _start(self):
+        rule = MechanicRule(float(self.s_init), float(self.lam), float(self.eps), self.rate == "sqrt")
+        return rule, (0.0, *[rule.s_init] * self.n, *[0.0] * (3 * self.n))

@@ -33,9 +33,6 @@ class DualAveragingRule(NamedTuple):
         """Add the gradient."""
         state[0][j] += g
 
-    def tick(self, clock, is_update):
-        """Count nothing but rows."""
-
 
 @dataclass(eq=False, repr=False)
 class RDA(LazyLearner):

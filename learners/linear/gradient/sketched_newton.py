@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...estimator.parameters import Count, Positive, Scale
-from ...numeric.compiled import INLINE, compiled, register_jitable
-from ...numeric.eigen import orthonormalize, symmetric_eigen, turn
+from ...numeric.compiled import INLINE, register_jitable
+from ...numeric.eigen import cosine_columns, orthonormalize, symmetric_eigen, turn
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
 from ...numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, row, squared_norm
@@ -25,7 +25,6 @@ class DirectionsRule(NamedTuple):
     """Frequent Directions: B is the sketch; `numbers` has a row for q_i, and one for h_i."""
 
     alpha: float
-    is_exact: bool
 
     def update(self, B, numbers, a, x, p, squares):
         """Put ``a x`` into the last row of B, and take the smallest square off all: Algorithm 2."""
@@ -43,7 +42,7 @@ class DirectionsRule(NamedTuple):
         for i in range(m):
             largest = max(largest, gram[i, i])
             last = i if gram[i, i] < gram[last, last] else last
-        least = 0.0 if self.is_exact else max(gram[last, last], 0.0)
+        least = 0.0 if m > B.shape[0] else max(gram[last, last], 0.0)
         # The row of the smallest square, which is 0 now, comes last.
         for i in range(m):
             U[i, m - 1], U[i, last] = U[i, last], U[i, m - 1]
@@ -130,12 +129,6 @@ def _learn(X, codes, scores, u, B, numbers, rule, eta, C):
     return mistakes, updates
 
 
-@compiled
-def _scores(X, u, C, scores):
-    for t in range(n_rows(X)):
-        scores[t] = _clipped(dot(u, row(X, t)), C)
-
-
 @dataclass(eq=False, repr=False)
 class SketchedOnlineNewton(LinearClassifier):
     """Sketched online Newton (SON): Newton steps with a matrix of m directions, for the logistic loss.
@@ -200,37 +193,29 @@ class SketchedOnlineNewton(LinearClassifier):
 
     _state = ("_weights", "_sketch", "_numbers")
 
-    @property
-    def indifferent_to_absent_features(self) -> bool:
-        # The first directions of Oja's rule depend on the number of features.
-        return False
+    # The first directions of Oja's rule depend on the number of features.
+    indifferent_to_absent_features = False
 
     @property
     def scores_are_linear(self) -> bool:
         return self.C is None
 
     def _begin_with(self, zeros):
-        d, m = len(zeros), int(self.m)
-        self._weights, self._sketch = zeros, new_class_state(d, m)
+        self._weights, self._sketch = zeros, new_class_state(len(zeros), self.m)
         # q or Λ, h, and the number of vectors.
-        self._numbers = np.zeros((3, m))
+        self._numbers = np.zeros((3, self.m))
         if self.sketch == "oja":
-            i, j = np.arange(min(m, d)), np.arange(d)[:, np.newaxis]
-            cosines = np.cos(math.pi * ((2 * j + 1) * i % (4 * d)) / (2 * d))
-            self._sketch[:, : len(i)] = math.sqrt(2.0 / d) * cosines
-            self._sketch[:, 0] = math.sqrt(1.0 / d)
+            self._sketch[:, : min(self.m, len(zeros))] = cosine_columns(len(zeros), self.m)
 
     def _largest(self):
         return math.inf if self.C is None else float(self.C)
 
-    def _rule(self):
-        if self.sketch == "oja":
-            return OjaRule(float(self.alpha), float(self.kappa))
-        return DirectionsRule(float(self.alpha), self.m > len(self._weights))
-
     def _loop(self):
+        alpha = float(self.alpha)
+        rule = OjaRule(alpha, float(self.kappa)) if self.sketch == "oja" else DirectionsRule(alpha)
         arrays = self._weights, self._sketch, self._numbers
-        return _learn, (*arrays, self._rule(), float(self.eta), self._largest())
+        return _learn, (*arrays, rule, float(self.eta), self._largest())
 
     def _score(self, X, scores):
-        _scores(X, self._weights, self._largest(), scores)
+        super()._score(X, scores)
+        scores.clip(-self._largest(), self._largest(), out=scores, where=np.isfinite(scores))

@@ -9,20 +9,8 @@ import numpy as np
 from ...estimator.parameters import Count, NonNegative, Positive
 from ...numeric.compiled import register_jitable
 from ...numeric.emitters import soft_threshold
+from .gradient_descent import step_size
 from .lazy_learner import LazyLearner
-
-
-@register_jitable
-def _step(rule, t):
-    """Return η_t."""
-    return rule.eta / math.sqrt(t) if rule.falls else rule.eta
-
-
-@register_jitable
-def _truncate(rule, clock):
-    # The remainder of two floats would be a slow call.
-    if np.uint64(clock[0]) % np.uint64(rule.K) == 0:
-        clock[1] += rule.K * _step(rule, clock[0]) * rule.l1
 
 
 class ShrinkageRule(NamedTuple):
@@ -40,7 +28,7 @@ class ShrinkageRule(NamedTuple):
 
     def now(self, clock):
         """Return the truncation owed, and η_t of the next row."""
-        return clock[1], _step(self, clock[0] + 1.0)
+        return clock[1], step_size(self, clock[0] + 1.0)
 
     @staticmethod
     def weight(ir, u, owed, _):
@@ -54,22 +42,24 @@ class ShrinkageRule(NamedTuple):
 
     def tick(self, clock, is_update):
         """Let all weights owe the row's truncation."""
-        _truncate(self, clock)
+        # The remainder of two floats would be a slow call.
+        if np.uint64(clock[0]) % np.uint64(self.K) == 0:
+            clock[1] += self.K * step_size(self, clock[0]) * self.l1
+
+
+_owe = register_jitable(ShrinkageRule.tick)
 
 
 class TruncationRule(NamedTuple):
-    """As `ShrinkageRule`, for weights up to `theta` only. Stored: w, and the truncation paid."""
+    """A `ShrinkageRule` for weights up to `theta` only. Stored: w, and the truncation paid."""
 
-    eta: float
-    falls: bool
-    l1: float
-    K: int
+    shrinkage: ShrinkageRule
     theta: float
     size: int = 2
 
     def now(self, clock):
         """Return the truncation owed, θ, and η_t of the next row."""
-        return clock[1], self.theta, _step(self, clock[0] + 1.0)
+        return clock[1], self.theta, step_size(self.shrinkage, clock[0] + 1.0)
 
     @staticmethod
     def weight(ir, w, paid, owed, theta, _):
@@ -84,7 +74,7 @@ class TruncationRule(NamedTuple):
 
     def tick(self, clock, is_update):
         """Let all weights owe the row's truncation."""
-        _truncate(self, clock)
+        _owe(self.shrinkage, clock, is_update)
 
 
 @dataclass(eq=False, repr=False)
@@ -153,8 +143,8 @@ class TruncatedGradient(LazyLearner):
     algorithm_version = 2
 
     def _rule(self):
-        numbers = float(self.eta), self.rate == "sqrt", float(self.l1), int(self.K)
-        return ShrinkageRule(*numbers) if self.theta is None else TruncationRule(*numbers, float(self.theta))
+        rule = ShrinkageRule(float(self.eta), self.rate == "sqrt", float(self.l1), int(self.K))
+        return rule if self.theta is None else TruncationRule(rule, float(self.theta))
 
 
 @dataclass(eq=False, repr=False)

@@ -2,18 +2,19 @@
 
 The weights are ``w = scale · v``, and a row with gradient g makes the step ``v += b g``. A rule is a named
 tuple of parameters that computes b, so a row costs its non-zeros. Its memory is an array of numbers that
-begins with ‖v‖², the scale, and two sums of the weights p of a mean. It defines
+begins with ‖v‖², the scale, and two sums of the weights p of a mean; the rule's own come after. It defines
 
-- ``start()``: return the rule's own numbers before the first row;
-- ``weight(numbers)``: called for every row before its step, return the weight p of w in the mean of all w;
 - ``step(numbers, gv, gg)``: update the numbers, given ``g·v`` and ``‖g‖²``, and return b. The loop updates
-  ‖v‖² afterwards.
+  ‖v‖² afterwards;
+- ``weight(numbers)``, if there can be a mean: called for every row before its step, return the weight p of w
+  in the mean of all w.
 
 The mean is ``Σ p_k w_k/Σ p_k = (Q v - u)/Σ p_k``, where Q sums the p_k of the w_k that are not 0: those
 before a step ``v += b g`` lack it, so ``b g`` times their Q is added to u. A rule with a mean has the
 scale 1.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ _LONGEST = 1e300
 
 @by_types(**INLINE)
 def _weight(self, numbers):
-    return self.instance_class.weight
+    return getattr(self.instance_class, "weight", lambda self, numbers: 0.0)
 
 
 @by_types(**INLINE)
@@ -156,7 +157,7 @@ def _score_rows_of_classes(X, V, U, numbers, scores):
 
 
 class WholeVectorLearner(MulticlassClassifier):
-    """Base of this family: a subclass has the parameter `loss` and defines ``_rule()``.
+    """Base of this family: a subclass has the parameter `loss` and defines ``_start()``.
 
     With more than two classes "logistic" is the softmax, and the hinge is of the margin over the best wrong
     class. Parameters changed by `set_params` take effect at the next `fit`.
@@ -167,15 +168,15 @@ class WholeVectorLearner(MulticlassClassifier):
 
     _state = ("_weights", "_u", "_numbers")
 
-    def _rule(self) -> Any:
-        """Return the rule, a named tuple of this learner's parameters."""
-        raise self._undefined("_rule")
+    def _start(self) -> tuple[Any, Sequence[float]]:
+        """Return the rule, a named tuple of this learner's parameters, and its own numbers at the start."""
+        raise self._undefined("_start")
 
     def _begin_with(self, zeros):
-        self._rule_of_stream = self._rule()
+        self._rule_of_stream, numbers = self._start()
         self._weights = zeros  # v
         self._u = np.zeros_like(zeros) if self.average else None
-        self._numbers = np.array([0.0, 1.0, 0.0, 0.0, *self._rule_of_stream.start()])
+        self._numbers = np.array([0.0, 1.0, 0.0, 0.0, *numbers])
 
     def _arrays(self):
         u = np.empty((0,) * self._weights.ndim) if self._u is None else self._u
