@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..estimator.pieces import Reading
 from ..numeric.rows import Rows, as_rows, count_rows, row_range
-from .kernel_classifier import KernelClassifier, kernel_function
+from .kernel_classifier import KernelClassifier, block_ranges, kernel_function
 from .support.support_set import Union
 
 # Blocks of this many rows are fastest: each learner takes some tens of microseconds a block, and larger
@@ -44,10 +44,12 @@ class KernelReading(Reading):
             stores = [each._store_for(rows) for each in self.learners]
             if self._union is None:
                 self._union = Union(self._function, stores)
-            for start in range(0, len(labels), _BLOCK_ROWS):
-                stop = min(start + _BLOCK_ROWS, len(labels))
-                block = row_range(rows, start, stop), labels[start:stop], [s[start:stop] for s in scores]
-                self._learn_block(*block)
+            try:
+                for start, stop in block_ranges(len(labels), _BLOCK_ROWS):
+                    part = [each[start:stop] for each in scores]
+                    self._learn_block(row_range(rows, start, stop), labels[start:stop], part)
+            finally:
+                self._union.write_rows()
         return made
 
     def _learn_block(self, rows: Rows, codes: NDArray[np.int32], scores: list[NDArray[np.float64]]) -> None:
@@ -75,8 +77,7 @@ class KernelReading(Reading):
         X = as_rows(X)
         made = [each._new_scores(count_rows(X)) for each in self.learners]
         for rows, *scores in self.learners[0]._readable(X, *made):
-            for start in range(0, count_rows(rows), _BLOCK_ROWS):
-                stop = min(start + _BLOCK_ROWS, count_rows(rows))
+            for start, stop in block_ranges(count_rows(rows), _BLOCK_ROWS):
                 self._union.scores(row_range(rows, start, stop), [each[start:stop] for each in scores])
         return made
 

@@ -37,9 +37,13 @@ class BlockView(NamedTuple):
     norms: np.ndarray
     #: The kernel: its number, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
-    #: (b or more, b or more): kernel values of each row of the block with the rows before it; or (1, b or
-    #: more): scratch for the kernel values of one row with the rows after it.
+    #: (b or more, b or more): inner products of each row of the block with the rows after it, as far as they
+    #: are `known`; or (1, b or more): scratch for the products of one row.
     later: np.ndarray
+    #: (b or more,): whether the products of each row are in `later`.
+    known: np.ndarray
+    #: (b or more,): scratch for the kernel values of one row with the rows after it.
+    scratch: np.ndarray
     #: Number in the stream of the block's first row.
     first: int
 
@@ -59,12 +63,18 @@ def score_classes(view, n, t, y, scores):
 
 
 @compiled
-def _values_with_later(rows, norms, function, t, later):
-    """Write the kernel values of row t of a block with the rows after it into ``later[0]``."""
+def _values_with_later(rows, norms, function, t, later, known, values):
+    """Write the kernel values of row t of a block with the rows after it into `values`."""
     first, stop = t + 1, norms.shape[0]
-    if first < stop:
-        products_of_row(rows, t, first, stop, later)
-        apply_to_row(function, later[0][first:stop], norms[t], norms[first:stop])
+    if first >= stop:
+        return
+    place = min(t, later.shape[0] - 1)
+    if not known[t]:
+        products_of_row(rows, t, first, stop, later[place : place + 1])
+        known[t] = later.shape[0] > 1
+    for s in range(first, stop):
+        values[s] = later[place, s]
+    apply_to_row(function, values[first:stop], norms[t], norms[first:stop])
 
 
 @register_jitable(**INLINE)
@@ -72,13 +82,10 @@ def replace_row(view, slot, t):
     """Make row t the support vector in `slot`, free or not; the caller writes its coefficients."""
     view.born[slot] = view.first + t
     view.origin[slot] = -1 - t
-    if view.later.shape[0] > 1:
-        for s in range(t + 1, view.own.shape[0]):
-            view.values[s, slot] = view.later[s, t]
-        return
-    _values_with_later(view.rows, view.norms, view.function, t, view.later)
+    values = view.scratch
+    _values_with_later(view.rows, view.norms, view.function, t, view.later, view.known, values)
     for s in range(t + 1, view.own.shape[0]):
-        view.values[s, slot] = view.later[0, s]
+        view.values[s, slot] = values[s]
 
 
 @register_jitable(**INLINE)

@@ -47,7 +47,7 @@ _SLOTS = 4 * PADDING
 class BlockRoom:
     """Buffers for the kernel values of blocks of up to `n` rows with up to `slots` support vectors.
 
-    With `together` they also have room for the kernel values of a block's rows with one another.
+    With `together` they also have room for the inner products of a block's rows with one another.
     """
 
     def __init__(self, rows, n, slots, together=False):
@@ -56,6 +56,7 @@ class BlockRoom:
         height = padded(n, PADDING)
         self.values = aligned((height, slots), rows.dtype)
         self.later = aligned((height if together else 1, height), rows.dtype)
+        self.known, self.scratch = np.zeros(height, np.bool_), np.empty(height, rows.dtype)
         self.norms, self.own = np.empty(height, rows.dtype), np.empty(height)
         self.origin = np.empty(slots, np.int64)
 
@@ -67,8 +68,9 @@ class SupportSet:
     coefficients are float64, of shape (slots,) for two classes and (n_classes, slots) for more. `square` adds
     a float64 matrix over the support set, `factor` a triangular one in blocks instead (see `inverse_factor`),
     `companions` one more number with each coefficient. The room for support vectors grows by the factor
-    `growth`. With `together` the kernel values of a block's rows with one another are computed all at once,
-    not for each row that joins, which is faster if most rows join.
+    `growth`. With `together` the inner products of a block's rows with one another are kept for the block.
+    They are computed all at once if `at_once` is true, which is faster if most rows join, and otherwise for
+    each row that joins.
 
     `norms` and `companions` have room for more support vectors than `size`.
     """
@@ -97,6 +99,7 @@ class SupportSet:
         self._open: Any = None
         self._room: BlockRoom | None = None
         self.size = 0
+        self.at_once = together
 
     def __getstate__(self):
         # A pickle leaves out the buffers for blocks: they are created again when needed.
@@ -107,8 +110,8 @@ class SupportSet:
         self.rows.widen(n_features)
         self._room = None
 
-    def reserve(self, n):
-        """Make room for `n` support vectors; arrays grow at least by the factor `growth`."""
+    def reserve(self, n, rows=True):
+        """Make room for `n` support vectors, or all but their rows; arrays grow at least by `growth`."""
         capacity = len(self.norms)
         if n <= capacity:
             return
@@ -125,7 +128,8 @@ class SupportSet:
             # Copy only the used part of the old array: memory that was never touched takes no space.
             used, _ = factor_shape(padded(self.size, LANES[8]))
             self._square = grown(self._square[:used], *factor_shape(capacity))
-        self.rows.reserve(capacity)
+        if rows:
+            self.rows.reserve(capacity)
 
     def view(self, block, n, first):
         """Compute the kernel values of `n` rows with the support vectors and with one another.
@@ -140,13 +144,13 @@ class SupportSet:
         packed, norms = self._fill(block, n, room)
         own = room.own[:n]
         own_values(self._function_in_loops, norms, own)
-        if self._together:
+        if self.at_once:
             self.rows.own_products(packed, n, room.later)
-            apply_kernel(self._function, room.later, n, n, norms, norms, triangle=True)
+        room.known[:] = self.at_once
         room.origin[:] = self._slots
         rows = self.rows.block_in_loops(packed, room.rows)
         state = self._alpha, self._born, room.origin, self._square
-        later = norms, self._function_in_loops, room.later
+        later = norms, self._function_in_loops, room.later, room.known, room.scratch
         return (packed, norms), BlockView(room.values, own, *state, rows, *later, first)
 
     def open_block(self, block, n, first):
@@ -254,6 +258,11 @@ def _gather(values, n_rows, slots, out):
             target[i] = source[np.uintp(slots[i])]
 
 
+# If fewer rows of a block than this share join any set, the next block's products with one another are
+# computed for each row that joins. For one CSR row they take much longer than for sixteen together.
+_SELDOM, _SELDOM_SPARSE = 0.6, 0.1
+
+
 class Union:
     """The support vectors of several sets, each stored once, and the values of a block of rows with them.
 
@@ -267,7 +276,8 @@ class Union:
         self._sets, self._one_kernel = sets, function == first._function
         #: For each set, the slot in the union of each of its support vectors; there is room for more.
         self._slots = [np.zeros(0, np.intp) for _ in sets]
-        self._sizes = [0 for _ in sets]
+        # For each set, how many of its support vectors are in the union, and how many rows it has stored.
+        self._sizes, self._written = [0 for _ in sets], [0 for _ in sets]
         self._values = np.zeros((0, 0), first._dtype)
         self._origin = np.zeros(0, np.int64)
 
@@ -282,18 +292,17 @@ class Union:
         own_set, view = self._sets[g], self._view
         norms = self._packed[1]
         n = len(norms)
-        own_set.reserve(own_set.size + n)
+        own_set.reserve(own_set.size + n, rows=False)
         room = len(own_set.norms)
         if room > len(self._slots[g]):
             self._slots[g] = grown(self._slots[g], room)
         if room > len(self._origin):
             self._origin = np.empty(room, np.int64)
         values = self._values_of(g, view.values, n, norms)
-        own, later = view.own, view.later
+        own = view.own
         if not self._one_kernel:
-            own, later = np.empty(n), later.copy()
+            own = np.empty(n)
             own_values(own_set._function_in_loops, norms, own)
-            apply_kernel(own_set._function, later, n, n, norms, norms, triangle=True)
         return view._replace(
             values=values,
             own=own,
@@ -302,25 +311,40 @@ class Union:
             origin=self._origin,
             square=own_set._square,
             function=own_set._function_in_loops,
-            later=later,
             first=first,
         )
 
     def commit_of(self, g, size):
-        """Store the support vectors that the loop over the open block has added to set `g`."""
+        """Note the support vectors that the loop over the open block has added to set `g`."""
         own_set = self._sets[g]
         rows = -1 - self._origin[own_set.size : size]
-        own_set.append(*self._packed, rows)
+        own_set.norms[own_set.size : size] = self._packed[1][rows]
+        own_set.size = size
         self._joined[rows] = True
         self._new.append(rows)
 
     def commit(self):
         """Store the rows of the open block that joined any set, when all sets have learnt it."""
+        seldom = _SELDOM_SPARSE if self.support._sparse else _SELDOM
+        self.support.at_once = bool(self._joined.mean() > seldom)
         slot_of = np.cumsum(self._joined) + (self.support.size - 1)
         self.support.append(*self._packed, self._joined.nonzero()[0])
         for own_set, slots, rows in zip(self._sets, self._slots, self._new, strict=True):
             slots[own_set.size - len(rows) : own_set.size] = slot_of[rows]
         self._sizes = [each.size for each in self._sets]
+
+    def write_rows(self):
+        """Store the rows that have joined each set, except for those of an interrupted block.
+
+        Until then a set has no room for them.
+        """
+        for g, (own_set, slots) in enumerate(zip(self._sets, self._slots, strict=True)):
+            own_set.size = self._sizes[g]
+            new = np.arange(self._written[g], own_set.size)
+            own_set.rows.reserve(len(own_set.norms))
+            if len(new):
+                own_set.rows.copy_rows(new, self.support.rows, slots[new])
+        self._written = self._sizes
 
     def is_complete(self):
         """Return whether the sets have stored nothing without this union, and have its features."""

@@ -72,15 +72,15 @@ def _poly_row(values, gamma, coef0, degree):
 
 
 @compiled
-def _rbf(products, n_a, n_b, triangle, norms_a, norms_b, gamma):
+def _rbf(products, n_a, n_b, norms_a, norms_b, gamma):
     for i in range(n_a):
-        _rbf_row(products[i][: min(n_b, i + 1) if triangle else n_b], norms_a[i], norms_b, gamma)
+        _rbf_row(products[i][:n_b], norms_a[i], norms_b, gamma)
 
 
 @compiled
-def _poly(products, n_a, n_b, triangle, gamma, coef0, degree):
+def _poly(products, n_a, n_b, gamma, coef0, degree):
     for i in range(n_a):
-        _poly_row(products[i][: min(n_b, i + 1) if triangle else n_b], gamma, coef0, degree)
+        _poly_row(products[i][:n_b], gamma, coef0, degree)
 
 
 def function_in_loops(function, dtype):
@@ -115,16 +115,15 @@ def own_values(function, norms, own):
         own[j] = values[j]
 
 
-def apply_kernel(function, products, n_a, n_b, norms_a, norms_b, triangle=False):
+def apply_kernel(function, products, n_a, n_b, norms_a, norms_b):
     """Replace the inner products of `n_a` rows with `n_b` others by kernel values, in place.
 
     `function` is ``(kernel, gamma, coef0, degree)``; `products` has shape (n_a or more, n_b or more); the
-    norms are the squared norms of the rows. The distance of the rbf kernel is ``‖a‖² + ‖b‖² - 2 a·b``. With
-    `triangle` only values of a row with itself and earlier rows are computed.
+    norms are the squared norms of the rows. The distance of the rbf kernel is ``‖a‖² + ‖b‖² - 2 a·b``.
     """
     name, gamma, coef0, degree = function
     real = products.dtype.type
     if name == "rbf":
-        _rbf(products, n_a, n_b, triangle, norms_a, norms_b, real(gamma))
+        _rbf(products, n_a, n_b, norms_a, norms_b, real(gamma))
     elif name == "poly":
-        _poly(products, n_a, n_b, triangle, real(gamma), real(coef0), np.int64(degree))
+        _poly(products, n_a, n_b, real(gamma), real(coef0), np.int64(degree))

@@ -287,9 +287,9 @@ def squared_norms(A, n_a, out):
 
 @compiled
 def triangle_products(A, n_a, out):
-    """Write the inner product of each of the first `n_a` rows of A with itself and those before it."""
-    for j in range(0, n_a, TILE_COLUMNS):
-        for i in range(j - j % TILE_ROWS, n_a, TILE_ROWS):
+    """Write the inner product of each of the first `n_a` rows of A with itself and those after it."""
+    for i in range(0, n_a, TILE_ROWS):
+        for j in range(i - i % TILE_COLUMNS, n_a, TILE_COLUMNS):
             _tile(A, i, A, j, out, i)
 
 
@@ -349,7 +349,7 @@ def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out)
     `block` is ``(data, indices, indptr)``. `rows` is ``(data, indices)`` of the other rows, of the same
     dtypes; row b is at ``start[b] … stop[b] - 1``. `places` is int32 scratch of shape (n_features,), all
     zeros before and after. `out` has shape (n or more, n_b or more). With `triangle`, for rows with
-    themselves, products of row i with rows beyond its group are left out.
+    themselves, products of row i with rows before its group are left out.
     """
     data, indices, indptr = block
     values, columns = rows
@@ -368,7 +368,7 @@ def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out)
                     n_places += 1
                     places[j] = n_places
                 spread[places[j], i - first] = data[k]
-        for b in range(min(n_b, last) if triangle else n_b):
+        for b in range(first if triangle else 0, n_b):
             for k in range(start[b], stop[b]):
                 j = columns[k]
                 # the remainder by lanes, a power of two

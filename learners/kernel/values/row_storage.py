@@ -5,7 +5,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from ...numeric.rows import count_rows, read_only
+from ...numeric.rows import as_rows, count_rows, read_only
 from .products import (
     LANES,
     PADDING,
@@ -75,7 +75,7 @@ class DenseRows:
 
     @staticmethod
     def own_products(packed, n, out):
-        """Write the inner products of each packed row with itself and earlier rows into `out`."""
+        """Write the inner products of each packed row with itself and later rows into `out`."""
         triangle_products(packed, n, out)
 
     @staticmethod
@@ -85,7 +85,8 @@ class DenseRows:
 
     def reserve(self, capacity):
         """Make room for `capacity` support vectors."""
-        self._rows = grown(self._rows, capacity, self._rows.shape[1])
+        if capacity > len(self._rows):
+            self._rows = grown(self._rows, capacity, self._rows.shape[1])
 
     def widen(self, n_features):
         """Store rows of more features from now on."""
@@ -100,6 +101,10 @@ class DenseRows:
     def keep(self, targets, packed, numbers):
         """Store the packed rows of the given numbers in slots `targets`."""
         self._rows[targets] = packed[numbers]
+
+    def copy_rows(self, targets, others, sources):
+        """Store copies of other support vectors, of the slots `sources`, in slots `targets`."""
+        self._rows[targets] = others._rows[sources]
 
     def in_loops(self, _packed):
         """Return the stored rows for compiled loops, as a padded matrix."""
@@ -163,7 +168,7 @@ class SparseRows:
         self._products_with(packed, rows, self._start, self._stop, size, out, False, room)
 
     def own_products(self, packed, n, out):
-        """Write the inner products of each packed row with itself and earlier rows into `out`."""
+        """Write the inner products of each packed row with itself and later rows into `out`."""
         data, indices, indptr = packed
         self._products_with(packed, (data, indices), indptr[:-1], indptr[1:], n, out, True)
 
@@ -173,7 +178,7 @@ class SparseRows:
 
     def reserve(self, capacity):
         """Make room for `capacity` support vectors."""
-        more = np.zeros(capacity - len(self._start), np.int64)
+        more = np.zeros(max(0, capacity - len(self._start)), np.int64)
         self._start, self._stop = np.append(self._start, more), np.append(self._stop, more)
 
     def move(self, targets, sources):
@@ -187,6 +192,10 @@ class SparseRows:
         self.make_room((indptr[numbers + 1] - indptr[numbers]).sum())
         places = self._start, self._stop, self._end
         keep_rows((self._values, self._columns, *places, *self._scratch), targets, packed, numbers)
+
+    def copy_rows(self, targets, others, sources):
+        """Store copies of other support vectors, of the slots `sources`, in slots `targets`."""
+        self.keep(targets, self.pack(as_rows(others.matrix(sources))), np.arange(len(sources)))
 
     def make_room(self, needed):
         """Make room for `needed` more non-zeros; if the arrays must grow, rows are copied without gaps."""

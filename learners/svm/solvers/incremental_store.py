@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...kernel.support.support_set import SupportSet
-from ...kernel.values.functions import apply_kernel
+from ...kernel.values.functions import apply_kernel, function_in_loops, own_values
 from ...kernel.values.products import PADDING
 from ...kernel.values.row_storage import DenseRows, SparseRows, grown, padded
 from ...numeric.rows import as_rows
@@ -68,12 +68,10 @@ class IncrementalStore:
         rows, and the place of each row: -1 if its norm or k(x, x) overflowed, in which case it is not stored.
         """
         self._support_vectors = None
-        packed = self._rows.pack(block)
-        gram = np.empty((padded(n, PADDING), padded(n, PADDING)))
-        self._rows.own_products(packed, n, gram)
-        norms = gram.diagonal()[:n].copy()
-        apply_kernel(self._function, gram, n, n, norms, norms, triangle=True)
-        own = gram.diagonal()[:n]
+        room, norms, own = self._rows.room(n), np.empty(n), np.empty(n)
+        packed = self._rows.pack(block, room)
+        self._rows.squared_norms(packed, norms, room)
+        own_values(function_in_loops(self._function, norms.dtype), norms, own)
         stored = np.flatnonzero(own < np.inf)
         total = self.n + len(stored)
         places = np.full(n, -1)
