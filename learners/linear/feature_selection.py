@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..estimator.parameters import Count, NonNegative, Positive, Scale
-from ..numeric.compiled import INLINE, register_jitable
+from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import (
@@ -23,6 +23,29 @@ from ..numeric.rows import (
 )
 from .linear_classifier import LinearClassifier
 from .parts.losses import has_entries
+
+
+@compiled
+def _at_rank(values, k):
+    """Return the value before which k others come if they fall, and put these first (Hoare's selection).
+
+    NumPy's functions for it take longer to compile than the rest of a loop.
+    """
+    first, last = 0, values.shape[0] - 1
+    while first < last:
+        pivot, i, j = values[(first + last) // 2], first, last
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i, j = i + 1, j - 1
+        if k > j and k < i:
+            break
+        first, last = (first, j) if k <= j else (i, last)
+    return values[k]
 
 
 @register_jitable
@@ -48,14 +71,26 @@ def _keep_largest(w, strengths, kept, x):
     for place in range(i, n):
         found[size] = kept[1 + place]
         size += 1
-    found = found[:size]
+    # The strength of the last feature that is kept, and how many that equal it are.
+    least, spare = -1.0, budget
     if size > budget:
-        order = np.argsort(-np.abs(strengths[found]), kind="mergesort")
-        for place in order[budget:]:
-            w[found[place]] = 0.0
-        found = np.sort(found[order[:budget]])
-    kept[0] = found.shape[0]
-    kept[1 : 1 + found.shape[0]] = found
+        sizes = np.empty(size)
+        for i in range(size):
+            sizes[i] = abs(strengths[found[i]])
+        least = _at_rank(sizes, budget - 1)
+        for i in range(budget):
+            spare -= sizes[i] > least
+    n_kept = 0
+    for i in range(size):
+        j = found[i]
+        strength = abs(strengths[j])
+        if strength > least or (strength == least and spare > 0):
+            spare -= strength == least
+            kept[1 + n_kept] = j
+            n_kept += 1
+        else:
+            w[j] = 0.0
+    kept[0] = n_kept
 
 
 class DescentSelection(NamedTuple):
