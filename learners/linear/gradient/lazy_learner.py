@@ -11,7 +11,7 @@ rows learnt, and one of the rule's own, 0 at the start. A rule defines
 - ``now(clock)``: return what all weights need at the next row, a tuple of float64;
 - ``weight(builder, *numbers, *now)``, static: emit the code of a weight that is up to date;
 - ``follow(state, j, w, g, now)``: make the step of weight j, which is w now, for its gradient g;
-- ``tick(clock, is_update)``, if the rule keeps a further number: advance it, after the rows learnt are counted.
+- ``tick(clock, is_update)``, if the rule keeps a further number: advance it once a row is counted.
 """
 
 import functools
