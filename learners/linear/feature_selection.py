@@ -27,7 +27,7 @@ from .parts.losses import has_entries
 
 @compiled
 def _at_rank(values, k):
-    """Return the value before which k others come if they fall, and put these first (Hoare's selection).
+    """Return the (k + 1)-th largest value, and move k that are no smaller before it (Hoare's selection).
 
     NumPy's functions for it take longer to compile than the rest of a loop.
     """
@@ -71,26 +71,26 @@ def _keep_largest(w, strengths, kept, x):
     for place in range(i, n):
         found[size] = kept[1 + place]
         size += 1
-    # The strength of the last feature that is kept, and how many that equal it are.
-    least, spare = -1.0, budget
+    n_kept = size
     if size > budget:
         sizes = np.empty(size)
         for i in range(size):
             sizes[i] = abs(strengths[found[i]])
-        least = _at_rank(sizes, budget - 1)
+        # The smallest strength that is kept, and how many features that have just this one are.
+        least, spare, n_kept = _at_rank(sizes, budget - 1), budget, 0
         for i in range(budget):
             spare -= sizes[i] > least
-    n_kept = 0
-    for i in range(size):
-        j = found[i]
-        strength = abs(strengths[j])
-        if strength > least or (strength == least and spare > 0):
-            spare -= strength == least
-            kept[1 + n_kept] = j
-            n_kept += 1
-        else:
-            w[j] = 0.0
+        for i in range(size):
+            j = found[i]
+            strength = abs(strengths[j])
+            if strength > least or (strength == least and spare > 0):
+                spare -= strength == least
+                found[n_kept] = j
+                n_kept += 1
+            else:
+                w[j] = 0.0
     kept[0] = n_kept
+    kept[1 : 1 + n_kept] = found[:n_kept]
 
 
 class DescentSelection(NamedTuple):

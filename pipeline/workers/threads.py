@@ -158,6 +158,7 @@ class _Pool:
         self.at_work += 1
         with self._lock:
             self._n_running += 1
+            self.all_ended.clear()
         # A daemon, so that an interrupted run does not wait for a cell that takes an hour.
         threading.Thread(target=self._work, args=(self._places[slot],), daemon=True).start()
 
