@@ -78,7 +78,8 @@ class StudyOutline:
         """Return the seconds of one thread for the remaining cells, or None if unknown."""
         costs, total = self.finished.costs, 0.0
         for (_, pair), n in self.left().items():
-            total += n * (costs.seconds(pair, self.outlooks[pair[0]].n_learned) or 0.0)
+            rows = rows_of_task(self.study, self.study.datasets[pair[0]], self.outlooks[pair[0]])
+            total += n * (costs.seconds(pair, rows) or 0.0)
         return total if costs else None
 
 
@@ -105,7 +106,10 @@ def outline(
     places = {label: numbers[id(each)] for label, each in plan.datasets.items()}
     finished = _finished(plan, places, store)
     if not finished.costs:
-        rows = {task.label: outlooks[places[task.label]].n_learned for task in plan.here}
+        rows = {
+            task.label: rows_of_task(study, plan.datasets[task.label], outlooks[places[task.label]])
+            for task in plan.here
+        }
         tried = trials(plan, rows)
         finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
         finished = replace(finished, tried=tuple(row["algorithm"] for row in tried))
@@ -123,6 +127,15 @@ def outline(
         data.scales_apart(plan.here),
         refusal,
     )
+
+
+def rows_of_task(study: Study, dataset: DatasetSpec, outlook: data.Outlook) -> int:
+    """Return about how many rows a cell learns, 0 if unknown; classes of pairs count as equally frequent."""
+    rows = outlook.n_learned
+    if dataset.task == "pairs" and outlook.tasks:
+        # K classes have K(K - 1)/2 pairs.
+        rows = round(rows * 4 / (1 + math.sqrt(1 + 8 * outlook.tasks)))
+    return min(rows, dataset.max_examples or study.max_examples or rows, study.max_train or rows)
 
 
 def _with_base(outlook: data.Outlook, entry: DatasetSpec, folder: Path, store: Store) -> data.Outlook:

@@ -12,10 +12,11 @@ import pytest
 from rich.filesize import decimal
 
 from singlepass.pipeline.data import convert
+from singlepass.pipeline.run.readings import Reading
 from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows import planning
-from singlepass.workflows.planning import outline
+from singlepass.workflows.planning import outline, rows_of_task
 from singlepass.workflows.report.page.blocks import Listing
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.opening import opening
@@ -216,21 +217,39 @@ def test_trial_cells_are_scaled_to_the_rows_of_the_study(
 ) -> None:
     learnt = []
 
-    def made(cell: Any) -> CellResult:
-        learnt.append(cell.spec.max_train)
-        row = {"dataset": "gauss", "algorithm": cell.spec.algorithm, "status": "ok"}
-        return CellResult(row | {"n_examples": 300, "fit_seconds": 0.003, "total_seconds": 0.004})
+    def made(reading: Reading) -> list[CellResult]:
+        learnt.append([dict(cell.spec.params)["epochs"] for cell in reading])
+        found = []
+        for cell in reading:
+            row = {"dataset": "gauss", "algorithm": cell.spec.algorithm, "status": "ok", "points": 2}
+            seconds = {"fit_seconds": 0.003 * dict(cell.spec.params)["epochs"], "total_seconds": 0.004}
+            found.append(CellResult(row | seconds | {"n_examples": cell.spec.max_train}))
+        return found
 
-    monkeypatch.setattr(trials, "run_cell", made)
+    monkeypatch.setattr(trials, "run_reading", made)
     (tmp_path / "s.toml").write_text(
         'name = "s"\nseeds = 5\n[[datasets]]\nname = "gauss"\nn_train = 50000\nn_test = 10000\n'
-        '[[algorithms]]\nname = "AROW"\n'
+        '[[algorithms]]\nname = "AROW"\nr = [0.1, 1.0]\nepochs = [1, 2]\n'
     )
     study, file = find_study(str(tmp_path / "s.toml"))
     found = outline(study, str(tmp_path / "out"), file=file)
-    assert learnt == [300, 300]
-    # 50,000 rows, without the test part, at 10 µs plus 1 ms for the cell, five times.
-    assert found.seconds_left() == pytest.approx(5 * (0.5 + 0.001))
+    assert learnt == [[1, 2, 1, 2]] * 2
+    # Two passes of two models over 300 rows take 12 of the reading's 16 ms. A quarter of it, with 50,000 rows
+    # (without the test part), is the time of a cell: of four that tune, and of five.
+    assert found.seconds_left() == pytest.approx((4 + 5) * (0.5 + 0.001))
+
+
+def test_cells_learn_a_task_up_to_the_limits_of_the_study(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\nmax_train = 400\n[[datasets]]\nname = "digits"\ntask = "pairs"\n'
+        '[[datasets]]\nname = "gauss"\nlabel = "cut"\nmax_examples = 300\n'
+        '[[datasets]]\nname = "gauss"\n[[algorithms]]\nname = "AROW"\n'
+    )
+    study, file = find_study(str(tmp_path / "s.toml"))
+    found = outline(study, str(tmp_path / "out"), file=file)
+    rows = [rows_of_task(study, *each) for each in zip(study.datasets, found.outlooks, strict=True)]
+    # A fifth of the 1,797 digits are of a pair of classes.
+    assert rows == [359, 300, 400]
 
 
 def test_without_data_no_time_is_guessed(tmp_path: Path, singlepass: Call) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...pipeline.run.task import run_cell
-from ...pipeline.study.cell import Cell, CellGroup
+from ...pipeline.run.readings import Reading, are_read_together, readings, run_reading
+from ...pipeline.study.cell import CellGroup
 from ...pipeline.study.plan import Plan
 
 # A learner of another library may take 0.1 s a row.
@@ -19,8 +18,9 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
     """Run short cells of up to two algorithms, and return them as rows of the cells table.
 
     If the study has both, one learner is this package's and one is another library's. They learn up to 300
-    rows of the smallest data set; examples and seconds are scaled to all of its rows. `rows` gives each
-    task's number of rows by label, 0 if unknown. The list is empty without data, or if no trial finished.
+    rows of the smallest data set; examples and seconds are scaled to all rows that a cell learns, which
+    `rows` gives by the task's label, 0 if unknown. Points of a grid that are learnt in one reading are tried
+    in one, and the row is the mean of its cells. The list is empty without data, or if no trial finished.
     """
     tasks = [task for task in plan.here if rows[task.label]]
     if not tasks:
@@ -29,23 +29,23 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
     limits = {
         "max_train": min(study.max_train or _ROWS, _ROWS),
         "max_test": min(study.max_test or _ROWS, _ROWS),
-        "time_limit": min(study.time_limit or _SECONDS, _SECONDS),
     }
     found = []
-    for cell in _cells(replace(plan, study=study.model_copy(update=limits), tasks=(task,))):
+    for reading in _readings(replace(plan, study=study.model_copy(update=limits), tasks=(task,))):
         # The first run includes opening the data, so the second one counts.
-        row = [run_cell(cell).row for _ in range(2)][1]
-        if row["status"] in ("ok", "stopped") and row["n_examples"]:
-            n = min(rows[task.label], study.max_train or math.inf)
-            more = row["fit_seconds"] * max(0.0, n / row["n_examples"] - 1)
-            found.append(
-                row | {"status": "ok", "n_examples": n, "total_seconds": row["total_seconds"] + more}
-            )
+        cells = [outcome.row for outcome in [run_reading(reading) for _ in range(2)][1]]
+        row = cells[0]
+        if all(each["status"] in ("ok", "stopped") and each["n_examples"] for each in cells):
+            # The cell with the most passes has the seconds of all passes of its model.
+            learning = max(each["fit_seconds"] for each in cells) * row.get("points", 1) / len(cells)
+            more = learning * max(0.0, rows[task.label] / row["n_examples"] - 1)
+            seconds = sum(each["total_seconds"] for each in cells) / len(cells) + more
+            found.append(row | {"status": "ok", "n_examples": rows[task.label], "total_seconds": seconds})
     return found
 
 
-def _cells(plan: Plan) -> Iterator[Cell]:
-    """Yield a cell for each algorithm to try; a tuned one gets the first point of its grid."""
+def _readings(plan: Plan) -> Iterator[Reading]:
+    """Yield a reading for each algorithm to try; of a grid that is not read together, its first point."""
     firsts: dict[str, CellGroup] = {}
     for group in (*plan.evaluation_groups({}), *plan.tuning_groups()):
         firsts.setdefault(group.spec.algorithm, group)
@@ -53,5 +53,10 @@ def _cells(plan: Plan) -> Iterator[Cell]:
     own = [each for each in labels if plan.learners[each].built_in]
     others = [each for each in labels if each not in own and not plan.learners[each].problem]
     for label in (*own[: _TRIALS - bool(others)], *others[: _TRIALS - bool(own)]):
-        seed, params = firsts[label].members[0]
-        yield firsts[label].cell(seed, params)
+        group, seed = firsts[label], firsts[label].members[0][0]
+        if label in others:
+            limit = min(plan.study.time_limit or _SECONDS, _SECONDS)
+            group = replace(group, execution=replace(group.execution, time_limit=limit))
+        cells = [group.cell(*member) for member in group.members if member[0] == seed]
+        together = are_read_together(group.spec.at(*group.members[0]), group.execution)
+        yield next(readings(cells)) if together else (cells[0],)
