@@ -105,7 +105,9 @@ def ahead_on(
     return ask
 
 
-def ahead_in(pairs: Iterable[tuple[Names, Names]], *, lower: bool = False) -> Predicate:
+def ahead_in(
+    pairs: Iterable[tuple[Names, Names]], *, lower: bool = False, at_least: float | None = None
+) -> Predicate:
     """Ask `ahead_on` of several pairs; each pair is a separate case in each row."""
     asked = [(f"{_joined(first)} against {_joined(others)}", first, others) for first, others in pairs]
 
@@ -113,7 +115,7 @@ def ahead_in(pairs: Iterable[tuple[Names, Names]], *, lower: bool = False) -> Pr
         return {
             f"{label}, {name}" if name else label: held
             for label, first, others in asked
-            for name, held in ahead_on(first, others, lower=lower)(frame).items()
+            for name, held in ahead_on(first, others, lower=lower, at_least=at_least)(frame).items()
         }
 
     return ask
@@ -156,10 +158,9 @@ def rises_with(*, slack: float = 0.0, falls: bool = False) -> Predicate:
     return ask
 
 
-def ends_higher(frame: pd.DataFrame) -> dict[str, bool]:
-    """Ask of each row whether its last value is above its first."""
-    span = f", from {frame.columns[0]} to {frame.columns[-1]}"
-    return {f"{name}{span}": values[-1] > values[0] for name, values in _rows(frame)}
+def leads_and_gains(frame: pd.DataFrame) -> dict[str, bool]:
+    """Ask of each row whether all values are positive, and the last is above the first."""
+    return {name: min(values) > 0 and values[-1] > values[0] for name, values in _rows(frame)}
 
 
 def changes_sign(frame: pd.DataFrame) -> dict[str, bool]:
@@ -177,9 +178,9 @@ def at_most(limit: float, columns: Names) -> Predicate:
     return lambda frame: _by_row(frame, frame[_list(columns)].max(axis=1) <= limit)
 
 
-def near_zero(limit: float, columns: Names) -> Predicate:
-    """Ask of each entry in some columns whether it is at most `limit` away from 0."""
-    return _of_entries(lambda value: abs(value) <= limit, lambda column: column in _list(columns))
+def below(limit: float) -> Predicate:
+    """Ask of each entry whether it is below a limit."""
+    return _of_entries(lambda value: value < limit, lambda column: True)
 
 
 def as_printed(low: float, high: float) -> Predicate:

@@ -19,7 +19,7 @@ from ...report.plots.curve_plots import Axis, Estimate
 from ..evidence import Evidence, NotThere, StudyEvidence
 from ..figures import estimates_figure, number, table_of
 from ..paper import declared
-from ..predicates import Question, Rows, above, ahead_in, at_most, measure, plain, rises_with, together
+from ..predicates import Question, Rows, above, ahead_in, at_most, below, measure, plain, rises_with, together
 from ..verdicts import Check, Parts, Verdict, by_case, holds_if
 
 # --- slack
@@ -390,10 +390,12 @@ _TUNING: Mapping[str, Check] = {
         "lower end of the 95% interval of the gain over defaults, in points",
     ),
     "tuning-2": Question(
-        _gains(_CLEAN, _NOISY, 0, slice(1)),
-        at_most(1.0, [f"{budget} points" for budget in _BUDGETS]),
-        "what clean labels add to noisy ones, in points (1 or less counts)",
+        _gains(_CLEAN, _NOISY, 2, slice(1)),
+        below(1.0),
+        "upper end of the 95% interval of what clean labels add to noisy ones, in points (less than 1 "
+        "counts); then the estimate",
         digits=2,
+        also=_gains(_CLEAN, _NOISY, 0, slice(1)),
     ),
     "tuning-3": _same_choice,
     "tuning-4": Question(

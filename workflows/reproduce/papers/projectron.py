@@ -78,29 +78,49 @@ def _with_margin_updates(evidence: Evidence) -> Rows:
     return {str(name): row for name, row in table.iterrows()}
 
 
-@by_case(f"mistakes of Projectron and Forgetron at η = {_ETAS}, equal sizes")
-def _outperforms_the_forgetron(evidence: Evidence) -> Parts:
+def _where_it_projects(said: str) -> Callable[[Callable[[Evidence, Sequence[str]], Parts]], Check]:
+    """Decorate a function of the evidence and of data sets: it becomes a check of sets with projections.
+
+    Elsewhere the Projectron is the Perceptron, and learners of its size forget nothing. The verdict names
+    these sets.
+    """
+
+    def decorate(parts: Callable[[Evidence, Sequence[str]], Parts]) -> Check:
+        @by_case(said)
+        def cases(evidence: Evidence) -> Parts:
+            plain, *ours = ("Perceptron", *(f"Projectron {eta}" for eta in ETAS))
+            support = by_set(evidence, "support_vectors", [plain, *ours])
+            smallest = support[ours].min(axis=1)
+            projects = smallest <= _PROJECTS * support[plain]
+            yield from parts(evidence, [str(name) for name in support.index[projects]])
+            for name in support.index[~projects]:
+                stored = f"{number(smallest[name], 0)} of {number(support[plain][name], 0)}"
+                yield {}, f"{name} is not asked (almost no row is projected: {stored} support vectors remain)"
+
+        return cases
+
+    return decorate
+
+
+@_where_it_projects(f"mistakes of Projectron and Forgetron at η = {_ETAS}, equal sizes")
+def _outperforms_the_forgetron(evidence: Evidence, sets: Sequence[str]) -> Parts:
     names = [(f"Projectron {eta}", f"Forgetron = {eta}") for eta in ETAS]
-    ours = [first for first, _ in names]
-    mistakes, support = _counts(evidence, ["Perceptron", *(name for pair in names for name in pair)])
-    for name, row in mistakes.iterrows():
-        pairs = [(row[first], row[second]) for first, second in names]
+    mistakes = by_set(evidence, "mistakes", [name for pair in names for name in pair])
+    for name in sets:
+        row = row_of(mistakes, name)
+        pairs = [(float(row[first]), float(row[second])) for first, second in names]
         text = f"{name} {', '.join(_pair(*pair) for pair in pairs)}"
-        # Without projections the Projectron is the Perceptron, and the Forgetron of its size forgets nothing.
-        if row_of(support, str(name))[ours].min() > _PROJECTS * row_of(support, str(name))["Perceptron"]:
-            yield {}, f"{text} (not asked: almost no row is projected)"
-        else:
-            yield {str(name): all(first < second for first, second in pairs)}, text
+        yield {name: all(first < second for first, second in pairs)}, text
 
 
-@by_case("mistakes of Projectron++ at its best η and of the Perceptron; every η is asked")
-def _outperforms_the_perceptron(evidence: Evidence) -> Parts:
+@_where_it_projects("mistakes of Projectron++ at its best η and of the Perceptron; every η is asked")
+def _outperforms_the_perceptron(evidence: Evidence, sets: Sequence[str]) -> Parts:
     names = [f"Projectron++ {eta}" for eta in ETAS]
     mistakes, support = _counts(evidence, ["Perceptron", *names])
-    for name in mistakes.index:
-        wrong, size = mistakes.loc[name], support.loc[name]
+    for name in sets:
+        wrong, size = (dict(row_of(table, name)) for table in (mistakes, support))
         better = [wrong[who] < wrong["Perceptron"] and size[who] < size["Perceptron"] for who in names]
-        best = str(wrong[names].idxmin())
+        best = min(names, key=wrong.__getitem__)
         text = (
             f"{name} {_pair(wrong[best], wrong['Perceptron'])} (η = {best.partition(' ')[2]}; "
             f"{_pair(size[best], size['Perceptron'])} support vectors; both fewer at {sum(better)} of "
@@ -109,15 +129,15 @@ def _outperforms_the_perceptron(evidence: Evidence) -> Parts:
         yield {f"{name} at η = {eta}": held for eta, held in zip(ETAS, better, strict=True)}, text
 
 
-@by_case("support vectors of the Projectron, its mistakes and the Forgetron's")
-def _smaller_with_the_same_bound(evidence: Evidence) -> Parts:
+@_where_it_projects("support vectors of the Projectron, its mistakes and the Forgetron's")
+def _smaller_with_the_same_bound(evidence: Evidence, sets: Sequence[str]) -> Parts:
     mistakes, support = _counts(evidence, [name for budget in BUDGETS for name in bound_names(budget)[:2]])
     halves: Counter[str] = Counter()
     for budget in BUDGETS:
         forgetron, projectron, _ = bound_names(budget)
-        for name in mistakes.index:
-            wrong = mistakes.loc[name]
-            size, ours, theirs = support[projectron][name], wrong[projectron], wrong[forgetron]
+        for name in sets:
+            size = float(support[projectron][name])
+            ours, theirs = (float(mistakes[who][name]) for who in (projectron, forgetron))
             held = bool(size < budget and ours < theirs)
             text = f"{name}, B = {budget}: {number(size, 0)}, {_pair(ours, theirs)}"
             yield {f"{name} at B = {budget}": held}, text
@@ -126,16 +146,18 @@ def _smaller_with_the_same_bound(evidence: Evidence) -> Parts:
     yield {}, "; ".join(f"{half} in {count}" for half, count in halves.items())
 
 
-@by_case(
+@_where_it_projects(
     "the fewest mistakes of Forgetron, RBP and both DistillCache learners at any size, and the Perceptron's"
 )
-def _others_no_better_than_the_perceptron(evidence: Evidence) -> Parts:
+def _others_no_better_than_the_perceptron(evidence: Evidence, sets: Sequence[str]) -> Parts:
     earlier = ("Forgetron", "RBP", "DistillCache Perceptron", "DistillCache MIRA")
     others = [f"{who} = {eta}" for eta in ETAS for who in earlier]
-    for name, row in by_set(evidence, "mistakes", ["Perceptron", *others]).iterrows():
+    mistakes = by_set(evidence, "mistakes", ["Perceptron", *others])
+    for name in sets:
+        row = row_of(mistakes, name)
         best = str(row[others].idxmin())
         text = f"{name} {_pair(row[best], row['Perceptron'])} ({best.partition(' =')[0]})"
-        yield {str(name): bool(row[best] >= row["Perceptron"])}, text
+        yield {name: bool(row[best] >= row["Perceptron"])}, text
 
 
 def _late_share(study: StudyEvidence, algorithm: str, tasks: Sequence[str]) -> float:
@@ -174,11 +196,11 @@ def _is_the_perceptron_at_zero(evidence: Evidence) -> Parts:
         yield {name: bool(apart == 0.0 and zero <= plain)}, text
 
 
-@by_case(f"at η = {_ETAS}")
-def _trades_accuracy_for_size(evidence: Evidence) -> Parts:
+@_where_it_projects(f"at η = {_ETAS}")
+def _trades_accuracy_for_size(evidence: Evidence, sets: Sequence[str]) -> Parts:
     mistakes, support = _counts(evidence, [f"Projectron {eta}" for eta in ETAS])
-    for name in mistakes.index:
-        size, wrong = support.loc[name].tolist(), mistakes.loc[name].tolist()
+    for name in sets:
+        size, wrong = row_of(support, name).tolist(), row_of(mistakes, name).tolist()
         shrinks = all(later <= earlier for earlier, later in pairwise(size)) and size[-1] < size[0]
         text = f"{name} {listed(size, 0)} support vectors, {listed(wrong, 0)} mistakes"
         yield {name: shrinks and wrong[-1] > wrong[0]}, text

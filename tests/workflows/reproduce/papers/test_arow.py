@@ -72,9 +72,9 @@ def _multiclass_accuracy(cell: pd.Series[object]) -> float:
     """Return accuracies around the baselines' mean; AROW gains more on easy tasks and with noise."""
     q, name = float(str(cell["noise"])), str(cell["algorithm"])
     mean = 0.05 * (1 + _MULTICLASS.index(str(cell["dataset"]))) + 0.6 * q
-    factors = {"CW": 0.98 + 0.1 * q, "Perceptron": 1.02 + 0.1 * q, "PA": 1 - 0.2 * q, "PA-I": 1 - 0.2 * q}
+    factors = {"CW": 0.9 + 0.1 * q, "Perceptron": 1.1 + 0.1 * q, "PA": 1 - 0.2 * q, "PA-I": 1 - 0.2 * q}
     factors["AdaGrad"] = 1.1 * factors["Perceptron"]
-    return 1 - mean * factors.get(name, 1 - (0.06 + 0.6 * q) * (1 - mean))
+    return 1 - mean * factors.get(name, 1 - (0.2 + 0.6 * q) * (1 - mean))
 
 
 def _with_accuracy(results: StudyResults, accuracy: Accuracy) -> StudyResults:
@@ -224,7 +224,19 @@ def test_what_is_said_of_pa_is_asked_of_both(as_printed: Evidence) -> None:
     studies = {"binary": StudyEvidence("arow-binary", replace(results, cells=cells))}
     verdict = PAPER.checks["arow-4"](Evidence(studies))
     assert verdict.outcome.partly
-    assert "PA-I (digits) at 5%" in verdict.figures
+    assert verdict.figures.endswith("not for PA-I (text), PA-I (digits), PA-I (the paper's mix)")
+
+
+def test_a_lead_of_a_fifth_of_a_rank_is_none(as_printed: Evidence) -> None:
+    results = as_printed["binary"].view.results
+    cells = results.cells.copy()
+    # Then the mean ranks of CW and PA-I on digits are 2.0 and 2.2.
+    few = (cells["noise"] == "0") & cells["dataset"].isin(_DIGITS[:4]) & (cells["algorithm"] == "PA-I")
+    cells.loc[few, "test_accuracy"] = 0.999
+    found = _verdicts(_with(as_printed, binary=replace(results, cells=cells)), "arow-3", "arow-34")
+    for each in found.values():
+        assert "CW 2.00, SOP 4.00, PA-I 2.20" in each.figures
+        assert each.figures.endswith("; not for PA-I (digits)")
 
 
 def test_binary_claims_are_asked_at_the_papers_mix_of_tasks(as_printed: Evidence) -> None:
@@ -251,7 +263,7 @@ def test_binary_claims_are_asked_at_the_papers_mix_of_tasks(as_printed: Evidence
     cells.loc[(cells["noise"] == "0.05") & ~digits & (cells["algorithm"] == "PA-I"), "test_accuracy"] = 0.1
     verdict = _verdicts(_with(as_printed, binary=replace(results, cells=cells)), "arow-4")["arow-4"]
     assert verdict.outcome.partly
-    assert "PA-I (the paper's mix) at 5%" in verdict.figures
+    assert verdict.figures.endswith("not for PA-I (digits), PA-I (the paper's mix)")
 
 
 def test_the_early_advantage_is_that_over_the_next_best(as_printed: Evidence) -> None:
