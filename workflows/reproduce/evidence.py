@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from ...pipeline.analysis.curves import CellCurves, Curve, mean_curves
 from ...pipeline.analysis.design import Design, evaluation_rows
@@ -26,6 +27,11 @@ class NotThere(Exception):
 def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
     """Return a frame's only row of that name; as pandas types it, a name may also select several rows."""
     return cast("pd.Series[float]", frame.loc[name])
+
+
+def half_width(values: pd.Series[float]) -> float:
+    """Return half of Student's 95% interval of a mean."""
+    return float(stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values)))
 
 
 class StudyEvidence:

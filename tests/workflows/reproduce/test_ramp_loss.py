@@ -20,13 +20,20 @@ from singlepass.workflows.reproduce.page import write_page
 from singlepass.workflows.reproduce.papers.ramp_loss import PAPER
 from singlepass.workflows.reproduce.papers.ramp_loss.claims import judge_outliers
 from singlepass.workflows.reproduce.papers.ramp_loss.exhibits import DIFFERENT_SETS, show_differences
-from singlepass.workflows.reproduce.papers.ramp_loss.measures import LEARNERS, SETS, all_rows, printed_rows
+from singlepass.workflows.reproduce.papers.ramp_loss.measures import (
+    LEARNERS,
+    SETS,
+    Entry,
+    all_rows,
+    printed_rows,
+)
 from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
 from singlepass.workflows.shipped import find_study
 
 pytestmark = pytest.mark.slow
 
 T = np.array([10, 100, 300, 1000, 3000, 10000])
+OURS, HINGE, ACTIVE = "OnlineSVMR", "IDSVM", "OnlineASVMR"
 # None: in some cases only.
 HOLDS, IN_PART, DOES_NOT = Outcome.HOLDS, None, Outcome.DOES_NOT
 
@@ -71,6 +78,8 @@ def table_as_printed(names: Iterable[str] = SETS) -> StudyResults:
         label = "covtype[2-vs-rest]" if name == "Cover" else SETS[name]
         for learner, entry in printed_rows()[name].items():
             for seed in range(3):
+                # Deviations of both kinds of learner that are not in step.
+                apart = (seed + (learner in (OURS, ACTIVE))) % 3 - 1
                 cells.append(
                     {
                         "key": f"{label}-{learner}-{seed}",
@@ -78,7 +87,8 @@ def table_as_printed(names: Iterable[str] = SETS) -> StudyResults:
                         "parent": SETS[name],
                         "algorithm": learner,
                         "seed": seed,
-                        "test_accuracy": (entry.accuracy + (seed - 1) * entry.accuracy_sd) / 100,
+                        "test_accuracy": (entry.accuracy + apart * entry.accuracy_sd) / 100,
+                        "test_examples": 10_000,
                         "support_vectors": round(entry.size + (seed - 1) * entry.size_sd),
                         "fit_seconds": {"IDSVM": 9.0, "OnlineSVMR": 2.0, "OnlineASVMR": 1.0}.get(
                             learner, 1.0
@@ -123,8 +133,9 @@ def changed(study: StudyResults, learner: str, column: str, by: Callable[[Any], 
 @pytest.mark.parametrize(
     ("claim", "outcome"),
     [
-        ("ramp-1", HOLDS),
-        ("ramp-2", HOLDS),
+        # Three repetitions make fewer leads clear than the paper's ten.
+        ("ramp-1", IN_PART),
+        ("ramp-2", IN_PART),
         ("ramp-3", HOLDS),
         ("ramp-4", HOLDS),
         # Lowest on seven sets, clearly so on fewer.
@@ -168,10 +179,26 @@ def test_verdicts_on_the_table_follow_results(
     assert altered.figures != verdict(claim, table=printed_table).figures or claim == "ramp-6"
 
 
+def test_a_clear_lead_is_an_interval_of_paired_differences() -> None:
+    def entry(*accuracies: float, rows: float = np.inf) -> Entry:
+        by_seed = pd.Series(accuracies)
+        return Entry(by_seed.mean(), by_seed.std(), 10.0, 0.0, by_seed=by_seed, shared_rows=rows)
+
+    level = entry(80.0, 90.0, 70.0)
+    # The bands overlap, but the differences are 1.0, 1.1 and 0.9; 4.30 is Student's 97.5% point.
+    ahead = entry(81.0, 91.1, 70.9)
+    assert ahead.clearly_above(level)
+    assert not level.clearly_above(ahead)
+    assert not entry(80.5, 91.5, 71.0).clearly_above(level)
+    # The error of the difference of two shares of 2,000 rows is 1.3 points here.
+    assert not entry(81.0, 91.1, 70.9, rows=2000).clearly_above(replace(level, shared_rows=2000))
+    assert entry(84.0, 94.1, 73.9, rows=2000).clearly_above(replace(level, shared_rows=2000))
+
+
 def test_leads_over_a_stopped_learner_decide_nothing() -> None:
     """IDSVM saw only a part of the stream wherever the ramp loss is ahead of it."""
     stopped = changed(table_as_printed(), "IDSVM", "status", lambda _: "stopped")
-    with pytest.raises(NotThere, match=r"time limit \(Checkerboard, NCheckerboard, Cover, USPS\)"):
+    with pytest.raises(NotThere, match=r"time limit \(NCheckerboard\)"):
         verdict("ramp-2", table=stopped)
 
 
@@ -179,7 +206,7 @@ def test_counts_are_of_the_sets_that_are_there() -> None:
     some = table_as_printed(["Adult", "Checkerboard", "NCheckerboard", "Gauss"])
     found = verdict("ramp-1", table=some)
     assert found.outcome is HOLDS
-    assert found.figures == "on 2 of 4 sets (Checkerboard, NCheckerboard), on 2 of these as printed"
+    assert found.figures.endswith(" on 2 of 4 sets (Checkerboard, NCheckerboard), on 2 of these as printed")
     assert "needs NCheckerboard, Cover" in judged("ramp-3", some)
     assert "none of the 1 sets" in judged("ramp-1", table_as_printed(["Adult"]))
 
@@ -238,9 +265,6 @@ def offline(rate: float) -> StudyResults:
     return replace(made, cells=pd.concat([made.cells, small], ignore_index=True))
 
 
-OURS, HINGE, ACTIVE = "OnlineSVMR", "IDSVM", "OnlineASVMR"
-
-
 @pytest.mark.parametrize(
     ("claim", "other", "outcome"),
     [
@@ -264,6 +288,21 @@ def test_verdicts_along_gauss_follow_results(
     claim: str, other: dict[str, Any], outcome: Outcome | None
 ) -> None:
     assert as_expected(verdict(claim, cost=cost(**other)), outcome)
+
+
+def test_sizes_and_times_are_also_asked_at_tuned_settings() -> None:
+    table = table_as_printed(["Gauss"])
+    for claim, column, by in (
+        ("ramp-14", "support_vectors", lambda n: n + 9000),
+        ("ramp-17", "fit_seconds", lambda s: 9 * s),
+    ):
+        found = verdict(claim, cost=cost(), table=table)
+        assert (found.outcome, found.asked) == (HOLDS, 4)
+        altered = changed(table, OURS, column, by)
+        found = verdict(claim, cost=cost(), table=altered)
+        assert found.figures.endswith("; not for OnlineSVMR, tuned")
+        stopped = changed(altered, HINGE, "status", lambda _: "stopped")
+        assert verdict(claim, cost=cost(), table=stopped).asked == 2
 
 
 def test_only_a_claim_that_says_so_takes_the_curve_of_a_stopped_run() -> None:

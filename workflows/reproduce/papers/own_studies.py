@@ -16,7 +16,7 @@ from ....pipeline.analysis.pairwise import hodges_lehmann
 from ....pipeline.noise import Noise
 from ...report.page.blocks import Block
 from ...report.plots.curve_plots import Axis, Estimate
-from ..evidence import Evidence, NotThere, StudyEvidence
+from ..evidence import Evidence, NotThere, StudyEvidence, half_width
 from ..figures import estimates_figure, number, table_of
 from ..paper import declared
 from ..predicates import Question, Rows, above, ahead_in, at_most, below, measure, plain, rises_with, together
@@ -196,12 +196,7 @@ def _ahead(evidence: Evidence, column: str, first: Sequence[str], others: Sequen
 
 
 def _upper(values: pd.Series[float]) -> float:
-    return float(values.mean() + _half_width(values))
-
-
-def _half_width(values: pd.Series[float]) -> float:
-    """Return half of Student's 95% interval of a mean."""
-    return float(stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values)))
+    return float(values.mean() + half_width(values))
 
 
 def _clearly(column: str, first: Sequence[str], others: Sequence[str]) -> Question:
@@ -247,7 +242,7 @@ def _plane(evidence: Evidence) -> list[Block]:
         series = {}
         for who in _LEARNERS:
             both = [errors[column].xs(who) for column in (_UNDER_NOISE, _AFTER)]
-            (x, y), (dx, dy) = [float(each.mean()) for each in both], map(_half_width, both)
+            (x, y), (dx, dy) = [float(each.mean()) for each in both], map(half_width, both)
             series[who] = [Estimate(x, y, y - dy, y + dy, x - dx, x + dx)]
         panels.append((stream, series))
     axis = Axis(x="error at 30% noise, steady, %", y="error after a change, %", zero=False)

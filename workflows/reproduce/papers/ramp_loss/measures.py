@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from .....pipeline.analysis.curves import Curve, mean_curves
 from .....pipeline.analysis.design import evaluation_rows
 from .....pipeline.noise import CLEAN
 from ...again import learn_again
-from ...evidence import Evidence, NotThere, StudyEvidence
+from ...evidence import Evidence, NotThere, StudyEvidence, half_width
 from ...printed import table
 
 PAPER = "ramp-loss"
@@ -31,6 +31,8 @@ SETS: Mapping[str, str] = {
     "USPS": "usps",
     "Waveform": "waveform-generator",
 }
+# Sets with a test part of their own: repetitions share its rows, on Adult most of them.
+_SHARED_TEST = ("Adult", "DNA", "USPS")
 LIBSVM, IDSVM, PA, RAMP, ACTIVE = LEARNERS = ("LibSVM", "IDSVM", "PA", "OnlineSVMR", "OnlineASVMR")
 # The paper has ten repetitions; fewer than three give no useful standard deviation.
 _LEAST = 3
@@ -42,7 +44,8 @@ class Entry:
 
     `stopped` counts the repetitions that ended at the time limit. `seconds` is the learning time of the
     fastest repetition, the one least disturbed by other programs, and `seen` the mean number of examples
-    learned from; both are NaN for printed results.
+    learned from; both are NaN for printed results. `by_seed` has the accuracies of the repetitions, if known,
+    and `shared_rows` the number of test rows, if they are the same in all repetitions.
     """
 
     accuracy: float
@@ -53,10 +56,21 @@ class Entry:
     stopped: int = 0
     seconds: float = math.nan
     seen: float = math.nan
+    by_seed: pd.Series[float] | None = field(default=None, compare=False, repr=False)
+    shared_rows: float = math.inf
 
     def clearly_above(self, other: Entry) -> bool:
-        """Return whether this accuracy exceeds the other by more than the sum of both standard deviations."""
-        return self.accuracy - self.accuracy_sd > other.accuracy + other.accuracy_sd
+        """Return whether the 95% interval of the difference of both accuracies is above 0.
+
+        Differences are paired by repetition. Test rows that all repetitions share add the error of two
+        shares. Without repetitions, as printed, the bands of one standard deviation must be disjoint: the
+        paper counts so.
+        """
+        if self.by_seed is None or other.by_seed is None:
+            return self.accuracy - self.accuracy_sd > other.accuracy + other.accuracy_sd
+        gaps = (self.by_seed - other.by_seed).dropna()
+        shares = (each.accuracy * (100 - each.accuracy) / each.shared_rows for each in (self, other))
+        return float(gaps.mean()) > math.hypot(half_width(gaps), 1.96 * math.sqrt(sum(shares)))
 
     def is_near(self, printed: Entry) -> bool:
         """Return whether the rounded accuracy is near the printed one.
@@ -110,7 +124,7 @@ def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
     cells = cells[cells["status"].isin(["ok", "stopped"])]
     return {
         name: {
-            learner: _entry(part)
+            learner: _entry(part, shared=name in _SHARED_TEST)
             for learner in LEARNERS
             if len(part := cells[(cells["parent"] == label) & (cells["algorithm"] == learner)])
         }
@@ -118,7 +132,7 @@ def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
     }
 
 
-def _entry(cells: pd.DataFrame) -> Entry:
+def _entry(cells: pd.DataFrame, *, shared: bool) -> Entry:
     accuracy, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
     single = len(cells) == 1
     return Entry(
@@ -130,6 +144,8 @@ def _entry(cells: pd.DataFrame) -> Entry:
         int((cells["status"] == "stopped").sum()),
         float(cells["fit_seconds"].astype(float).min()),
         float(cells["n_examples"].astype(float).mean()),
+        accuracy.set_axis(cells["seed"]),
+        float(cells["test_examples"].iloc[0]) if shared else math.inf,
     )
 
 
