@@ -104,11 +104,15 @@ def test_what_was_not_run_cannot_be_tested() -> None:
 
 
 def test_the_page(tmp_path: Path) -> None:
-    evidence = Evidence({"sizes": StudyEvidence("projectron", results_of(FIGURES))})
+    sized = {name: {**columns, "model_bytes": 2500 + 9} for name, columns in FIGURES.items()}
+    evidence = Evidence({"sizes": StudyEvidence("projectron", results_of(sized))})
     text = write_page(PAPER, evidence, tmp_path)[0].read_text("utf-8")
     assert "not in the text" in text
     assert "1,300.0 (100)" in text
-    for name in ("equal-sizes", "equal-bounds", "mistakes", "support"):
+    # The model's size in kilobytes.
+    assert "2.5" in (tmp_path / "tables" / "memory.csv").read_text("utf-8")
+    assert "Not here" not in text
+    for name in ("equal-sizes", "memory", "equal-bounds", "mistakes", "support"):
         assert (tmp_path / "tables" / f"{name}.csv").is_file()
 
 

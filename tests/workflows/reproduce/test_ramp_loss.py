@@ -89,6 +89,7 @@ def table_as_printed(names: Iterable[str] = SETS) -> StudyResults:
                         "seed": seed,
                         "test_accuracy": (entry.accuracy + apart * entry.accuracy_sd) / 100,
                         "test_examples": 10_000,
+                        "own_test": name in ("Adult", "DNA", "USPS"),
                         "support_vectors": round(entry.size + (seed - 1) * entry.size_sd),
                         "fit_seconds": {"IDSVM": 9.0, "OnlineSVMR": 2.0, "OnlineASVMR": 1.0}.get(
                             learner, 1.0

@@ -102,7 +102,7 @@ def _where_it_projects(said: str) -> Callable[[Callable[[Evidence, Sequence[str]
     return decorate
 
 
-@_where_it_projects(f"mistakes of Projectron and Forgetron at η = {_ETAS}, equal sizes")
+@_where_it_projects(f"mistakes of Projectron and Forgetron at η = {_ETAS}, equal support sizes")
 def _outperforms_the_forgetron(evidence: Evidence, sets: Sequence[str]) -> Parts:
     names = [(f"Projectron {eta}", f"Forgetron = {eta}") for eta in ETAS]
     mistakes = by_set(evidence, "mistakes", [name for pair in names for name in pair])
@@ -343,22 +343,40 @@ _NOTE = (
 )
 
 
-def _equal_sizes(evidence: Evidence) -> list[Block]:
-    rows = [("", "Perceptron, no budget", "Perceptron")]
+def _at_equal_sizes() -> list[tuple[str, str, str]]:
+    """Return η, words and the label of each learner that is compared at equal support sizes."""
+    learners = [("", "Perceptron, no budget", "Perceptron")]
     for eta in map(str, ETAS):
-        rows.append((eta, "support vectors", f"Projectron {eta}"))
-        rows += [(eta, who, f"{who} {eta}") for who in ("Projectron", "Projectron++")]
-        rows += [(eta, who, f"{who} = {eta}") for who in _AT_EQUAL_SIZES]
-    mistakes, support = _counts(evidence, list(dict.fromkeys(label for *_, label in rows)))
-    body = [
-        [eta, what, *map(number, (support if what == "support vectors" else mistakes)[label])]
-        for eta, what, label in rows
-    ]
+        learners += [(eta, who, f"{who} {eta}") for who in ("Projectron", "Projectron++")]
+        learners += [(eta, who, f"{who} = {eta}") for who in _AT_EQUAL_SIZES]
+    return learners
+
+
+def _equal_sizes(evidence: Evidence) -> list[Block]:
+    learners = _at_equal_sizes()
+    mistakes, support = _counts(evidence, [label for *_, label in learners])
+    body = []
+    for eta, what, label in learners:
+        if what == "Projectron":
+            body.append([eta, "support vectors", *map(number, support[label])])
+        body.append([eta, what, *map(number, mistakes[label])])
     note = (
         f"{_NOTE} Learners with a budget have the support size that the Projectron ends with, cell by cell."
     )
     header = ["η", "", *mistakes.index]
     return [table_of("equal-sizes", "Mistakes at equal support sizes", header, body, labels=2, note=note)]
+
+
+def _memory(evidence: Evidence) -> list[Block]:
+    learners = _at_equal_sizes()
+    sizes = by_set(evidence, "model_kilobytes", [label for *_, label in learners])
+    body = [[eta, who, *(number(size, 1) for size in sizes[label])] for eta, who, label in learners]
+    note = (
+        "The model at the end: support vectors, coefficients and matrices. The Projectrons keep half of a "
+        "symmetric matrix, the Forgetron and the DistillCache learners a whole one, the others none."
+    )
+    title = "Model size in kilobytes at equal support sizes"
+    return [table_of("memory", title, ["η", "", *sizes.index], body, labels=2, note=note)]
 
 
 def _equal_bounds(evidence: Evidence) -> list[Block]:
@@ -401,6 +419,7 @@ def _along_the_stream(column: str, name: str) -> Show:
 
 EXHIBITS: Mapping[str, Show] = {
     "equal-sizes": _equal_sizes,
+    "memory": _memory,
     "equal-bounds": _equal_bounds,
     "mistakes": _along_the_stream("mistakes", "mistakes"),
     "support": _along_the_stream("support_vectors", "support"),

@@ -31,8 +31,6 @@ SETS: Mapping[str, str] = {
     "USPS": "usps",
     "Waveform": "waveform-generator",
 }
-# Sets with a test part of their own: repetitions share its rows, on Adult most of them.
-_SHARED_TEST = ("Adult", "DNA", "USPS")
 LIBSVM, IDSVM, PA, RAMP, ACTIVE = LEARNERS = ("LibSVM", "IDSVM", "PA", "OnlineSVMR", "OnlineASVMR")
 # The paper has ten repetitions; fewer than three give no useful standard deviation.
 _LEAST = 3
@@ -45,7 +43,7 @@ class Entry:
     `stopped` counts the repetitions that ended at the time limit. `seconds` is the learning time of the
     fastest repetition, the one least disturbed by other programs, and `seen` the mean number of examples
     learned from; both are NaN for printed results. `by_seed` has the accuracies of the repetitions, if known,
-    and `shared_rows` the number of test rows, if they are the same in all repetitions.
+    and `shared_rows` the number of test rows, if repetitions share them (on Adult most of them).
     """
 
     accuracy: float
@@ -124,7 +122,7 @@ def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
     cells = cells[cells["status"].isin(["ok", "stopped"])]
     return {
         name: {
-            learner: _entry(part, shared=name in _SHARED_TEST)
+            learner: _entry(part)
             for learner in LEARNERS
             if len(part := cells[(cells["parent"] == label) & (cells["algorithm"] == learner)])
         }
@@ -132,7 +130,7 @@ def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
     }
 
 
-def _entry(cells: pd.DataFrame, *, shared: bool) -> Entry:
+def _entry(cells: pd.DataFrame) -> Entry:
     accuracy, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
     single = len(cells) == 1
     return Entry(
@@ -145,7 +143,7 @@ def _entry(cells: pd.DataFrame, *, shared: bool) -> Entry:
         float(cells["fit_seconds"].astype(float).min()),
         float(cells["n_examples"].astype(float).mean()),
         accuracy.set_axis(cells["seed"]),
-        float(cells["test_examples"].iloc[0]) if shared else math.inf,
+        float(cells["test_examples"].iloc[0]) if cells["own_test"].eq(True).all() else math.inf,
     )
 
 
