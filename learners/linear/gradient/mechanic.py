@@ -16,7 +16,7 @@ _BETAS = 1.0 - 0.1 ** np.arange(1.0, 18.0)
 class MechanicRule(NamedTuple):
     """The rule of `Mechanic`, whose v is Δ and whose scale is -S.
 
-    Own numbers: the rows with a gradient, then all s_i, m_i, V_i and R_i.
+    Own numbers: s_i, m_i, V_i and R_i of each bettor, then how many rows had a gradient.
     """
 
     s_init: float
@@ -26,21 +26,19 @@ class MechanicRule(NamedTuple):
 
     def step(self, numbers, gv, gg):
         """Cutkosky, Defazio & Mehta (2023), Algorithm 1."""
-        own = numbers[OWN + 1 :]
-        n = own.size // 4
-        s, m, V, R = own[:n], own[n : 2 * n], own[2 * n : 3 * n], own[3 * n :]
+        s, m, V, R = numbers[OWN:-1:4], numbers[OWN + 1 :: 4], numbers[OWN + 2 :: 4], numbers[OWN + 3 :: 4]
         S = s.sum()
         # q·Δ, where w is -S Δ.
         h = gv - self.lam * S * math.sqrt(gg) / (S * math.sqrt(numbers[NORM]) + self.eps) * S * numbers[NORM]
-        for i in range(n):
+        for i in range(s.size):
             beta = _BETAS[min(i, _BETAS.size - 1)]
             R[i] = beta * R[i] + min(max(h, -m[i]), m[i]) * s[i]
             m[i] = max(beta * m[i], abs(h) + self.eps)
             V[i] = beta * beta * V[i] + h * h
-            s[i] = (self.s_init * m[i] / n + max(0.0, R[i])) / (math.sqrt(V[i]) + self.eps)
+            s[i] = (self.s_init * m[i] / s.size + max(0.0, R[i])) / (math.sqrt(V[i]) + self.eps)
         numbers[SCALE] = -s.sum()
-        numbers[OWN] += 1.0
-        return 1.0 / math.sqrt(numbers[OWN]) if self.falls else 1.0
+        numbers[-1] += 1.0
+        return 1.0 / math.sqrt(numbers[-1]) if self.falls else 1.0
 
 
 @dataclass(eq=False, repr=False)
@@ -100,4 +98,4 @@ class Mechanic(WholeVectorLearner):
 
     def _start(self):
         rule = MechanicRule(float(self.s_init), float(self.lam), float(self.eps), self.rate == "sqrt")
-        return rule, (0.0, *[rule.s_init] * self.n, *[0.0] * (3 * self.n))
+        return rule, [rule.s_init, 0.0, 0.0, 0.0] * self.n + [0.0]
