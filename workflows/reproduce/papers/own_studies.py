@@ -19,7 +19,7 @@ from ...report.plots.curve_plots import Axis, Estimate
 from ..evidence import Evidence, NotThere, StudyEvidence, half_width
 from ..figures import estimates_figure, number, table_of
 from ..paper import declared
-from ..predicates import Question, Rows, above, ahead_in, at_most, below, measure, plain, rises_with, together
+from ..predicates import Question, Rows, above, at_most, below, measure, plain, together
 from ..verdicts import Check, Parts, Verdict, by_case, holds_if
 
 # --- slack
@@ -252,6 +252,7 @@ def _plane(evidence: Evidence) -> list[Block]:
 # --- tuning under noise
 
 _BUDGETS = (5, 20, 80)
+_FIRST_STEP, _LAST_STEP = (f"{few} to {many} points" for few, many in pairwise(_BUDGETS))
 _DEFAULTS = "defaults"
 # The choices, by the column of points that judges.
 _JUDGES = {
@@ -360,14 +361,45 @@ def _made_up(evidence: Evidence, half: bool) -> Rows:
     }
 
 
+def _steps(evidence: Evidence, noise: str, arm: str, over: str = "") -> Mapping[str, pd.Series[float]]:
+    """Return by base set what more points of the grid add to an arm, or to its gain over another one."""
+    tables = [_by_set(evidence, noise, budget) for budget in _BUDGETS]
+    gains = [table[arm] - table[over] if over else table[arm] for table in tables]
+    steps = (later - earlier for earlier, later in pairwise(gains))
+    return dict(zip((_FIRST_STEP, _LAST_STEP), steps, strict=True))
+
+
 @measure
 def _larger_budgets(evidence: Evidence) -> Rows:
-    """Return what more points add if noisy labels judge them, in points of mean test accuracy."""
+    """Return the upper end of the interval of the last step if noisy labels judge, and a lower end.
+
+    The latter is of the interval of how much more the first step adds.
+    """
     found = {}
     for noise in _noises(evidence):
-        few, some, many = (_by_set(evidence, noise, budget)[_NOISY].mean() for budget in _BUDGETS)
-        found[noise] = {"5 to 20 points": some - few, "20 to 80 points": many - some}
+        first, last = _steps(evidence, noise, _NOISY).values()
+        found[noise] = {_LAST_STEP: hodges_lehmann(last)[2], "more before": hodges_lehmann(first - last)[1]}
     return found
+
+
+@measure
+def _mean_steps(evidence: Evidence) -> Rows:
+    return {
+        noise: {step: float(each.mean()) for step, each in _steps(evidence, noise, _NOISY).items()}
+        for noise in _noises(evidence)
+    }
+
+
+@measure
+def _hindsight_steps(evidence: Evidence) -> Rows:
+    """Return the lower ends of the intervals of what further points add to the gain by hindsight."""
+    return {
+        noise: {
+            step: hodges_lehmann(each)[1]
+            for step, each in _steps(evidence, noise, _HINDSIGHT, _CLEAN).items()
+        }
+        for noise in _noises(evidence)
+    }
 
 
 def _same_choice(evidence: Evidence) -> Verdict:
@@ -402,18 +434,19 @@ _TUNING: Mapping[str, Check] = {
     ),
     "tuning-5": Question(
         _larger_budgets(),
-        together(
-            at_most(0.25, "20 to 80 points"),
-            ahead_in([("5 to 20 points", "20 to 80 points")]),
-        ),
-        "points that more of the grid adds if noisy labels judge it (a quarter or less for the last step)",
+        together(at_most(0.25, _LAST_STEP), above(0.0, skip=_LAST_STEP)),
+        "if noisy labels judge, upper end of the 95% interval of what the last step adds, in points (a "
+        "quarter or less counts), and lower end of that of how much more the first step adds; then means",
         digits=2,
+        also=_mean_steps(),
     ),
     "tuning-6": Question(
-        _gains(_HINDSIGHT, _CLEAN, 0, slice(None)),
-        rises_with(),
-        "what hindsight adds to clean labels, in points",
+        _hindsight_steps(),
+        above(0.0),
+        "lower end of the 95% interval of what further points add to the gain of hindsight over clean "
+        "labels, in points; then the gain",
         digits=2,
+        also=_gains(_HINDSIGHT, _CLEAN, 0, slice(None)),
     ),
 }
 
