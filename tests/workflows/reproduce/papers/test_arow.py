@@ -227,7 +227,7 @@ def test_what_is_said_of_pa_is_asked_of_both(as_printed: Evidence) -> None:
     assert verdict.figures.endswith("not for PA-I (text), PA-I (digits), PA-I (the paper's mix)")
 
 
-def test_a_lead_of_a_fifth_of_a_rank_is_none(as_printed: Evidence) -> None:
+def test_a_lead_of_a_fifth_of_a_rank_does_not_count(as_printed: Evidence) -> None:
     results = as_printed["binary"].view.results
     cells = results.cells.copy()
     # Then the mean ranks of CW and PA-I on digits are 2.0 and 2.2.
