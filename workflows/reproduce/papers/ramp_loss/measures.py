@@ -133,6 +133,8 @@ def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
 def _entry(cells: pd.DataFrame) -> Entry:
     accuracy, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
     single = len(cells) == 1
+    # Generators have a test part as well, but draw it for each repetition.
+    shared = cells["own_test"].eq(True).all() and not cells["drawn"].eq(True).any()
     return Entry(
         float(accuracy.mean()),
         0.0 if single else float(accuracy.std()),
@@ -143,7 +145,7 @@ def _entry(cells: pd.DataFrame) -> Entry:
         float(cells["fit_seconds"].astype(float).min()),
         float(cells["n_examples"].astype(float).mean()),
         accuracy.set_axis(cells["seed"]),
-        float(cells["test_examples"].iloc[0]) if cells["own_test"].eq(True).all() else math.inf,
+        float(cells["test_examples"].iloc[0]) if shared else math.inf,
     )
 
 
