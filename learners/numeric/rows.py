@@ -378,6 +378,13 @@ def add_step(w, eta, a, x):
         w[j] += eta * (a * x_j)
 
 
+@register_jitable
+def copy_into(target, source):
+    """Copy `source` into the first elements of `target`; Numba takes seconds to compile an assignment."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
 @compiled
 def linear_scores(X, w, scores):
     """Write ``w · x`` of every row into `scores`."""

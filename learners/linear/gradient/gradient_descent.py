@@ -17,7 +17,7 @@ from ...estimator.parameters import NonNegative, Positive, one_of
 from ...numeric.compiled import compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import add_scaled, add_step, dot, entry, n_entries, n_rows, row
+from ...numeric.rows import add_scaled, add_step, copy_into, dot, entry, n_entries, n_rows, row
 from ..linear_classifier import LinearClassifier, as_coef
 from ..parts.classes import score_classes, weight_of, weights_by_code
 from ..parts.losses import LOSSES, add_to_classes, class_gradient, has_gradient, weighted_slope
@@ -127,7 +127,8 @@ def _learn_adaptively(X, codes, scores, w, u, G, factors, rule, rounds):
         steps = has_gradient(c, s, x)
         if rule.l2 > 0.0:
             # The L2 norm adds λ w to the gradient, so all features take a step, not only the row's.
-            gradient[:] = rule.l2 * w
+            for j in range(w.shape[0]):
+                gradient[j] = rule.l2 * w[j]
             if steps:
                 add_scaled(gradient, -y * c, x)
             for j in range(w.shape[0]):
@@ -160,7 +161,7 @@ def _score_classes(V, U, scale, scales, rounds, x, sums, missing, last, scores):
         for z in range(scores.shape[0]):
             scores[z] = (scales * sums[z] - missing[z]) / max(rounds, 1)
     else:
-        scores[:] = last
+        copy_into(scores, last)
 
 
 @register_jitable
@@ -210,7 +211,9 @@ def _learn_classes_adaptively(X, codes, scores, W, U, G, rule, rounds, weights):
         mistakes += _is_mistake(scores[t], y)
         n = class_gradient(rule.loss, rule.softmax, last, y, x, which, factors)
         if rule.l2 > 0.0:
-            gradient[:] = rule.l2 * W
+            for j in range(W.shape[0]):
+                for z in range(K):
+                    gradient[j, z] = rule.l2 * W[j, z]
             add_to_classes(gradient, weight_of(weights, y), x, n, which, factors)
             for j in range(W.shape[0]):
                 for z in range(K):
