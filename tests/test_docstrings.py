@@ -15,6 +15,9 @@ import pytest
 import singlepass.learners
 import singlepass.pipeline
 import singlepass.workflows
+from singlepass.learners.table import TABLE
+
+from .learners.streams import REPRESENTATIVES
 
 
 def modules(package: ModuleType) -> list[str]:
@@ -46,11 +49,18 @@ def has_examples(name: str) -> bool:
     return spec is not None and spec.origin is not None and ">>>" in Path(spec.origin).read_text()
 
 
-# The examples of support vector machines compile for minutes.
+def is_slow(name: str) -> bool:
+    """Return whether a module's examples compile a learner that does not represent a family."""
+    families = {each.partition("(")[0] for each in REPRESENTATIVES}
+    compiled = [row for row in TABLE if row.kind not in ("baseline", "strategy")]
+    learners = {row.name for row in compiled if name == f"singlepass.learners{row.module}"}
+    return bool(learners) and not learners & families
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if ".svm." in name else [])
+        pytest.param(name, marks=[pytest.mark.slow] if is_slow(name) else [])
         for name in filter(has_examples, MODULES)
     ],
 )

@@ -77,7 +77,7 @@ def test_reference(name, convert):
     np.testing.assert_allclose(np.linalg.norm(learner.coef_), run["weights_frobenius"], rtol=1e-9)
 
 
-@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+@pytest.mark.parametrize("convert", [np.asarray, pytest.param(as_csr, marks=pytest.mark.slow)])
 def test_confidence_weighted_of_sol(convert):
     """SOL predicts the lowest class if all scores are equal; the first row has another class."""
     name = "mc_cw_var_diag.sol__s4_digits10"

@@ -47,7 +47,7 @@ def test_the_table_has_the_run_s_parameters(name):
         assert found == [None if value == "inf" else value] * bool(names)
 
 
-@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+@pytest.mark.parametrize("convert", [np.asarray, pytest.param(as_csr, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in RUNS]
 )

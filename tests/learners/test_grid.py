@@ -151,7 +151,7 @@ def test_points_that_run_different_code_are_learnt_alone(learner, grid):
     assert not can_interleave(learners, np.zeros((40, 3)))
 
 
-@pytest.mark.parametrize(("learner", "grid"), tiered(SHARING, fast=2), ids=repr)
+@pytest.mark.parametrize(("learner", "grid"), tiered(SHARING, fast=1), ids=repr)
 def test_kernel_learners_that_share_values_equal_the_points_alone(learner, grid):
     for seed, (n_classes, sparse, dtype) in enumerate(
         [(2, False, np.float64), (2, True, np.float32), (3, False, np.float32)]

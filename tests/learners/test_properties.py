@@ -240,7 +240,13 @@ def test_linearly_separable_stream_is_learnt(learner):
 
 
 @pytest.mark.parametrize(
-    "learner", [learner for learner in LEARNERS if getattr(learner, "covariance", "") == "full"], ids=repr
+    "learner",
+    [
+        pytest.param(learner, marks=[] if isinstance(learner, AROW) else [pytest.mark.slow])
+        for learner in LEARNERS
+        if getattr(learner, "covariance", "") == "full"
+    ],
+    ids=repr,
 )
 @given(seed=seeds)
 def test_full_covariance_is_exactly_symmetric(learner, seed):

@@ -47,7 +47,14 @@ STRATEGIES = [
     *(AdaptiveSelectiveSampling(inner, beta=0.05) for inner in LINEAR),
     *(RandomQueries(inner, q=0.4) for inner in (Perceptron(average=True), KernelPerceptron(gamma=0.1))),
 ]
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+every_strategy = pytest.mark.parametrize(
+    "strategy",
+    [
+        pytest.param(strategy, marks=[pytest.mark.slow] if isinstance(strategy.learner, NAROW) else [])
+        for strategy in STRATEGIES
+    ],
+    ids=repr,
+)
 
 
 @parametrize_with_checks(

@@ -106,7 +106,7 @@ def test_coefficients_sum_to_zero_and_say_which_class_a_row_is_of(learner):
     [
         (KernelPerceptron(kernel="linear"), Perceptron()),
         (KernelPassiveAggressive(C=0.3, kernel="linear"), PassiveAggressive(C=0.3)),
-        (Projectron(eta=0.0, kernel="linear"), Perceptron()),
+        pytest.param(Projectron(eta=0.0, kernel="linear"), Perceptron(), marks=pytest.mark.slow),
     ],
     ids=repr,
 )
@@ -119,6 +119,7 @@ def test_with_the_linear_kernel_it_is_the_linear_learner(kernel, linear, seed):
     assert kernel.n_mistakes_ == linear.n_mistakes_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("Learner", [DistillCachePerceptron, DistillCacheMIRA])
 @given(seed=seeds, beta=st.sampled_from([0.01, 0.2, 1.0]))
 def test_no_cached_row_is_redundant(Learner, seed, beta):

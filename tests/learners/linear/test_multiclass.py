@@ -264,7 +264,7 @@ def test_adagrad_by_its_definition(l1):
     assert (model.coef_ == 0).any() == (l1 > 0)
 
 
-@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+@pytest.mark.parametrize("covariance", [pytest.param("full", marks=pytest.mark.slow), "diagonal"])
 def test_second_order_perceptron_by_its_definition(covariance):
     """Rebuild and invert A at every row; scores follow the documentation."""
     X, y = noisy_classes(17, n=60, d=4)

@@ -36,7 +36,9 @@ def cells(*algorithms: dict[str, Any], **study: Any) -> list[Cell]:
     return list(make_plan(parse_study(table)).evaluation_cells({}))
 
 
-@pytest.mark.parametrize("algorithm", [SELECTIVE, ADAPTIVE, RANDOM, {"name": "BBQ"}], ids=str)
+@pytest.mark.parametrize(
+    "algorithm", [SELECTIVE, ADAPTIVE, RANDOM, pytest.param({"name": "BBQ"}, marks=pytest.mark.slow)], ids=str
+)
 def test_labels_are_counted_along_the_stream(algorithm: dict[str, Any]) -> None:
     study = {"protocol": "holdout", "checkpoints": 4, "test_curve": True}
     (cell,) = cells(algorithm, **study)

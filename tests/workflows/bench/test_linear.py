@@ -28,6 +28,7 @@ def test_the_price_of_a_grid_is_counted_in_passes(monkeypatch: pytest.MonkeyPatc
     assert (line.ratio, line.verdict) == (8.0, "≤ 2.3: missed")
 
 
+@pytest.mark.slow
 def test_shrinking_learners_are_compared_with_gradient_descent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "best_times", untimed)
     X, y = sp.csr_matrix(np.eye(30, dtype=np.float32)), np.arange(30, dtype=np.int32) % 2

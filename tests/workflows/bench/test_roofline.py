@@ -34,6 +34,7 @@ def test_the_loops_do_what_they_are_called() -> None:
     assert np.flatnonzero(again).tolist() == touched.tolist()
 
 
+@pytest.mark.slow
 def test_every_learner_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "best_times", untimed)
     monkeypatch.setattr(roofline, "ROWS", (60, 200))
