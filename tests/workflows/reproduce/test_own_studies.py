@@ -100,6 +100,7 @@ def test_verdicts_on_tuning_agree_with_the_stored_tables() -> None:
     # The upper ends are 0.85, 1.08 and 1.31 points.
     cases = own_studies._TUNING["tuning-2"].predicate(ends.loc[["clean labels"]])
     assert list(cases.values()) == [True, False, False]
+    assert said["tuning-2"] == (1, 3)
     assert said["tuning-3"] == (int((uniform["corrected for the noise"] == 0).all()), 1)
     means = numbers("tuning-under-noise", "accuracies").set_index(["noise", "points"])
     arms = means.loc["10%/40% by class"]
@@ -110,7 +111,7 @@ def test_verdicts_on_tuning_agree_with_the_stored_tables() -> None:
     assert (share > 0.5).all()
     steps = means["noisy labels"].unstack()
     # The table has one digit after the point, and no intervals.
-    assert said["tuning-5"][1] == 4
+    assert said["tuning-5"] == (1, 4)
     assert (steps[80] - steps[20] <= 0.25 + 0.1).all()
     assert (steps[20] - steps[5] > steps[80] - steps[20]).all()
     assert (by_class["hindsight"] >= by_class["clean labels"]).all()
