@@ -146,18 +146,16 @@ def _smaller_with_the_same_bound(evidence: Evidence, sets: Sequence[str]) -> Par
     yield {}, "; ".join(f"{half} in {count}" for half, count in halves.items())
 
 
-@_where_it_projects(
+@by_case(
     "the fewest mistakes of Forgetron, RBP and both DistillCache learners at any size, and the Perceptron's"
 )
-def _others_no_better_than_the_perceptron(evidence: Evidence, sets: Sequence[str]) -> Parts:
+def _others_no_better_than_the_perceptron(evidence: Evidence) -> Parts:
     earlier = ("Forgetron", "RBP", "DistillCache Perceptron", "DistillCache MIRA")
     others = [f"{who} = {eta}" for eta in ETAS for who in earlier]
-    mistakes = by_set(evidence, "mistakes", ["Perceptron", *others])
-    for name in sets:
-        row = row_of(mistakes, name)
+    for name, row in by_set(evidence, "mistakes", ["Perceptron", *others]).iterrows():
         best = str(row[others].idxmin())
         text = f"{name} {_pair(row[best], row['Perceptron'])} ({best.partition(' =')[0]})"
-        yield {name: bool(row[best] >= row["Perceptron"])}, text
+        yield {str(name): bool(row[best] >= row["Perceptron"])}, text
 
 
 def _late_share(study: StudyEvidence, algorithm: str, tasks: Sequence[str]) -> float:
