@@ -277,7 +277,7 @@ def _near_the_best(
 ) -> tuple[dict[str, bool], str]:
     """Return whether each run of both tests uses, after `t` examples, a complexity near the best for `size`.
 
-    That is up to a factor from one that the test rows do not tell apart from the best.
+    That is up to a factor from one that the test rows do not distinguish from the best.
     """
     errors = _errors(study, kernel)[size]
     wanted = errors.index[errors - errors.min() <= _error_of(float(errors.min()))]
@@ -289,12 +289,10 @@ def _near_the_best(
         for place, run in enumerate(found, start=1):
             held = least / factor <= run.complexity(t) <= most * factor
             cases[f"{_at(t)} in order {place} with {what}"] = held
-    return cases, f"{_at(t)} {', '.join(used)} (not told apart: {least:g} to {most:g})"
+    return cases, f"{_at(t)} {', '.join(used)} (not distinguished: {least:g} to {most:g})"
 
 
-@by_case(
-    f"gammas in use (a factor of {_NEAR:g} from one that the test rows do not tell from the best counts)"
-)
+@by_case(f"gammas in use (a factor of {_NEAR:g} from one not distinguished from the best counts)")
 def _gamma_follows(evidence: Evidence) -> Parts:
     study = the_study(evidence)
     for size in _until(study, SIZES):
@@ -303,7 +301,7 @@ def _gamma_follows(evidence: Evidence) -> Parts:
         yield _near_the_best(study, RBF, size, t, _NEAR + 1e-4)  # Rounding errors do not decide.
 
 
-@by_case("degrees in use (one that the test rows do not tell from the best counts)")
+@by_case("degrees in use (one not distinguished from the best by the test rows counts)")
 def _degree_found(evidence: Evidence) -> Parts:
     study = the_study(evidence)
     if (end := _until(study, ())[-1]) != ALL:
