@@ -60,7 +60,9 @@ class Forked:
     def send_signal(self, number: signal.Signals) -> None:
         """Send a signal if the process runs."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            # The process may have ended before its status is written.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Send SIGTERM."""
