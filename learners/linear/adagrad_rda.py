@@ -104,6 +104,16 @@ def _class_scores(X, U, rates, threshold, scores):
         copy_scores(sums, scores[t])
 
 
+@compiled
+def _count_nonzero(u, rates, threshold):
+    """Return how many weights are not 0; `coef_` takes longer than learning the rows up to a checkpoint."""
+    n = 0
+    for j in range(u.shape[0]):
+        size = abs(u[j]) - threshold
+        n += (0.0 if size <= 0.0 else size) * rates[j] != 0.0
+    return n
+
+
 @dataclass(eq=False, repr=False)
 class AdaGradRDA(MulticlassClassifier):
     """AdaGrad with regularized dual averaging and the hinge loss: a step size per feature.
@@ -180,6 +190,10 @@ class AdaGradRDA(MulticlassClassifier):
 
     def _threshold(self):
         return self._rule[2] * self.n_examples_
+
+    @property
+    def n_nonzero_(self) -> int:
+        return int(_count_nonzero(self._weights.reshape(-1), self._rates.reshape(-1), self._threshold()))
 
     @property
     def coef_(self) -> NDArray[np.float64]:

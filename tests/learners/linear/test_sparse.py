@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from singlepass.learners import FOBOS, OFS, RDA, SOFS, AdaGradFOBOS, TruncatedGradient
+from singlepass.learners import FOBOS, OFS, RDA, SOFS, AdaGradFOBOS, AdaGradRDA, TruncatedGradient
 
-from ..streams import as_csr, noisy_stream
+from ..streams import as_csr, noisy_classes, noisy_stream
 from .test_parameter_free import chunked, gradient, streams
 
 both_forms = pytest.mark.parametrize("convert", [np.asarray, as_csr])
@@ -106,3 +106,12 @@ def test_feature_selection_by_definition(B, convert):
 def test_dual_averaging_needs_a_limit():
     with pytest.raises(ValueError, match=r"RDA: gamma \+ sigma must be above 0"):
         RDA(gamma=0.0).fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_dual_averaging_with_rates_counts_its_weights(n_classes):
+    X, labels = noisy_stream(0) if n_classes == 2 else noisy_classes(0, n_classes=n_classes)
+    for l1 in (0.0, 0.1):
+        model = AdaGradRDA(l1=l1).fit(X, labels)
+        assert model.n_nonzero_ == np.count_nonzero(model.coef_)
+        assert (model.n_nonzero_ == model.coef_.size) == (l1 == 0.0)
