@@ -66,7 +66,9 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
     keys = planned["key"].to_pylist()
     cells, curves = (as_now(store.own(within, keys), SCHEMAS[within]) for within in ("cells", "curves"))
     if not len(cells):
-        raise InputError(f"{url}: all its cells come from bases: there is nothing to submit")
+        raise InputError(
+            f"{url}: all its cells were read from other results (--base): there is nothing to submit"
+        )
     to = to or Path(f"{study['name']}.zip")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

@@ -83,7 +83,7 @@ class OneByOne:
         return [each.score_rows(X) for each in self.learners]
 
     def write_back(self) -> None:
-        """Write the learners' arrays: nothing to do if each learner has learnt itself."""
+        """Copy the models back into the learners' arrays; here each learner already has its own model."""
 
     def goes_on(self) -> bool:
         """Return whether the reading can learn further rows after `write_back`, and is worth keeping."""

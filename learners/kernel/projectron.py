@@ -33,7 +33,8 @@ def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
     """
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
-    # `ahead` is a later row projected together with the current one; this is wasted if the current one joins.
+    # `ahead` is a later row projected together with the current one. That is wasted work if the current row
+    # becomes a support vector.
     ahead, joining = -1, False
     for t in range(codes.shape[0]):
         y = signed(codes[t])

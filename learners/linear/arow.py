@@ -139,7 +139,7 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, rule, precision, we
                 r = rule.r / weight_of(weights, y)
                 wrong = violated(f, y, n_constraints)
                 n = multipliers(f, y, wrong, variances, r, rule.hinge, alpha)
-                # μ += Σ Σ_z α_z Δf_z
+                # μ += Σ g, with the covariance Σ and g the sum of α_z Δf_z over the wrong classes z.
                 steps[:] = 0.0
                 for z in wrong[:n]:
                     steps[y] += alpha[z]

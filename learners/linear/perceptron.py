@@ -136,7 +136,7 @@ class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
 
     def _begin_with(self, zeros):
         self._weights = zeros
-        # This fixes whether there is a mean: it cannot begin later in the stream.
+        # `average` counts at the start only: the mean of the weights cannot begin later in the stream.
         self._u = np.zeros_like(zeros) if self.average else None
 
     def _output(self):

@@ -120,7 +120,7 @@ class DenseRow(FlatArray):
 
 @intrinsic
 def ahead(_typing_context, x):
-    """Return what lies `_AHEAD` bytes ahead in place of a row; only to be prefetched (compiled code only)."""
+    """Return an array that begins `_AHEAD` bytes later, for prefetching (compiled code only)."""
 
     def codegen(context, builder, signature, arguments):
         kind = signature.args[0]

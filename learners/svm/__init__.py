@@ -1,1 +1,1 @@
-"""Support vector machines that learn online, a file a learner."""
+"""Support vector machines that learn online, one file for each learner."""

@@ -52,7 +52,10 @@ def level_with_best(table: pd.DataFrame, sources: Sequence[str], *, highest: boo
 def _drawn_means(
     table: pd.DataFrame, sources: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return means of bootstrap samples, shape (draws, columns), and the numbers of tasks by base set."""
+    """Return the means of bootstrap samples of base sets, and the number of tasks of each base set.
+
+    The means have shape (draws, columns of `table`). Returns None for too few base sets.
+    """
     codes, names = pd.factorize(np.asarray(sources, dtype=object))
     if len(names) < FEWEST:
         return None

@@ -42,11 +42,11 @@ def unpin() -> None:
 
 
 def pin_of(source: str, options: Options, recipe: dict[str, Any]) -> Pin:
-    """Return the pin of a table."""
+    """Return the pin of a table, given its source, its options and what determines its content."""
     return Pin(source, tuple(sorted(options.items())), json.dumps(recipe, sort_keys=True))
 
 
 def pinned(source: str, options: Options) -> dict[str, Any] | None:
-    """Return the recipe of the table that is fixed for a data set, or None if none is fixed."""
+    """Return the recipe of the pinned table of a data set, or None if this process reads its own file."""
     found = _pinned.get((source, tuple(sorted(options.items())))) if _pinned else None
     return None if found is None else found.content

@@ -239,7 +239,7 @@ def _regrets(
         for column, mean, codes in zip(REGRETS, LOSSES[:2], (noisy, part.codes), strict=True):
             total = (losses.get(mean) or 0.0) * len(codes)
             if not math.isfinite(total):
-                raise HindsightError("its scores are NaN or infinite")
+                raise HindsightError("the learner's loss is NaN or infinite")
             key = codes.tobytes()
             if key not in best:
                 signs = np.where(codes == 1, 1.0, -1.0).astype(np.float64)

@@ -55,7 +55,7 @@ def only(table: pa.Table, keys: pa.Array) -> pa.Table:
 def read_lean(file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
     """Return columns of a part; columns that are missing or have no value get Arrow's null type.
 
-    A null column takes almost no memory, and most columns of the long curves tables have no value.
+    A null column takes almost no memory. Curves have many rows, and no value in most columns.
     """
     n, there = file.metadata.num_rows, set(file.schema_arrow.names)
     known = [name for name in columns if name in there]

@@ -161,9 +161,10 @@ class Plan:
         return [task for task in self.tasks if task.label not in self.absent]
 
     def present(self, label: str) -> Plan:
-        """Return this plan with the data of an absent task, downloaded if possible.
+        """Get the data of a task whose results come from other results, and return the plan with them.
 
-        Raises InputError if the data cannot be had, or are not those of the base.
+        The data are downloaded if possible. Raises InputError if they cannot be had, or differ from the data
+        behind the other results (``--base``).
         """
         task = next(each for each in self.tasks if each.label == label)
         found, known = data.fingerprint(task), self.fingerprints[label]

@@ -46,7 +46,7 @@ class Environment:
 
 
 def this_environment() -> Environment:
-    """Return the environment of this process."""
+    """Return the versions of packages, the machine and the process that cells run on here."""
     versions = {name: _version(name) for name in ("singlepass", "numba", "numpy", "scipy", *_TOLD)}
     versions["python"] = platform.python_version()
     return Environment(

@@ -23,7 +23,7 @@ _SLACK_SECONDS = 15.0
 
 @contextlib.contextmanager
 def ended_when_frozen(cell_limit: float) -> Iterator[None]:
-    """End this process if no Python thread runs for longer than `cell_limit` seconds.
+    """End this process once no Python thread could run for `cell_limit` seconds.
 
     The timer of `faulthandler` counts in C, because a Python thread could not act without the GIL. The next
     attempt runs each suspect cell in a subprocess, which finds the one at fault.

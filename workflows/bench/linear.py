@@ -70,7 +70,8 @@ KERNEL_STREAMS = {
     "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", 0.02),
 }
 KERNEL_ROWS = 5000
-# Subject, peer and aim. A pass over dense rows is also compared with the time of reading them.
+# What is timed, what it is compared with, and the ratio to reach. A pass over dense rows is also compared
+# with the time of reading them.
 DENSE = (("PA-I", _PEER, "≥ 10"), ("PA-I", _READ, "≥ 0.65"), ("AROW", _PEER, ""), ("AROW", _READ, "≥ 0.55"))
 SPARSE = (("PA-I", _PEER, "≥ 1.6"), ("AROW", _PEER, ""))
 CHECKED = (("PA-I learn", "PA-I learn_rows", "≥ 0.9"), ("AROW learn", "AROW learn_rows", "≥ 0.9"))

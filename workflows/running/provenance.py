@@ -44,9 +44,10 @@ def provenance(
 def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
     """Return the list of a store's runs after a run that computed nothing: all its cells were in the store.
 
-    `runs` is the list before. An entry is added only if the last run in it used other data. The entry has the
-    new run's command, fingerprints, packages and notes; its versions, machine and start are those of the
-    latest run that used all of these data, or of the last run if no run did.
+    `runs` is the list before. It stays as it is if its last run used the same data as the new run. Otherwise
+    the new run gets an entry, with its own command, fingerprints, packages and notes. The versions, machine
+    and start in this entry are copied, because the new run computed nothing: from the latest run that used
+    all data of the new run or, if there is none, from the last run.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()

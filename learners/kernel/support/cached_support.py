@@ -205,7 +205,7 @@ class CachedSupport:
         return self.open_block(as_rows(self.support.matrix(np.arange(0))), 0, 0)
 
     def commit(self, size):
-        """Record that `size` rows are left after the loop, which has stored them itself."""
+        """Set the number of stored rows to `size`, after the loop has stored and removed rows itself."""
         self.support.size = size
 
     @property

@@ -55,7 +55,7 @@ def emit_sine_cosine(builder, kind, x):
         return constant(x.type, value)
 
     def taylor(square, first, last):
-        """Return Σ ± square^i / (first + 2 i)! up to the term of degree `last`, the first one positive."""
+        """Return the sum of (-1)^i square^i / (first + 2 i)! over i, as long as first + 2 i <= last."""
         degrees = range(first, last + 1, 2)
         terms = [(-1.0) ** i / math.factorial(degree) for i, degree in enumerate(degrees)]
         p = real(terms[-1])

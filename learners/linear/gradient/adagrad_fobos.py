@@ -43,7 +43,8 @@ class AdaGradFOBOS(LazyLearner):
     """AdaGrad with mirror descent and an L1 norm: FOBOS with a step size for each feature.
 
     On every row ``G += g²``, ``H = δ + √G`` and ``w_j = soft(w_j - η g_j/H_j, ηλ/H_j)``, with
-    ``g = -y c(m) x`` and ``soft(v, a) = sgn(v) max(|v| - a, 0)``. While G_j is 0, so is w_j.
+    ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m) and
+    ``soft(v, a) = sgn(v) max(|v| - a, 0)``. While G_j is 0, so is w_j.
 
     Parameters
     ----------

@@ -75,8 +75,9 @@ class CoordinateKT(_ScaledBettor):
     """Coin betting after Krichevsky and Trofimov, with a bettor for each feature and nothing to tune.
 
     ``w_j = (ε + B_j) θ_j/n_j``; on a row with reward ``r = y c(m) x̃``, for ``r_j != 0``: ``B_j += r_j w_j``,
-    ``θ_j += r_j``, ``n_j += 1`` (n_j begins at 1). c is the slope of the loss, as in `OnlineGradientDescent`,
-    and x̃ is the row with every feature divided by its largest size so far, the row's own included.
+    ``θ_j += r_j``, ``n_j += 1`` (n_j begins at 1). c(m) is minus the loss's slope at the margin m, as in
+    `OnlineGradientDescent`, and x̃ is the row with every feature divided by its largest size so far, the
+    row's own included.
 
     Parameters
     ----------
@@ -123,9 +124,10 @@ class CoordinateKT(_ScaledBettor):
 class COCOB(_ScaledBettor):
     """COCOB, continuous coin betting on each feature, with nothing to tune.
 
-    ``w_j = (1 + B_j) tanh(θ_j/(G_j + 1))``; on a row with reward ``r = y c(m) x̃``, for ``r_j != 0``:
-    ``G_j += |r_j|`` (G_j begins at 1), ``B_j += r_j w_j``, ``θ_j += r_j``. x̃ is the row with every feature
-    divided by its largest size so far, the row's own included, so that the algorithm's L_j are 1.
+    ``w_j = (1 + B_j) tanh(θ_j/(G_j + 1))``; on a row with reward ``r = y c(m) x̃`` (c(m) is minus the loss's
+    slope at the margin m), for ``r_j != 0``: ``G_j += |r_j|`` (G_j begins at 1), ``B_j += r_j w_j``,
+    ``θ_j += r_j``. x̃ is the row with every feature divided by its largest size so far, the row's own
+    included, so that the algorithm's L_j are 1.
 
     Parameters
     ----------
@@ -169,9 +171,9 @@ class COCOB(_ScaledBettor):
 class COCOBBackprop(FeatureLearner):
     """COCOB for deep networks (COCOB-Backprop): it adapts to the scale of the gradients and starts slowly.
 
-    On a row with gradient ``g = -y c(m) x``, for ``g_j != 0``: ``L_j = max(L_j, |g_j|)``, ``G_j += |g_j|``,
-    ``B_j = max(B_j - g_j w_j, 0)``, ``θ_j -= g_j`` and then
-    ``w_j = (L_j + B_j) θ_j/(L_j max(G_j + L_j, α L_j))``.
+    On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), for
+    ``g_j != 0``: ``L_j = max(L_j, |g_j|)``, ``G_j += |g_j|``, ``B_j = max(B_j - g_j w_j, 0)``, ``θ_j -= g_j``
+    and then ``w_j = (L_j + B_j) θ_j/(L_j max(G_j + L_j, α L_j))``.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ class AdaptationRule(NamedTuple):
 class DAdaptationSGD(WholeVectorLearner):
     """D-Adaptation for gradient descent: steps grow with a lower bound d of the distance to the optimum.
 
-    On a row with gradient ``g = -y c(m) x``, where g₀ is the first one's norm: ``a = d/g₀``, ``N -= a g·w``,
-    ``w -= a g``, ``d = max(d, 2N/‖w‖)``.
+    On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), where g₀ is the
+    first one's norm: ``a = d/g₀``, ``N -= a g·w``, ``w -= a g``, ``d = max(d, 2N/‖w‖)``.
 
     Parameters
     ----------

@@ -40,8 +40,8 @@ class _DistanceLearner(WholeVectorLearner):
 class DoG(_DistanceLearner):
     """DoG (distance over gradients): gradient descent whose steps follow from the distance covered so far.
 
-    On a row with gradient ``g = -y c(m) x``: ``r = max(r, ‖w‖)``, ``v += ‖g‖²``, ``w -= r/√v g``. r starts at
-    r_ε, and takes w before the step.
+    On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m):
+    ``r = max(r, ‖w‖)``, ``v += ‖g‖²``, ``w -= r/√v g``. r starts at r_ε, and takes w before the step.
 
     Parameters
     ----------
@@ -91,7 +91,8 @@ class DoG(_DistanceLearner):
 class DoWG(_DistanceLearner):
     """DoWG (distance over weighted gradients): as `DoG`, but later gradients have larger weights.
 
-    On a row with gradient ``g = -y c(m) x``: ``r = max(r, ‖w‖)``, ``v += r² ‖g‖²``, ``w -= r²/√v g``.
+    On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m):
+    ``r = max(r, ‖w‖)``, ``v += r² ‖g‖²``, ``w -= r²/√v g``.
 
     Parameters
     ----------

@@ -49,9 +49,9 @@ class FreeGradRule(NamedTuple):
 class FreeGrad(FeatureLearner):
     """FreeGrad for each feature, which needs no bound on the weights or on the gradients.
 
-    On a row with gradient ``g = -y c(m) x``, for ``g_j != 0``: the first time ``h₁ = h = |g_j|`` and
-    ``V = g_j²``, later g_j is clipped to [-h, h] and then ``h = max(h, |g_j|)``; ``G += g_j``, ``V += g_j²``.
-    With ``a = h |G|``
+    On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), for
+    ``g_j != 0``: the first time ``h₁ = h = |g_j|`` and ``V = g_j²``, later g_j is clipped to [-h, h] and then
+    ``h = max(h, |g_j|)``; ``G += g_j``, ``V += g_j²``. With ``a = h |G|``
 
         w_j = -ε G h₁² (2V + a)/(2 (V + a)² √V) exp(G²/(2V + 2a)).
 

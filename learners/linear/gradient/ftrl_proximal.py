@@ -37,9 +37,9 @@ class FTRLRule(NamedTuple):
 class FTRLProximal(FeatureLearner):
     """Follow the regularised leader: a step size for each feature, and weights that are exactly 0.
 
-    On a row with gradient ``g = -y c(m) x``, for every j with ``g_j != 0``: ``σ = (√(n_j + g_j²) - √n_j)/α``,
-    ``z_j += g_j - σ w_j``, ``n_j += g_j²``. ``w_j = 0`` if ``|z_j| <= λ₁``, else
-    ``w_j = -(z_j - sgn(z_j) λ₁)/((β + √n_j)/α + λ₂)``.
+    On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), for every j
+    with ``g_j != 0``: ``σ = (√(n_j + g_j²) - √n_j)/α``, ``z_j += g_j - σ w_j``, ``n_j += g_j²``. ``w_j = 0``
+    if ``|z_j| <= λ₁``, else ``w_j = -(z_j - sgn(z_j) λ₁)/((β + √n_j)/α + λ₂)``.
 
     With more than two classes "logistic" is the softmax, and the hinge is of the margin over the best wrong
     class; z and n are of each class and feature.
@@ -55,6 +55,7 @@ class FTRLProximal(FeatureLearner):
     l2 : float, default=0.0
         Weight λ₂ >= 0 of the L2 norm.
     loss : {"logistic", "hinge"}, default="logistic"
+        As in `OnlineGradientDescent`.
     epochs : int, default=1
         Passes that `fit` makes.
 

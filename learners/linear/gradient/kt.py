@@ -142,7 +142,8 @@ class KT(MulticlassClassifier):
     """Coin betting after Krichevsky and Trofimov, on the whole weight vector, with nothing to tune.
 
     In round t, from 1, ``w = (ε + B) θ/t``; on a row with reward ``r = y c(m) x̃``: ``B += r·w``, ``θ += r``.
-    c is the slope of the loss, as in `OnlineGradientDescent`, and x̃ the row scaled into the unit ball.
+    c(m) is minus the loss's slope at the margin m, as in `OnlineGradientDescent`, and x̃ the row scaled into
+    the unit ball.
 
     With more than two classes the reward is ``-∇/√2`` over the weights of all classes, ∇ being the gradient
     of the softmax ("logistic") or of the loss of the margin over the best wrong class.

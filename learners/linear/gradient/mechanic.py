@@ -45,10 +45,11 @@ class MechanicRule(NamedTuple):
 class Mechanic(WholeVectorLearner):
     """Mechanic around gradient descent: bettors on the scale of the sum of all gradients.
 
-    ``w = -S Δ`` with ``S = Σ_i s_i``. On a row with gradient ``g = -y c(m) x``:
-    ``q = g + λ S ‖g‖/(‖w‖ + ε) w``, ``h = q·Δ``, then ``Δ += g``. For i = 1..n, ``β_i = 1 - 10^-i`` and m_i
-    still the old one: ``R_i = β_i R_i + clip(h, -m_i, m_i) s_i``, ``m_i = max(β_i m_i, |h| + ε)``,
-    ``V_i = β_i² V_i + h²``, ``s_i = (s_init m_i/n + max(0, R_i))/(√V_i + ε)``.
+    ``w = -S Δ`` with ``S = Σ_i s_i``. On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's
+    slope at the margin m): ``q = g + λ S ‖g‖/(‖w‖ + ε) w``, ``h = q·Δ``, then ``Δ += g``. For i = 1..n,
+    ``β_i = 1 - 10^-i`` and m_i still the old one: ``R_i = β_i R_i + clip(h, -m_i, m_i) s_i``,
+    ``m_i = max(β_i m_i, |h| + ε)``, ``V_i = β_i² V_i + h²``,
+    ``s_i = (s_init m_i/n + max(0, R_i))/(√V_i + ε)``.
 
     Parameters
     ----------

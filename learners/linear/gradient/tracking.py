@@ -80,7 +80,8 @@ class DecayRule(NamedTuple):
 class RestartedGradientDescent(LazyLearner):
     """Gradient descent whose steps start from η again every `period` rows, to follow a changing target.
 
-    In row t, ``w -= η/√k g`` with ``g = -y c(m) x`` and ``k = 1 + (t - 1) mod period``.
+    In row t, ``w -= η/√k g`` with ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m) and
+    ``k = 1 + (t - 1) mod period``.
 
     Parameters
     ----------
@@ -131,8 +132,8 @@ class RestartedGradientDescent(LazyLearner):
 class RMSProp(LazyLearner):
     """Gradient descent with RMSProp's steps: a step size for each feature that forgets old gradients.
 
-    On a row with gradient ``g = -y c(m) x``: ``G = β G + (1 - β) g²`` for every feature, and
-    ``w_j -= η g_j/(δ + √G_j)``. Other rows change nothing.
+    On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m):
+    ``G = β G + (1 - β) g²`` for every feature, and ``w_j -= η g_j/(δ + √G_j)``. Other rows change nothing.
 
     Parameters
     ----------

@@ -81,8 +81,9 @@ class TruncationRule(NamedTuple):
 class TruncatedGradient(LazyLearner):
     """Truncated gradient: gradient descent that moves small weights towards 0 every K rows.
 
-    ``w -= η_t g`` with ``g = -y c(m) x``. Then, if t is a multiple of K, every w_j with ``|w_j| <= θ``
-    becomes ``sgn(w_j) max(|w_j| - K η_t λ, 0)``. t counts all rows from 1.
+    ``w -= η_t g`` with ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m). Then, if t is a
+    multiple of K, every w_j with ``|w_j| <= θ`` becomes ``sgn(w_j) max(|w_j| - K η_t λ, 0)``. t counts all
+    rows from 1.
 
     Parameters
     ----------
@@ -151,8 +152,8 @@ class TruncatedGradient(LazyLearner):
 class FOBOS(LazyLearner):
     """FOBOS (forward-backward splitting) with an L1 norm: a gradient step, then soft thresholding.
 
-    ``w = soft(w - η_t g, η_t λ)`` on every row, with ``g = -y c(m) x`` and
-    ``soft(v, a) = sgn(v) max(|v| - a, 0)``.
+    ``w = soft(w - η_t g, η_t λ)`` on every row, with ``g = -y c(m) x`` (c(m) is minus the loss's slope at the
+    margin m) and ``soft(v, a) = sgn(v) max(|v| - a, 0)``.
 
     Parameters
     ----------

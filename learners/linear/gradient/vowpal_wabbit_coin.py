@@ -92,8 +92,9 @@ class VowpalWabbitCoin(LinearClassifier):
     With M_j the largest ``|x_j|`` so far, the row's own included, and D_j the largest slope,
     ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is 0. The score is ``w·x/N``, N being the
     mean of ``Σ_j (x_j/M_j)²`` over all rows including this one, with 10⁻⁶ added to the sum. On a row with
-    gradient ``g = -y c(m) x`` for every j with ``g_j != 0``: if ``|c| > D_j``, ``D_j = max(|c|, β)``; with
-    w_j computed again, ``θ_j -= g_j``, ``G_j += |g_j|``, ``B_j -= g_j w_j``.
+    gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), for every j with
+    ``g_j != 0``: if ``|c| > D_j``, ``D_j = max(|c|, β)``; with w_j computed again, ``θ_j -= g_j``,
+    ``G_j += |g_j|``, ``B_j -= g_j w_j``.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ def new_full_covariance(n_features, scale=1.0, n_classes=1):
     sigma = new_state(n_rows * width, place=1).reshape(n_rows, width)
     np.fill_diagonal(sigma[:n, :n], scale)
     sigma[-1, [_FEATURES, _CLASSES]] = n_features, n_classes
-    # A product with Σ appends an entry for each stored update to the list of non-zeros.
+    # A product Σx lists the non-zeros of x, and after them one entry for each stored update of Σ.
     width += MOST_TERMS
     return sigma, new_state(4 * width, place=2).reshape(4, width)
 

@@ -194,7 +194,7 @@ def has_entries(x):
 
 @register_jitable
 def has_gradient(c, m, x):
-    """Return whether a row of slope c has a gradient; a row of zeros has none, and its margin is 0."""
+    """Return whether a row x of margin m has a gradient: the loss has a slope c there, and x an entry."""
     return is_step(c) and (m != 0.0 or has_entries(x))
 
 

@@ -98,7 +98,7 @@ def _rounded(values: NDArray[np.float64]) -> list[Any]:
 
 
 def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
-    """Return the complete means of a metric, noise by data sets by algorithms."""
+    """Return a metric's means by noise, data set and algorithm; None if a repetition is missing."""
     tables = []
     for noise in view.design.noise:
         scores = view.averages.scores(metric, noise, view.design)

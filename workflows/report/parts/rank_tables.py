@@ -168,7 +168,7 @@ def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> Table
 def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
     """Return Friedman and Iman–Davenport tests and Nemenyi's critical differences; None without any test.
 
-    The table has one row per tested comparison. Here the comparisons may be of several metrics.
+    The table has one row per tested comparison; the comparisons may be of several metrics.
     """
     rows, data = [], []
     for c in comparisons:

@@ -158,7 +158,7 @@ def latest_errors(view: StudyView) -> Section | None:
 
 
 def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
-    """Yield the requested quantities over the latest examples, each with the stem of its file and a text."""
+    """Yield the requested quantities over a moving window, each with its file's stem and its caption."""
     for key, kind, comma in (("window", "Windowed", " "), ("fading", "Fading", ", ")):
         size = view.results.study.get(key)
         if not size:

@@ -182,7 +182,7 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
 
 
 def _scores(learnt: TrainedCell, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the decision function on a grid of the training rows' type (others would be compiled anew)."""
+    """Return the decision function on a grid; its rows have the training rows' type, which is compiled."""
     across, up = np.meshgrid(x, y)
     X: Any = learnt.inputs.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)
