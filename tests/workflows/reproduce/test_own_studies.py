@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -66,22 +67,21 @@ def test_more_than_half_is_beyond_chance() -> None:
 def test_verdicts_on_drift_agree_with_the_stored_figure() -> None:
     """Check means only: the figure has no paired intervals, which a verdict needs too."""
     found = numbers("noise-and-drift", "plane").pivot(index="panel", columns="series")
-    firm, quick = ["AROW", "SCW-I", "NHERD"], ["CW", "SOP"]
-    clear = {
-        "drift-1": found["x"][firm].max(axis=1) < found["x"][quick].min(axis=1),
-        "drift-2": found["y"][quick].max(axis=1) < found["y"][firm].min(axis=1),
-        "drift-3": found["x"]["NAROW"] < found["x"][quick].min(axis=1),
-        "drift-4": found["y"]["NAROW"] < found["y"][["AROW", "NHERD"]].min(axis=1),
-    }
+    firm = ["AROW", "SCW-I", "NHERD"]
+    clear = {f"drift-{i}": [] for i in (1, 2, 3)}
+    for quick in (["CW", "SOP"], ["CW stdev", "SOP"]):
+        clear["drift-1"] += [*(found["x"][firm].max(axis=1) < found["x"][quick].min(axis=1))]
+        clear["drift-2"] += [*(found["y"][quick].max(axis=1) < found["y"][firm].min(axis=1))]
+        clear["drift-3"] += [*(found["x"]["NAROW"] < found["x"][quick].min(axis=1))]
+    clear["drift-4"] = [*(found["y"]["NAROW"] < found["y"][["AROW", "NHERD"]].min(axis=1))]
     said = verdicts("noise-and-drift")
     for name, cases in clear.items():
         met, asked = said[name]
-        assert asked == 3
-        assert met <= cases.sum()
-    second = [*firm, *quick, "NAROW"]
+        assert asked == len(cases)
+        assert met <= sum(cases)
     falls = 0
-    for stream in found.index:
-        x, y = (found[column].loc[stream, second].to_numpy() for column in "xy")
+    for stream, cw in itertools.product(found.index, ("CW", "CW stdev")):
+        x, y = (found[column].loc[stream, [*firm, cw, "SOP", "NAROW"]].to_numpy() for column in "xy")
         exact = stats.permutation_test(
             (x,),
             lambda order, y=y: stats.spearmanr(order, y).statistic,
@@ -89,7 +89,7 @@ def test_verdicts_on_drift_agree_with_the_stored_figure() -> None:
             n_resamples=np.inf,
         )
         falls += exact.statistic < 0 and exact.pvalue <= 0.05
-    assert said["drift-5"] == (falls, 3)
+    assert said["drift-5"] == (falls, 6)
 
 
 def test_verdicts_on_tuning_agree_with_the_stored_tables() -> None:

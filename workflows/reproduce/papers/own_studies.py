@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from typing import cast
 
 import numpy as np
@@ -136,7 +136,9 @@ def _leads_figure(evidence: Evidence) -> list[Block]:
 # --- noise and drift
 
 _SECOND_ORDER = ("AROW", "CW", "SCW-I", "NHERD", "NAROW", "SOP")
-_LEARNERS = ("Perceptron", "PA-I", "OGD", *_SECOND_ORDER)
+# The labels of CW's two published forms, with the variance and with the standard deviation.
+_CW_FORMS = ("CW", "CW stdev")
+_LEARNERS = ("Perceptron", "PA-I", "OGD", *_SECOND_ORDER, _CW_FORMS[1])
 # The steady stream of each generator, and the changing one with the number of examples before its first
 # change. The hyperplane moves all the time.
 _STREAMS = {
@@ -173,25 +175,35 @@ def _drift_errors(study: StudyEvidence) -> dict[str, pd.DataFrame]:
     return found
 
 
+def _readings(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the learners for each form of CW, if CW is one of them."""
+    if "CW" not in names:
+        return {"": tuple(names)}
+    return {f" ({form})": tuple(form if name == "CW" else name for name in names) for form in _CW_FORMS}
+
+
 @measure
 def _mean_errors(evidence: Evidence, column: str, names: Sequence[str]) -> Rows:
     """Return mean errors over repetitions: a row per stream, a column per learner."""
+    every = dict.fromkeys(name for reading in _readings(names).values() for name in reading)
     found = _drift_errors(evidence["drift"])
     means = {stream: errors[column].groupby("algorithm").mean() for stream, errors in found.items()}
-    return {f"{stream}:": {who: each[who] for who in names} for stream, each in means.items()}
+    return {f"{stream}:": {who: each[who] for who in every} for stream, each in means.items()}
 
 
 @measure
 def _ahead(evidence: Evidence, column: str, first: Sequence[str], others: Sequence[str]) -> Rows:
-    """Return by stream the upper end of the 95% interval of an error's difference, the largest of all pairs.
+    """Return the upper end of the 95% interval of an error's difference, the largest of all pairs.
 
-    The differences are paired by repetition, first minus other; the intervals are Student's.
+    There is a row for each stream and form of CW. The differences are paired by repetition, first minus
+    other; the intervals are Student's.
     """
     found = {}
     for stream, errors in _drift_errors(evidence["drift"]).items():
-        own = {who: errors[column].xs(who) for who in (*first, *others)}
-        differences = (own[who] - own[other] for who in first for other in others)
-        found[stream] = {"": max(_upper(each) for each in differences)}
+        for reading, names in _readings((*first, *others)).items():
+            own = {who: errors[column].xs(who) for who in names}
+            pairs = product(names[: len(first)], names[len(first) :])
+            found[stream + reading] = {"": max(_upper(own[who] - own[other]) for who, other in pairs)}
     return found
 
 
@@ -200,7 +212,7 @@ def _upper(values: pd.Series[float]) -> float:
 
 
 def _clearly(column: str, first: Sequence[str], others: Sequence[str]) -> Question:
-    """Ask of each stream whether each of `first` has a smaller error than each other, beyond the interval."""
+    """Ask whether each of `first` has a smaller error than each other, beyond the interval."""
     return Question(
         _ahead(column, first, others),
         at_most(0.0, ""),
@@ -217,13 +229,16 @@ def _clearly(column: str, first: Sequence[str], others: Sequence[str]) -> Questi
 )
 def _apart(evidence: Evidence) -> Parts:
     for stream, errors in _drift_errors(evidence["drift"]).items():
-        both = errors.groupby("algorithm").mean().loc[list(_SECOND_ORDER)]
-        x, y = both[_UNDER_NOISE].rank().to_numpy(), both[_AFTER].rank().to_numpy()
-        found = float(stats.spearmanr(x, y).statistic)
-        # All orders of six learners.
-        chance = [stats.spearmanr(x, order).statistic for order in permutations(y)]
-        p = float(np.mean(np.abs(chance) >= abs(found) - 1e-12))
-        yield {stream: found < 0 and p <= 0.05}, f"{stream} {plain(found, 2)} (p = {p:.2f})"
+        means = errors.groupby("algorithm").mean()
+        for reading, names in _readings(_SECOND_ORDER).items():
+            both = means.loc[list(names)]
+            x, y = both[_UNDER_NOISE].rank().to_numpy(), both[_AFTER].rank().to_numpy()
+            found = float(stats.spearmanr(x, y).statistic)
+            # All orders of six learners.
+            chance = [stats.spearmanr(x, order).statistic for order in permutations(y)]
+            p = float(np.mean(np.abs(chance) >= abs(found) - 1e-12))
+            case = stream + reading
+            yield {case: found < 0 and p <= 0.05}, f"{case} {plain(found, 2)} (p = {p:.2f})"
 
 
 _FIRM, _QUICK = ("AROW", "SCW-I", "NHERD"), ("CW", "SOP")

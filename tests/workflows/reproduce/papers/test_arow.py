@@ -47,6 +47,8 @@ _STREAM = {
     "SOP diagonal": (0.36, 0.16),
     "CW full": (0.25, 0.20),
     "CW diagonal": (0.20, 0.18),
+    "CW stdev full": (0.26, 0.21),
+    "CW stdev diagonal": (0.21, 0.19),
     "AROW full": (0.05, 0.02),
     "AROW diagonal": (0.10, 0.03),
 }
