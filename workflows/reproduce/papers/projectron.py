@@ -371,8 +371,8 @@ def _memory(evidence: Evidence) -> list[Block]:
     body = [[eta, who, *(number(size, 1) for size in sizes[label])] for eta, who, label in learners]
     note = (
         "The model at the end: support vectors, coefficients and matrices. The Projectrons keep half of a "
-        "symmetric matrix, the Forgetron and the DistillCache learners a whole one, the others none. The rules "
-        "of the Forgetron and the DistillCache learners do not need theirs: it caches kernel values."
+        "symmetric matrix. The Forgetron and the DistillCache learners keep a whole one, a cache of kernel "
+        "values that their rules do not need; the others keep none."
     )
     title = "Model size in kilobytes at equal support sizes"
     return [table_of("memory", title, ["η", "", *sizes.index], body, labels=2, note=note)]
