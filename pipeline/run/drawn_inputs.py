@@ -1,4 +1,4 @@
-"""Inputs of a cell that draws its rows while it learns them: its memory does not grow with the stream."""
+"""Inputs of a cell whose rows a generator draws while the learner runs: memory does not grow with them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..study.cell import CellSpec
 from .shared_inputs import SharedInputs
 from .splits import BLOCK_ROWS, Codes, Fold
 
-# Cells share the rows of streams up to this length, which are drawn once per repetition.
+# A stream of at most this many rows is drawn once per repetition and stored, so that cells share its rows.
 _SHARED_ROWS = 1 << 18
 
 
@@ -60,7 +60,7 @@ class _Chunks:
 
 
 class _Labels:
-    """Labels by row number, which are drawn when a slice is read."""
+    """The labels of the rows `numbers`, drawn when a slice of them is read."""
 
     def __init__(self, chunks: _Chunks, numbers: range) -> None:
         self.chunks, self.numbers = chunks, numbers
@@ -75,7 +75,7 @@ class _Labels:
 
 @dataclass(frozen=True, eq=False)
 class _DrawnFold(Fold):
-    """Rows in the order in which they are drawn; X is the first chunk."""
+    """A fold whose rows are drawn when they are read, in row order; X is the first chunk only."""
 
     # `rows` is a range and `codes` are `_Labels`: neither grows with the number of rows.
     codes: Any
@@ -106,10 +106,11 @@ def _rows_of_chunk(rows: Any, start: int, first: int, last: int) -> Any:
 
 
 def drawn_inputs(spec: CellSpec) -> SharedInputs | None:
-    """Return inputs for one cell of a learner of this package, or None if all rows must be stored.
+    """Return inputs whose rows are drawn while the cell reads them, or None if all rows must be stored.
 
-    They must be if rows are shuffled, labels have noise, or metrics or a test need them all. Rows of a short
-    stream are stored too, so that several cells read them.
+    The cell's learner must be one of this package. All rows must be stored if they are shuffled, if labels
+    have noise, or if metrics or a test need all of them. Short streams are stored too, so that cells share
+    their rows.
     """
     needed = spec.course.order != "given" or spec.noise.rate or spec.kept or spec.features
     needed = needed or spec.protocol != "prequential" or (spec.stage == "tune" and spec.judge == "validation")

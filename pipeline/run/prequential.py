@@ -48,7 +48,7 @@ from .recorder import Recorder, Tallies, declared
 from .shared_inputs import SharedInputs, matrix_bytes
 from .splits import Codes, Floats, Fold, Rows
 
-# Attributes in which other packages' learners may count, by column of the store.
+# Names of the attributes in which learners of other packages may keep a count, by the count's column.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
 
 # Free memory is not checked for smaller models: the check takes longer than many cells.
@@ -65,7 +65,7 @@ def stream_learner(learner: Any, batch: int = 1) -> StreamLearner:
 
 
 def is_own(learner: Any) -> bool:
-    """Return whether a learner's class is defined in this package, not merely derived from it elsewhere."""
+    """Return whether a learner's class is defined in this package; a subclass defined elsewhere is not."""
     module = type(learner).__module__
     return isinstance(learner, OnlineClassifier) and module.startswith(f"{learners.__name__}.")
 
@@ -76,7 +76,7 @@ def has_log_odds(learner: Any) -> bool:
 
 
 def check_room(learner: StreamLearner, part: Fold, n_classes: int, n_models: int = 1) -> None:
-    """Raise InputError if models of a learner with a method `state_bytes` exceed the free memory."""
+    """Raise InputError if `n_models` models exceed the free memory; needs the learner's `state_bytes`."""
     state_bytes = getattr(learner, "state_bytes", None)
     if state_bytes is None:
         return
@@ -88,7 +88,7 @@ def check_room(learner: StreamLearner, part: Fold, n_classes: int, n_models: int
     free = psutil.virtual_memory().available
     if needed > free:
         raise InputError(
-            f"its model of {n_features:,} features and {n_classes} classes takes {needed / 1e9:.1f} GB, but "
+            f"the model of {n_features:,} features and {n_classes} classes takes {needed / 1e9:.1f} GB, but "
             f"{free / 1e9:.1f} GB are free: use fewer features (n_features, hash_bits) or a larger machine"
         )
 
@@ -140,7 +140,7 @@ def predictions(learner: Any, part: Fold) -> Iterator[tuple[int, int, NDArray[An
 
 
 def batch_counters(learner: Any) -> dict[str, int]:
-    """Return the counts of a fitted batch baseline by column of the store, with its support vectors."""
+    """Return the counts of a fitted batch baseline, including support vectors, by column of the store."""
     counters: dict[str, int] = learner.counters() if hasattr(learner, "counters") else {}
     support = getattr(learner, "support_vectors_", None)
     if support is None:
@@ -192,21 +192,22 @@ def endless(seconds: float | None = None) -> None:
     """Accept any duration: the `Patience` of a cell that is run without timeout."""
 
 
-# Each half has enough rows for the points of a grid to be learnt together.
+# Shape of the synthetic rows for compilation. They are learned in two halves, each long enough to compile the
+# loop that learns the points of a grid together.
 _ROWS, _FEATURES = 64, 8
 
 # Longest compilation of a learner on a busy machine.
 _LONGEST_SECONDS = 300.0
 
 _compiled: set[Hashable] = set()
-# The lock of the thread that compiles: other threads wait for it before their own clocks start.
+# The lock of the thread that compiles: other threads wait for it before the clocks of their cells start.
 _compiling = threading.Lock()
 
 
 def compile_loops(learners: Sequence[Any], key: tuple[str, Params], part: Fold, classes: Codes) -> None:
     """Compile learners' loops by training copies on synthetic rows, once per process and kind of rows.
 
-    `learners` are one learner, or the points of a grid that are learnt in one reading. Learners of other
+    `learners` is one learner, or the learners of the grid points of one reading. Learners of other
     packages are skipped, because their classes may count the rows that they get. `key` is the learner's name
     and parameters; `part` has the type of the rows to come.
     """
@@ -313,7 +314,7 @@ class DelayedLearner:
 
 
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
-# millisecond per row, rarely enough for one that takes a microsecond.
+# millisecond per row, rarely enough for one that takes a microsecond. It is also read after the first rows.
 _LIMITED_ROWS = 64
 _FIRST_LOOKS = (1, 2, 4, 8, 16, 32)
 _NOWHERE = np.empty(0, np.int64)
@@ -362,7 +363,7 @@ def stream_through(
 
 
 def recorded(recorder: Recorder, counters: Mapping[str, int], seconds: float) -> CellResult:
-    """Return what a stream's recorder has, given the learner's counters and the seconds of learning."""
+    """Return the results of a recorded stream, given the learner's counters and the seconds of learning."""
     row: dict[str, Any] = {
         "counted_from": recorder.counted_from or None,
         "fit_seconds": seconds - recorder.seconds_before(),
@@ -396,7 +397,7 @@ def _first_pass(
             with watch:
                 passage = (late or learner).learn_along(rows(first, seen), noisy[first:seen], noted - first)
             if longest is not None:
-                # Recording is not part of the learner's step.
+                # The call has returned, so the limit on its duration no longer applies.
                 begins()
             recorder.add(passage, noted - first, before)
             over = watch.over and seen < n

@@ -42,7 +42,8 @@ def are_read_together(spec: CellSpec, execution: Execution) -> bool:
     if alone or {"query", "reset"} & dict(spec.params).keys():
         return False
     learner = resolve_learner(spec.learner)
-    # A pass that a learner itself has to end is not the last one for all points.
+    # `end_of_pass(last)` must be the base class's, which does nothing: a pass may be the last of some points
+    # only.
     shared = learner.linear or (learner.built_in and getattr(learner.factory, "only_adds", False))
     return shared and getattr(learner.factory, "end_of_pass", None) is OnlineClassifier.end_of_pass
 
@@ -83,7 +84,7 @@ def _read(cells: Reading, begins: Patience) -> list[CellResult]:
     classes = np.arange(len(inputs.stream.classes), dtype=np.int32)
     compile_loops(learners, (spec.learner, spec.params), inputs.train, classes)
     begins()
-    # Each model is in memory twice: alone, and next to the others.
+    # Each model is in memory twice: in its learner, and next to the other models in the reading's arrays.
     check_room(learners[0], inputs.train, len(classes), 2 * len(learners))
     for each in learners:
         begin(each, classes, inputs.train)

@@ -30,7 +30,7 @@ _WINDOW_ERRORS: dict[str, str] = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mista
 MISTAKES = ("mistakes", "mistakes_clean", "ties")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 _UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
-# Counts that add up along the stream: if counting begins later, the value at that point is subtracted.
+# Counts that add up along the stream. If the first rows do not count, the value after them is subtracted.
 _SUMS = frozenset(name for name, count in COUNTS.items() if not count.state)
 
 
@@ -99,7 +99,7 @@ class Recorder:
         self.seen += n
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
-        """Add the last point of the curve at a row that is no checkpoint."""
+        """End the curve with a point after the rows so far, which is not at a checkpoint."""
         self.shown = np.append(self.shown[self.shown < self.seen], self.seen)
         if self._stretches and self.seen in self._stretches[-1]["t"]:
             return
@@ -141,7 +141,7 @@ class Recorder:
         return columns
 
     def _since(self, columns: dict[str, Column]) -> dict[str, Column]:
-        """Return the columns at the curve's points; t, sums and seconds are 0 where counting begins."""
+        """Return the columns at the curve's points, with t, sums and seconds since counting began."""
         noted = np.asarray(columns["t"])
         if self._window is not None:
             columns = columns | window_measures(columns, noted, self._window, self.counted_from)
@@ -177,13 +177,14 @@ class Recorder:
 
 
 class Tallies:
-    """Add up losses and counts by class; store all scores, which areas under the ROC curve sort at the end.
+    """Add up losses and counts by class; store all scores, which are sorted at the end for ROC curves.
 
     `given` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
     `kept` contains "classes", "scores" or both. Only scores that are log odds (`log_odds`) have a log loss.
-    `references` must be new and have the same labels. The first `first` rows do not count, but the references
-    see their labels. With a window, curves get areas of the latest rows; other windowed values are
-    differences of columns. With a fading factor, curves also get all measures with it.
+    `references` are new baseline classifiers for the same labels. The first `first` rows do not count, but
+    the references learn their labels. With a window, curves get areas under the ROC curve of the latest rows;
+    `window_measures` computes the other windowed values. With a fading factor, curves also get the fading
+    variant of every measure.
     """
 
     def __init__(
@@ -276,7 +277,7 @@ class Tallies:
         return found
 
     def latest_areas(self, stops: Rows) -> dict[str, Floats]:
-        """Return areas and average precisions of the latest rows up to each stop, by column of the curves."""
+        """Return windowed and fading areas and average precisions at each stop, by column of the curves."""
         latest: dict[str, Floats] = {}
         if self._window is not None:
             latest["window"] = np.ones(self._window)
@@ -316,7 +317,7 @@ class Tallies:
         return row
 
     def latest(self) -> dict[str, Any]:
-        """Return the values of the curve after all rows so far, by column, except areas under ROC curves."""
+        """Return the curve's values after all rows so far, by column, without areas under the ROC curve."""
         return self.counts() | (self._faded.latest() if self._faded is not None else {})
 
     def totals(self) -> dict[str, Any]:
@@ -435,7 +436,7 @@ def _shares(sums: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 class FadingCounts:
-    """Compute the fading sums that metrics need: each row weighs `factor`, in (0, 1), times the next row."""
+    """Compute the fading sums that metrics need: a row's weight is `factor` times that of the next row."""
 
     def __init__(self, factor: float) -> None:
         self._sums = FadingSums(factor)
@@ -451,9 +452,9 @@ class FadingCounts:
         """Add rows; return the fading sums and mean losses after `stops` of them, by column of the curves.
 
         `scores` has shape (n,) or (n, K); `labels` are the given and the clean ones, shape (n,); `stops` are
-        numbers of these rows, ascending, at most n. `counted` are the counts by class and the baselines;
-        `losses` are the sums of losses and whether scores are log odds. Both describe the rows before these
-        and are not changed.
+        numbers of these rows, ascending, at most n. `counted` has the counts by class and the baselines,
+        `losses` the sums of losses and whether scores are log odds. The counts and sums in them are those of
+        all rows before `scores`; they are not changed.
         """
         parts: list[dict[str, Floats]] = []
         table = None if counted is None else counted[0].copy()

@@ -22,9 +22,9 @@ _COUNTS = ("mistakes", "updates", "support_vectors")
 
 
 def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
-    """Train the model of a row of the cells table again; raise InputError if the outcome differs."""
+    """Train the model of a row of the cells table again; raise InputError if its counts are not the row's."""
     cell = planned_cell(study, row)
-    # No test curve, which only takes time, and no limit, which could stop the learner earlier than before.
+    # No test curve, which only takes time, and no time limit, which could stop the learner too early.
     cell = Cell(replace(cell.spec, test_curve=False), replace(cell.execution, time_limit=None))
     trained = learn_cell(cell)
     for name in _COUNTS:
@@ -44,7 +44,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
     if entry is None or not is_known(entry.name):
         raise InputError(f"learner {row['learner']!r} is unknown: your own ones need --plugin FILE")
     noise = noise_of(row["noise"])
-    # The row has the winning parameters. With `tuned_as` they won the other algorithm's grid.
+    # The row has the parameters that won a grid: the algorithm's own, or that of the algorithm in `tuned_as`.
     won = (row["dataset"], entry.tuned_as or row["algorithm"], noise), study.tuning_seed(int(row["seed"]))
     params = json.loads(row["params"])
     supports = {
@@ -59,14 +59,15 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         part = study.model_copy(
             update={
                 "datasets": [dataset],
-                # All other algorithms stay: the cell depends on them, for example on whether one has a grid.
+                # The study's other algorithms stay, because the cell depends on them: for example, a grid of
+                # any of them sets aside a part of the stream for tuning.
                 "algorithms": [each for each in study.algorithms if is_known(each.name)],
                 "noise": [noise],
                 "seeds": [row["seed"]],
             }
         )
         try:
-            # The folder to which the data set's path was relative.
+            # The folder that the data set's relative path started from when the cell ran.
             path = dataset.path
             base = None if path is None else Path(row["source"].removesuffix(str(Path(path))))
             plan = make_plan(part, base=base)

@@ -116,10 +116,10 @@ def shares_by_class(touched: NDArray[np.bool_], codes: Codes, n_classes: int) ->
 
 
 def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tuple[Fold, Fold | None]:
-    """Return copies of a cell's rows, each training row standardised by itself and the rows before it.
+    """Return copies of a cell's rows, each training row standardized by itself and the rows before it.
 
-    The test rows are standardised by the final statistics of the training rows. The rows get the ``bias`` and
-    ``dtype`` of `task`. Raises InputError if values are too large to be standardised.
+    The test rows are standardized by the final statistics of the training rows. The rows get the ``bias`` and
+    ``dtype`` of `task`. Raises InputError if values are too large to be standardized.
     """
     scale = RunningScale(part.n_features)
 
@@ -140,14 +140,15 @@ def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tup
     return Fold(X, np.arange(len(X)), part.codes, None, part.block_rows()), test
 
 
-# Cells run seed by seed, and task by task within a seed: shared inputs are used again at once, then with the
-# next seed. This size holds about twenty small tasks, or one or two that are just small enough to be copied.
-# With more tasks each seed opens the files again, which takes some milliseconds per task.
+# Most bytes of cached inputs in a process. Cells run seed by seed, and task by task within a seed: shared
+# inputs are used again at once, then with the next seed. About twenty small tasks fit, or one or two that are
+# just small enough to be copied. With more tasks each seed opens the files again: milliseconds per task.
 _SHARED_BYTES = 1 << 28
-# Part of `_SHARED_BYTES` is for a task's row orders and labels: for this many pairs of repetition and noise
-# level, up to a limit. Over a million rows exceed it: each cell makes its own, but takes much longer anyway.
+# Row orders and labels of a task are cached for this many pairs of repetition and noise level, in at most
+# this many of the `_SHARED_BYTES`. Those of over a million rows do not fit: then each cell makes its own,
+# which takes a small part of the cell's time.
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
-# Repetitions of a small task whose features are cached, and their total bytes.
+# Fitted features are cached for this many repetitions of a small task, in at most this many bytes.
 _REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
 # Bytes for the cached margins of a task's rows, on which some noise depends: eight per row and repetition.
 _MARGINS_BYTES = 1 << 24
@@ -245,7 +246,8 @@ class _Source:
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
-        # Row numbers in the whole stream, to look up the data set's own classes if noise has level 'class'.
+        # Row numbers in the whole stream: noise of level 'class' looks up the rows' classes before the task
+        # grouped them.
         rows, part = part.rows, copy.fold(part, 0)
         if test is not None:
             test = copy.fold(test, 1 if test.X is stream.X_test else 0)
@@ -314,14 +316,14 @@ class _Source:
     def _sorted_margins(self, X: Any, rows: Rows, codes: Codes, level: str) -> Floats:
         return reference_margins(take_rows(X, rows), codes)
 
-    # All noise levels of a repetition learn from the same rows.
+    # Cached by the row numbers, because all noise levels of a repetition learn from the same rows.
     @cachedmethod(
         attrgetter("features"),
         lambda _, task, rows: sha256(rows).digest(),
         condition=attrgetter("fitting"),
     )
     def fitted(self, task: data.TaskRef, rows: Rows) -> Any:
-        """Return the compact copy's features, changed by the task's options with statistics of `rows`."""
+        """Return the copy's matrix with features transformed as the task asks, by statistics of `rows`."""
         return data.fitted(task, self.copy.parts[0][1], rows)
 
 

@@ -25,8 +25,8 @@ Floats: TypeAlias = NDArray[np.float64]
 # Rows that must be copied for a learner are gathered into blocks of about this many bytes, so that a block
 # stays in the core's own cache until it is learned.
 BLOCK_BYTES = 1 << 18
-# Rows that are not copied are handed over this many at a time. Their scores, one per class and row, then take
-# little memory, even if the stream is larger than memory.
+# Rows that are not copied are passed to the learner this many at a time. Their scores, one per class and row,
+# then take little memory, even if the stream is larger than memory.
 BLOCK_ROWS = 1 << 16
 
 
@@ -119,9 +119,9 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> Rows:
 
 
 def chosen_rows(spec: CellSpec, stream: data.Stream) -> Rows | None:
-    """Return the row numbers from which a cell's parts are cut, ascending; None for all rows.
+    """Return the row numbers that are split into training and test part, ascending; None for all rows.
 
-    All repetitions share the same choice, so that their folds are folds of one set.
+    All repetitions choose the same rows, so that the folds of crossval are folds of one set.
     """
     n = len(stream.y)
     if spec.max_examples is None or spec.max_examples >= n:
@@ -173,12 +173,12 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     return Fold(stream.X, rows, stream.y[train]), test
 
 
-# Rows of a block and blocks of a window. Results with this order depend on both.
+# Order 'blocks': number of rows per block, and number of blocks per window. Results depend on both.
 _BLOCK, _WINDOW = 4096, 64
 
 
 def in_blocks(rows: Rows, rng: np.random.RandomState) -> Rows:
-    """Return rows in random order so that a window of 262,144 of them lies in 64 places of the file.
+    """Return rows in random order so that each window of 262,144 rows is read from 64 places of the file.
 
     Blocks of rows come in random order, and rows are shuffled within each window of blocks.
     """
@@ -229,7 +229,7 @@ def _seeded_split(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
 
 
 def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
-    """Return training and test rows of the fold with the repetition's number; all share one partition."""
+    """Return training and test rows of fold number `spec.seed`; all repetitions share one partition."""
     counts = np.bincount(stream.y[rows], minlength=len(stream.classes))
     if counts.min() < spec.folds:
         rarest = int(counts.argmin())
@@ -239,8 +239,8 @@ def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
             f"{len(rows):,} rows, too few for {spec.folds} folds, some of which would lack the class; "
             f"{remedy}leave the class out"
         )
-    # The reserved seed has its own partition. A repetition that tunes its grids itself does so inside its own
-    # training part.
+    # The seed reserved for tuning has its own partition; grids are tuned on its fold 0. With `tune_each` a
+    # repetition tunes its grids inside its training part instead.
     tuning = spec.seed == TUNING_SEED
     shuffled = rows[_permutation(spec, spec.seed if tuning else 0, len(rows))]
     # Deal out the rows class by class, so that every fold has its share of each class.

@@ -53,7 +53,8 @@ from .shared_inputs import SharedInputs, inputs_of
 from .splits import Codes, Fold
 
 _NOWHERE = np.empty(0, np.int64)
-# Columns along the stream for clean labels, the only labels of a test part, mapped to columns of the test.
+# Columns of the test, by the column that has the same measure along the stream for clean labels. A test part
+# has clean labels only.
 _BY_CLASS = dict(zip(("predicted", "right_clean", "occurred_clean"), TEST_BY_CLASS, strict=True))
 _SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES, strict=True))
 
@@ -113,7 +114,7 @@ def _columns(tallies: Tallies) -> dict[str, Any]:
 
 
 class RegretWarning(UserWarning):
-    """Report that a cell has no regret: the best weights in hindsight were not found, or do not exist."""
+    """A cell's regret is missing: the best weights in hindsight were not found, or do not exist."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
 
     With `all_features` the learner numbers features as the data do, so that the caller can inspect it or
     predict with it. Otherwise absent features may be left out, which changes no count. `begins` is called
-    when the data are loaded and the code is compiled: the cell's own time starts then.
+    when the data are loaded and the code is compiled: the cell's timeout counts from then on.
     """
     limit_blas()
     spec = cell.spec
@@ -214,14 +215,14 @@ def about_inputs(spec: CellSpec, inputs: SharedInputs, counted: int) -> dict[str
 
 
 def _counted_part(inputs: SharedInputs, counted: int) -> Fold:
-    # Counts of the whole training part are cached for all cells that share it.
+    # The class counts of the whole training part are cached: all cells that share it use them.
     first = inputs.counted_from
     whole = counted == len(inputs.train.rows)
     return inputs.train if whole else inputs.train.part(first, first + counted)
 
 
 def _scaling(spec: CellSpec) -> str | None:
-    """Return the value of column ``scaling``: the rows from which statistics of features are computed."""
+    """Return column ``scaling``, the rows from which statistics of features are computed; None if unused."""
     if spec.features:
         return "so far" if spec.features == "standardised along the stream" else "learnt"
     return "all" if data.feature_fit(spec.dataset) else None
@@ -265,12 +266,12 @@ def _length_of_weights(learner: Any) -> float:
     # Scaled first, because squares overflow float64 sooner than weights do.
     length = largest * float(np.linalg.norm(w / largest)) if 0.0 < largest < math.inf else largest
     if not math.isfinite(length):
-        raise HindsightError("its weights are NaN or infinite")
+        raise HindsightError("the learner's weights are NaN or infinite")
     return length
 
 
 def _own_learners(paths: tuple[str, ...]) -> dict[str, type]:
-    """Return the learners of these plug-in files, by name; other plug-ins of this process do not matter."""
+    """Return the learners of these plug-in files by name, without those of other plug-ins in this process."""
     return {name: learner for path in paths for name, learner in _learners_in(path, _state(path)).items()}
 
 
