@@ -20,7 +20,7 @@ class Measure:
     # The count is divided by the number of examples, or by a unit such as 1,000 for kilobytes.
     per_example: bool = False
     unit: float = 1.0
-    # Whether it is a share, shown as a percentage; and its digits after the point.
+    # Whether the number is a share, shown as a percentage; and its digits after the point.
     percent: bool = False
     decimals: int = 1
 
@@ -46,8 +46,8 @@ class Count:
     name: str
     # Name on axes.
     label: str
-    # The attribute of another package's learner that contains it; None if the pipeline counts it from the
-    # scores.
+    # The attribute that contains the count in a learner from another package; None if the pipeline computes
+    # it from the scores.
     attribute: str | None = None
     # Numbers derived from the count, by which algorithms may be compared.
     measures: tuple[Measure, ...] = ()
@@ -78,7 +78,7 @@ COUNTS: Mapping[str, Count] = {
                 Measure("mistakes_clean", "online mistakes against the clean labels"),
             ),
         ),
-        # Exact ties of scores: a class is predicted, yet they are mistakes, as in the learners' papers.
+        # An exact tie of scores is a mistake, as in the learners' papers, although a class is predicted.
         Count("ties", "exact ties (clean labels)"),
         Count(
             "updates",
@@ -100,7 +100,7 @@ COUNTS: Mapping[str, Count] = {
             (Measure("evaluation_rate", "kernel evaluations per example", True),),
             Trace(
                 "Kernel evaluations along the stream",
-                "Those of learning, counted as each learner's documentation says; both axes are logarithmic.",
+                "Evaluations while learning, counted as each learner documents; both axes are logarithmic.",
                 log=True,
             ),
         ),
@@ -117,7 +117,7 @@ COUNTS: Mapping[str, Count] = {
             (Measure("nonzeros", "non-zero weights", decimals=0),),
             Trace(
                 "Non-zero weights along the stream",
-                "Of the learners that make weights exactly 0; both axes are logarithmic.",
+                "Only learners that set weights to exactly 0; both axes are logarithmic.",
                 log=True,
             ),
             state=True,
@@ -128,7 +128,7 @@ COUNTS: Mapping[str, Count] = {
             "complexity_",
             trace=Trace(
                 "Complexity in use along the stream",
-                "Mean level of the model that predicts, over seeds; switches are where it rises.",
+                "Complexity of the model that predicts, mean over seeds; it rises where a learner switches.",
                 steps=True,
             ),
             state=True,
@@ -143,6 +143,6 @@ COUNTS: Mapping[str, Count] = {
     )
 }
 
-# Columns of curves: error rates over the latest examples and with a fading factor, by given and by clean
-# labels.
+# Columns of curves: error rates over a window of the latest examples and with a fading factor, each against
+# the given and against the clean labels.
 LATEST_ERRORS = ("window_error", "window_error_clean", "fading_error", "fading_error_clean")

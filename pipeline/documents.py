@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-# The checksum's key, the last of a document.
+# Key of the checksum, which is the last entry of a document.
 _KEY = "crc32"
 
 

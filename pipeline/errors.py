@@ -1,4 +1,4 @@
-"""Define the error that a user's input causes, and the hint with the nearest name."""
+"""Define the error for wrong input from the user, and the hint that suggests the nearest known name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 # About one screen of text.
 LONGEST = 2000
-# Names that a hint lists at most.
+# A hint lists at most this many names.
 _MOST_NAMES = 10
 
 

@@ -1,4 +1,4 @@
-"""Find the weights of least loss on a learner's stream, among those whose norm is at most the learner's."""
+"""Find the best weights in hindsight: of least loss on a stream, with at most the learner's final norm."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
 
 
 def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple[Any, float]:
-    """Return each row times `radius` and label, without all-zero features; and the largest norm of a row."""
+    """Return the rows times `radius` and their signs, without all-zero features; and their largest norm."""
     rows = sp.csr_array(X)
     rows = rows[:, np.unique(rows.indices[rows.data != 0.0])].astype(np.float64)
     size = float(np.abs(rows.data).max(initial=0.0))

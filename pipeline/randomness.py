@@ -1,8 +1,8 @@
-"""Create random streams that depend only on the study's root seed and on their purpose.
+"""Create random generators, each determined by the root seed, task, noise, seed and purpose.
 
-Every draw of the pipeline (sample, order, noise, split) comes from here. The algorithm is never part of the
-key, so that all algorithms of a (data set, noise, seed) see the same rows in the same order with the same
-flipped labels, and comparisons are paired.
+The pipeline draws samples, orders, noise and splits with them. The algorithm is never part of the key, so
+that all algorithms of a (data set, noise, seed) see the same rows in the same order with the same flipped
+labels, and comparisons are paired.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from typing import Final, Literal, TypeAlias
 from .counts import COUNTS
 
 Direction: TypeAlias = Literal["lower", "higher"]
-# Data that a cell stores for metrics: counts by class, losses and ranking scores, or the regret of its
-# learner.
+# Data that a cell stores so that metrics can be computed: counts by class, the regret of its learner, or
+# measures of the scores (losses, AUC, average precision).
 Kept: TypeAlias = Literal["classes", "regret", "scores"]
 Side: TypeAlias = Literal["clean", "given", "test"]
 
@@ -23,8 +23,8 @@ Side: TypeAlias = Literal["clean", "given", "test"]
 # the class was predicted and, for given and for clean labels, how often it occurred and how often it was
 # predicted correctly.
 BY_CLASS: Final = ("predicted", "right_given", "occurred_given", "right_clean", "occurred_clean")
-# Correct predictions of two references that ignore features: the most frequent class so far, and the previous
-# label.
+# Numbers of correct predictions of two references that ignore features: the most frequent class so far, and
+# the previous label.
 REFERENCES: Final = ("majority_given", "majority_clean", "before_given", "before_clean")
 #: The learners that are these references, with their labels in a study that sets `baselines`.
 BASELINES: Final[Mapping[str, str]] = {"MajorityClass": "majority class", "NoChange": "no change"}
@@ -34,11 +34,12 @@ AREAS: Final = ("auc_given", "auc_clean")
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
 # Columns of cells only: regret compares with the best weights for the whole stream.
 REGRETS: Final = ("regret_given", "regret_clean")
-# Columns of curves: all these measures over the latest examples, and with fading, if the study asks for it.
+# Columns of curves, if the study asks for them: these measures over a window of the latest examples, and with
+# a fading factor.
 OF_LATEST: Final = (*BY_CLASS, *REFERENCES, *LOSSES, *AREAS, *PRECISIONS)
 BY_WINDOW: Final[Mapping[str, str]] = {f"window_{name}": name for name in OF_LATEST}
 BY_FADING: Final[Mapping[str, str]] = {f"fading_{name}": name for name in OF_LATEST}
-# Columns of cells: the measures of the test part, which has one kind of labels.
+# Columns of cells: the measures on the test part, whose labels are always clean.
 TEST_BY_CLASS: Final = ("test_predicted", "test_right", "test_occurred")
 TEST_SCORES: Final = ("test_hinge_loss", "test_log_loss", "test_auc", "test_average_precision")
 
@@ -47,7 +48,7 @@ TEST_SCORES: Final = ("test_hinge_loss", "test_log_loss", "test_auc", "test_aver
 class Scoring:
     """Define a metric that a cell measures only if the study requests it, against one kind of labels."""
 
-    # The quantity; its name in prose, in lower case; and its definition for the report.
+    # The quantity's identifier; its name in prose, in lower case; and its definition for the report.
     measure: str
     label: str
     sentence: str
@@ -58,7 +59,7 @@ class Scoring:
     decimals: int = 1
     # What a cell must store for it.
     needs: Kept = "classes"
-    # Whether it is defined for tasks of two classes only.
+    # Whether the metric is defined for tasks of two classes only.
     two_classes: bool = False
     # Possible sides of the metric: along the stream against clean or given labels, and on the test part.
     sides: tuple[Side, ...] = ("clean", "given", "test")
@@ -101,21 +102,21 @@ _METRICS = (
     Scoring(
         "precision",
         "precision",
-        f"The share of correct predictions among rows predicted as {_POSITIVE}; 0 if there are "
-        "none, undefined without a row of that class.",
+        f"The share of correct predictions among rows predicted as {_POSITIVE}; 0 if no row was "
+        "predicted so, undefined if that class has no row.",
         two_classes=True,
     ),
     Scoring(
         "recall",
         "recall",
-        f"Of the rows of {_POSITIVE}, the share that were predicted as it.",
+        f"The share of correct predictions among rows of {_POSITIVE}.",
         two_classes=True,
     ),
     Scoring(
         "f1",
         "F1",
         f"The harmonic mean of precision and recall of {_POSITIVE}; 0 if none of its rows was "
-        "found, undefined without one.",
+        "found, undefined if it has no row.",
         two_classes=True,
     ),
     Scoring(
@@ -139,14 +140,14 @@ _METRICS = (
     _number(
         "kappa_m",
         "κ-M",
-        "κ-M: accuracy compared with that of the most frequent class so far; 1 is best, below 0 that "
-        "reference, which sees no features, is better.",
+        "κ-M: accuracy compared with always predicting the most frequent class so far; 1 is best, below 0 "
+        "this reference, which sees no features, is better.",
         sides=_STREAM,
     ),
     _number(
         "kappa_temporal",
         "κ-temporal",
-        "κ-temporal: accuracy compared with that of repeating the label before; 1 is best, below 0 that "
+        "κ-temporal: accuracy compared with always predicting the previous label; 1 is best, below 0 this "
         "reference, which sees no features, is better.",
         sides=_STREAM,
     ),
@@ -162,7 +163,7 @@ _METRICS = (
     _number(
         "average_precision",
         "average precision",
-        "Precision averaged over the recall that each further score adds, largest scores first.",
+        "The mean precision over thresholds at each score, largest first, weighted by the recall each adds.",
         needs="scores",
         two_classes=True,
     ),
@@ -218,7 +219,7 @@ def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
 
 
 def can_rank(name: str) -> bool:
-    """Return whether a metric can rank; regret cannot, because each learner has its own reference."""
+    """Return whether a metric can rank algorithms; regret cannot: its best weights differ by learner."""
     return name not in SCORINGS or SCORINGS[name].needs != "regret"
 
 

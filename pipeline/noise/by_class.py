@@ -23,10 +23,10 @@ _ESCAPED = re.compile(r"~([0-9a-f]+)~")
 class ClassNoise(Noise):
     """Label noise that depends on the label alone (class-conditional noise).
 
-    Either `rates`, sorted by name, maps classes to the probability that a label of theirs is replaced by any
-    other class; other classes keep their labels. Or row k of `matrix`, in the order of the classes, has the
-    probability of each label that a row of class k may get. `rate` is the mean over the rates, or over the
-    classes of the matrix, and is computed.
+    Either `rates`, sorted by name, gives the probability with which a label of a class is replaced by one of
+    the other classes, drawn uniformly; classes without a rate keep their labels. Or `matrix[k][j]` is the
+    probability that a row of class k gets label j, in the order of the classes. `rate` is computed: the mean
+    of the rates, or the mean over the classes of the probability that the matrix changes a label.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class ClassNoise(Noise):
 
     @property
     def amount(self) -> str:
-        """Return the first few rates; for a matrix each class's share of lost labels, or the mean of many."""
+        """Return the first rates as text; for a matrix the share of labels each class loses, or the mean."""
         if self.rates:
             some = [f"{name} {percent(rate)}" for name, rate in self.rates if rate] or ["0%"]
             more = f", … ({len(some)} classes)" if len(some) > _MOST_RATES else ""
@@ -104,7 +104,7 @@ class ClassNoise(Noise):
         return len(self.matrix) or None
 
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64]:
-        """Return the rate of each label's class."""
+        """Return for each label the rate of its class, shape (n,)."""
         given = dict(self.rates)
         return np.array([given.get(name, 0.0) for name in about.classes])[codes]
 
@@ -131,7 +131,7 @@ class ClassNoise(Noise):
 
 
 def table_of(fields: list[str]) -> dict[str, Any]:
-    """Return the table of a study file from a `ClassNoise.slug`, given its parts after the model's name."""
+    """Return the noise table of a study file, given the fields of a `ClassNoise.slug` after the model."""
     form, *given = fields
     table: dict[str, Any] = {}
     if given[-1] == "level=class":

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .uniform import Circumstances, Codes, Noise
 
-# Random values are rounded to these steps: far above the last digits, in which mathematical libraries differ,
-# and far below anything that matters. Rows are then the same on every machine.
+# Random values are rounded to multiples of 1 / _STEPS: much coarser than the last digits, in which libraries
+# differ, and too fine to matter. Rows are then the same on every machine.
 _STEPS = 1 << 20
 # Rows that get noise at a time, so that temporary arrays take little memory.
 _BLOCK = 1 << 12
@@ -49,7 +49,7 @@ class FeatureNoise(Noise):
         return codes.copy()
 
     def change_features(self, X: Any, rng: np.random.RandomState) -> NDArray[np.bool_]:
-        """Add noise to rows of a dense or CSR matrix in place; return which rows were changed, shape (n,)."""
+        """Add noise to rows in place, in CSR to stored values only; return the mask of changed rows (n,)."""
         changed = self.changed(X.shape[0], rng)
         spread = feature_spread(X)
         if isinstance(X, np.ndarray):
@@ -63,7 +63,7 @@ class FeatureNoise(Noise):
         return changed
 
     def changed(self, n: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
-        """Return which of n rows are changed."""
+        """Draw which of n rows are changed; return the mask, shape (n,)."""
         return rng.random_sample(n) < self.rate
 
     def added(self, spread: NDArray[np.float64], n: int, rng: np.random.RandomState) -> NDArray[np.float64]:

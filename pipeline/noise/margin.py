@@ -78,14 +78,14 @@ def margin_chances(margins: NDArray[np.float64], rate: float) -> NDArray[np.floa
     q = float(np.median(distance)) if len(distance) else 0.0
     if not q > 0.0:
         return np.full(len(distance), rate)
-    # Distances are limited, so that every value of `near` is above 0: `rest`, a divisor below, is their sum.
+    # Distances are limited, so that no value of `near` is 0, nor is `rest`, the divisor below.
     near = np.exp(-np.minimum(distance / q, _FARTHEST))
-    # Nearest rows first. `rest` are the sums from each row to the last, added in one order on every machine.
+    # Nearest rows first. `rest[i]` is the sum of ``falling[i:]``, added in the same order on every machine.
     falling = np.sort(near)[::-1]
     rest = np.cumsum(falling[::-1])[::-1]
     n = len(near)
-    # If the k nearest rows have probability 1, the others share the rest of the rate. k is the smallest
-    # number for which the others stay below 1.
+    # If the k nearest rows have probability 1, the other rows share the remaining sum rate·n - k in
+    # proportion to `near`. k is the smallest number for which none of these exceeds 1.
     shared = (rate * n - np.arange(n)) / rest
     k = int(np.argmax(shared * falling <= 1.0))
     chances: NDArray[np.float64] = np.minimum(1.0, shared[k] * near)

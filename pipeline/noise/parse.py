@@ -121,12 +121,12 @@ def _from_table(table: Mapping[Any, Any]) -> Noise:
     model = table.get("model")
     if not isinstance(model, str) or model not in MODELS:
         wrong = "a table of noise needs a 'model'" if model is None else f"unknown model of noise {model!r}"
-        raise ValueError(f"{wrong}: one of {', '.join(MODELS)}")
+        raise ValueError(f"{wrong}: give one of {', '.join(MODELS)}")
     kind, readers, required = MODELS[model]
     try:
         for key in table:
             if key != "model" and key not in readers:
-                raise ValueError(f"there is no '{key}'; known: {', '.join(readers)}")
+                raise ValueError(f"unknown key '{key}'; known: {', '.join(readers)}")
         for key in required:
             if key not in table:
                 raise ValueError(f"'{key}' is missing")

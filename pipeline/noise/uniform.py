@@ -1,4 +1,4 @@
-"""Uniform label noise, the base of every noise model, and the same noise in a part of the stream."""
+"""Uniform label noise, the base class of all noise models, and uniform noise in a part of the stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Level: TypeAlias = Literal["task", "class"]
 Codes: TypeAlias = NDArray[np.int32]
 
-# Longer names could, with the text before them, exceed the limit of a file system.
+# With a longer name of the noise, a file name could exceed the limit of a file system.
 _LONGEST_STEM = 60
 
 
@@ -30,11 +30,11 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Circumstances:
-    """What a noise model may need to know besides the labels."""
+    """Describe a task to noise models that need more than the labels."""
 
     # Names of the classes, in the order of their codes.
     classes: tuple[str, ...] = ()
-    # Returns the distance of each row from the boundary of a reference classifier: float64, shape (n,).
+    # Returns the margin of each row under a reference classifier: float64, shape (n,).
     margins: Callable[[], NDArray[np.float64]] | None = None
 
 
@@ -44,7 +44,7 @@ class Noise:
 
     The label becomes one of the other classes, drawn uniformly (AROW paper §5.3 and §5.4). With `level`
     "task" these are the classes of the task. With "class" they are the classes of the data set before the
-    task joins some of them, as in one class against the rest. Values sort by model, rate and name.
+    task joins some of them, as in one class against the rest. Instances sort by model, rate and name.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Noise:
 
     @property
     def further(self) -> dict[str, Any]:
-        """Return the keys of a study file besides model and rate; those with a default value are left out."""
+        """Return the entries of a noise table besides model and rate, without those at their default."""
         return {} if self.level == "task" else {"level": self.level}
 
     @property
