@@ -46,7 +46,7 @@ from ..store.schema import CellResult
 from ..study.cell import Cell, Params
 from .recorder import Recorder, Tallies, declared
 from .shared_inputs import SharedInputs, matrix_bytes
-from .splits import Codes, Floats, Fold, Rows
+from .splits import BLOCK_ROWS, Codes, Floats, Fold, Rows
 
 # Names of the attributes in which learners of other packages may keep a count, by the count's column.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
@@ -429,7 +429,10 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: Codes, watch: Stopw
     """
     # Blocks of another package's learner are not cut, because its result may depend on the cuts.
     limited = watch.limit is not None and not isinstance(learner, Guest)
-    for epoch in range(2, learner.epochs + 1):
+    passes = learner.epochs - 1
+    if watch.limit is None and type(learner).end_of_pass is OnlineClassifier.end_of_pass:
+        part, noisy, passes = joined(part, noisy, passes)
+    for epoch in range(2, passes + 2):
         with watch:
             learner.end_of_pass(last=False)
         for start, stop, rows in blocks_of(learner, part):
@@ -441,6 +444,17 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: Codes, watch: Stopw
     with watch:
         learner.end_of_pass(last=True)
     return ""
+
+
+def joined(part: Fold, noisy: Codes, passes: int) -> tuple[Fold, Codes, int]:
+    """Return a fold, its labels and a number of passes; several passes over few rows become a single one.
+
+    Each pass is a call of compiled code, and a thread that returns from one waits for the GIL as long as it
+    takes to learn some hundred rows.
+    """
+    if passes < 2 or passes * len(part.rows) > BLOCK_ROWS:
+        return part, noisy, passes
+    return part.repeated(passes), np.tile(noisy, passes), 1
 
 
 def _pieces(start: int, stop: int, stops: Rows, limited: bool) -> Iterator[tuple[int, int]]:

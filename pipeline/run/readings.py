@@ -23,7 +23,17 @@ from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, Execution, sorted_json
 from ..study.learner_factory import resolve_learner
 from .drawn_inputs import drawn_inputs
-from .prequential import Patience, Stopwatch, begin, blocks_of, check_room, compile_loops, endless, recorded
+from .prequential import (
+    Patience,
+    Stopwatch,
+    begin,
+    blocks_of,
+    check_room,
+    compile_loops,
+    endless,
+    joined,
+    recorded,
+)
 from .recorder import Recorder
 from .shared_inputs import SharedInputs, inputs_of
 from .task import about_inputs, describe, draw_seed, learner_of, limit_blas, run_cell, stamp, validation
@@ -88,13 +98,13 @@ def _read(cells: Reading, begins: Patience) -> list[CellResult]:
     check_room(learners[0], inputs.train, len(classes), 2 * len(learners))
     for each in learners:
         begin(each, classes, inputs.train)
-    passes = max(number for point in points.values() for number in point)
-    models, found = _Models(learners, passes, inputs, spec), dict[str, CellResult]()
-    for number in range(1, passes + 1):
-        models.learn()
-        if any(number in point for point in points.values()):
-            outcomes = zip(points.values(), models.outcomes(), strict=True)
-            found |= {point[number].key: outcome for point, outcome in outcomes if number in point}
+    numbers = sorted({number for point in points.values() for number in point})
+    models, found, made = _Models(learners, numbers[-1], inputs, spec), dict[str, CellResult](), 0
+    for number in numbers:
+        models.learn(number - made)
+        made = number
+        outcomes = zip(points.values(), models.outcomes(), strict=True)
+        found |= {point[number].key: outcome for point, outcome in outcomes if number in point}
     own = stamp(started, (time.perf_counter() - began) / len(cells))
     for cell in cells:
         found[cell.key].row |= describe(cell) | own
@@ -116,20 +126,26 @@ class _Models:
         self._watch = Stopwatch()
         self._recorded = False
 
-    def learn(self) -> None:
-        """Make a pass over the stream; the first one is recorded."""
+    def learn(self, passes: int) -> None:
+        """Make passes over the stream; the very first one is recorded."""
+        if not self._recorded:
+            self._record_pass()
+            self._recorded, passes = True, passes - 1
+        part, noisy, passes = joined(self._inputs.train, self._inputs.noisy, passes)
+        for _ in range(passes):
+            for start, stop, rows in blocks_of(self._learners[0], part):
+                with self._watch:
+                    self._reading.learn_rows(rows(start, stop), noisy[start:stop])
+
+    def _record_pass(self) -> None:
         stops, noisy = self._recorders[0].stops, self._inputs.noisy
         for start, stop, rows in blocks_of(self._learners[0], self._inputs.train):
             block, codes, before = rows(start, stop), noisy[start:stop], self._seconds
             noted = stops[(stops > start) & (stops <= stop)] - start
             with self._watch:
-                if self._recorded:
-                    self._reading.learn_rows(block, codes)
-                    continue
                 passages = self._reading.learn_along(block, codes, noted)
             for recorder, passage in zip(self._recorders, passages, strict=True):
                 recorder.add(passage, noted, before)
-        self._recorded = True
 
     @property
     def _seconds(self) -> float:

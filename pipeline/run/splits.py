@@ -72,6 +72,10 @@ class Fold:
         """Return rows start … stop - 1 of the fold as a fold."""
         return replace(self, rows=self.rows[start:stop], codes=self.codes[start:stop])
 
+    def repeated(self, times: int) -> Fold:
+        """Return a fold with all rows `times` times, one pass after the other."""
+        return replace(self, rows=np.tile(self.rows, times), codes=np.tile(self.codes, times))
+
     def block_rows(self) -> int:
         """Return the number of rows in a block of about `BLOCK_BYTES`."""
         if self.given_block_rows is not None:
