@@ -1,15 +1,15 @@
 """Open data sets by name or path as streams. Other packages import only from this module.
 
-`expand` turns a study entry into task references, `fingerprint` identifies their content, and `open_stream`
-opens one wherever it is needed. `describe` lists the named data sets; `fetch` downloads and `convert` parses
-them ahead of a run; `look` previews an entry without doing either.
+`expand` turns a study entry into task references, `fingerprint` identifies the content of a task's data, and
+`open_stream` opens a task's rows on any machine. `describe` lists the named data sets; `fetch` downloads and
+`convert` parses them ahead of a run; `look` previews an entry without doing either.
 
-`base_set` names the collection that a source is a part of, which tests count.
+`base_set` names the collection that a source is a part of; statistical tests count a collection once.
 
-`feature_fit` says whether features are changed by statistics of training rows. If a protocol cuts the test
-part, `fitted` changes them; `along_stream` and `standardised` do so along a stream. `has_test` says whether
-the data have an official test part, `notes` how features were made. `rows_by_number` draws rows of a long
-generated stream one range at a time.
+`feature_fit` says which rows give the statistics by which features are standardized or filled. If a protocol
+cuts the test part itself, `fitted` changes the features; `along_stream` and `standardised` change them along
+a stream. `has_test` says whether the data have an official test part, `notes` how features were made.
+`rows_by_number` draws rows of a long generated stream one range at a time.
 
 Inside `watched`, downloads and conversions report their progress. `stream_blocks` reads a file in file order
 without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` identifies the tables of

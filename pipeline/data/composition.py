@@ -23,7 +23,7 @@ from .tables.tasks import TaskRef
 
 #: Prefix of a composition's name; the rest is JSON.
 COMPOSED = "compose:"
-# Part of the fingerprint; increase it whenever a composition takes other rows.
+# Part of the fingerprint; increase it whenever the same composition would contain other rows.
 _VERSION = 1
 # Options of the whole stream, which its sources may not have. Feature options are among them, because their
 # statistics come from the training rows of the stream.
@@ -66,7 +66,7 @@ def composed_name(
 
 @dataclass(frozen=True)
 class Part:
-    """Contain one source of a composition and its given options."""
+    """Contain one source of a composition and the options that the study sets for it."""
 
     source: Source
     given: Options
@@ -150,7 +150,7 @@ class ComposedSource(Source):
 
 
 def _label(label: str, i: int) -> str:
-    """Return a label for part i of a composition; if the part is a generator, its rows depend on it."""
+    """Return a label for part i of a composition; a generator's rows depend on this label."""
     return f"{label}/{i + 1}"
 
 

@@ -26,7 +26,7 @@ _OPTIONS = {"missing": Option("text", "error", choices=("error", "mean", "indica
 
 
 class ArraySource(ConvertedSource):
-    """Read arrays from the cache, stored as the table that a file with the same rows would give."""
+    """Read arrays from the cache; the table equals that of a file with the same rows."""
 
     # The name of a data set in references is PREFIX and a hash, followed by TESTED if there is a test part.
     PREFIX, TESTED = "arrays:", ":test"

@@ -28,7 +28,7 @@ class BundledSet:
     """Declare a data set that comes with scikit-learn: how to load it, its shape, classes and options."""
 
     name: str
-    #: Loads the table, with features scaled as `note` says, but not standardised.
+    #: Loads the table, with features scaled as `note` says, but not standardized.
     load: Callable[[], Table]
     #: Rows and features.
     shape: tuple[int, int]
@@ -36,7 +36,7 @@ class BundledSet:
     classes: tuple[str, ...]
     #: Terms of use.
     licence: str
-    #: Scaling and order of the rows.
+    #: A note on scaling and order of the rows.
     note: str
     #: Options that a study may set.
     options: Mapping[str, Option] = field(default_factory=lambda: FEATURE_OPTIONS)
@@ -80,7 +80,7 @@ BUNDLED: dict[str, BundledSet] = {
             shape=(569, 30),
             classes=("malignant", "benign"),
             licence="UCI repository set (CC BY 4.0), with scikit-learn",
-            note="standardised over all 569 rows (standardize = false: raw units); 'benign' is positive",
+            note="standardized over all 569 rows (standardize = false: raw units); 'benign' is positive",
             # Raw columns differ by a factor of 100,000 (areas against fractal dimensions): without scaling, a
             # linear learner would use only the areas.
             options={**FEATURE_OPTIONS, "standardize": replace(STANDARDIZE, default=True)},

@@ -275,7 +275,7 @@ class FileSource(ConvertedSource):
 
     def options(self, given: Options) -> Mapping[str, Option]:
         url = is_url(self.place)
-        # A URL's query comes after the suffix.
+        # Without a URL's query, the name ends with the suffix.
         named = Path(self.place.partition("?")[0] if url else self.place)
         if not (given.get("format") or format_by_suffix(named)):
             named = Path(names_at(self.place)[0]) if url else files_at(self.place)[0]
@@ -321,7 +321,7 @@ class FileSource(ConvertedSource):
 class OpenMLSource(ConvertedSource):
     """Read an OpenML data set by its number."""
 
-    # The name of a data set, in references and on the command line, is this prefix and its number.
+    # References and the command line name an OpenML data set by this prefix and its number.
     PREFIX = "openml:"
 
     def __init__(self, number: int) -> None:
@@ -367,7 +367,7 @@ def _refuse_same_content(train: tuple[Path, ...], test: tuple[Path, ...]) -> Non
         same = hashes.get(file_sha256(path))
         if same is not None:
             raise InputError(
-                f"{path}: the test file has the same content as the training file {same}; give another one, "
+                f"{path}: the test file has the same content as the training file {same}; give another file, "
                 "or leave test out to hold out a part of the rows"
             )
 

@@ -1,4 +1,4 @@
-"""Read data sets from given cached tables, on machines whose own files are missing or differ."""
+"""Read data sets from given cached tables, on machines where the files are missing or have other content."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _pinned: dict[tuple[str, tuple[tuple[str, Value], ...]], Pin] = {}
 
 
 def pin(pins: Iterable[Pin]) -> None:
-    """Make this process read the data sets of these pins from the pinned tables instead of its own files."""
+    """Make this process read the data sets of these pins from the pinned tables instead of from files."""
     _pinned.update(((each.source, each.options), each) for each in pins)
 
 
 def unpin() -> None:
-    """Make this process read its own files again."""
+    """Make this process read all data sets from this machine's files again."""
     _pinned.clear()
 
 
@@ -47,6 +47,6 @@ def pin_of(source: str, options: Options, recipe: dict[str, Any]) -> Pin:
 
 
 def pinned(source: str, options: Options) -> dict[str, Any] | None:
-    """Return the recipe of the pinned table of a data set, or None if this process reads its own file."""
+    """Return what determines the content of a data set's pinned table; None if the set is not pinned."""
     found = _pinned.get((source, tuple(sorted(options.items())))) if _pinned else None
     return None if found is None else found.content

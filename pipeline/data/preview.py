@@ -78,7 +78,7 @@ def convert(
         return [fingerprint(ref) for ref in refs]
 
 
-# Bytes of a number: if no dtype is requested, and for each dtype.
+# Bytes of a number: without a requested dtype, and by dtype.
 _DOUBLE, _BYTES = 8, {"float32": 4, "float64": 8}
 # Each of these values of ``task`` selects a single task.
 _ONE_TASK = ("auto", "binary", "multiclass")
@@ -104,12 +104,12 @@ class Outlook:
     n_test: int = 0
     #: Number of classes of each task.
     classes: int = 2
-    #: Size of each of its tables, by a key that identifies the table; empty if unknown.
+    #: Bytes of each of its tables, by a key that identifies the table; empty if unknown.
     n_bytes: Mapping[str, int] = field(default_factory=dict)
     #: Whether the tables are mapped from the cache and shared by all processes of a machine; otherwise each
     #: process has its own copy.
     kept: bool = True
-    #: Whether cells may draw the rows while they learn; otherwise they are stored in the cache folder.
+    #: Whether a cell may draw the rows while it learns, so that they need not be stored in the cache folder.
     by_number: bool = False
     #: The error that a run reports if the data set is `missing`.
     problem: str = ""

@@ -71,7 +71,7 @@ def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
     condition=Condition(),
 )
 def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Path, ...]:
-    """Return this machine's copies of files at a URL; copy files whose current content it does not have.
+    """Return this machine's copies of files at a URL; copy new files and those whose content has changed.
 
     `names` come from `names_at`. With `download` false the latest existing copies are used. Raises InputError
     if the URL cannot be read or the cache cannot be written.

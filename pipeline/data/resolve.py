@@ -39,7 +39,7 @@ from .tables.options import FEATURE_OPTIONS, Options, Value, count_of
 from .tables.stream import Rows, Stream, is_sparse
 from .tables.tasks import TaskRef, derive, task_codes
 
-# The declarations of each kind, and the source class for them.
+# For each kind of data set: the declarations by name, and the class that makes a source of one.
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
     (BUNDLED, BundledSource),
     (GENERATORS, GeneratorSource),
@@ -72,7 +72,7 @@ def find_dataset(name: str) -> Dataset:
 
 
 def find_source(name: str) -> Source:
-    """Return the source of a reference; raise InputError, with the nearest name, if it is unknown."""
+    """Return the source of this name (as in `TaskRef.source`); raise InputError if the name is unknown."""
     if name.startswith(COMPOSED):
         parts = json.loads(name.removeprefix(COMPOSED))["parts"]
         return ComposedSource(name, [Part(find_source(each["source"]), each["options"]) for each in parts])
@@ -122,7 +122,7 @@ def expand(
     target : str or int, optional
         Label column of files with columns; its number, from 1, in a CSV file without header.
     task : str, default="auto"
-        See `name_tasks`: "pairs" gives K(K-1)/2 references, "one-vs-rest" K, the others one.
+        See `name_tasks`: "pairs" gives K(K-1)/2 references, "one-vs-rest" K, other values one.
     label : str, optional
         Label in results; by default the name, or the file name without suffixes.
     options : mapping, optional
@@ -220,7 +220,7 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False
 
     Files and ``SINGLEPASS_DATA`` are those of the machine that opens it. Generators draw new rows for each
     (`root`, label, `seed`), the study's root seed and the repetition; other sources do not depend on them.
-    With `raw`, features are left unchanged for `fitted`: not filled, not standardised, without ``bias`` and
+    With `raw`, features are left unchanged for `fitted`: not filled, not standardized, without ``bias`` and
     ``dtype``. The arrays are read-only and shared between threads. Raises InputError as `fingerprint` does.
 
     Examples
@@ -235,8 +235,8 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False
 def rows_by_number(ref: TaskRef, root: int, seed: int) -> tuple[Clicks, int] | None:
     """Return a generator whose ``rows(start, stop)`` draws training rows of a task, and their number.
 
-    They are the rows of `open_stream`. Returns None if the task's rows cannot be drawn so: they are stored,
-    drawn as a whole, or changed after they are drawn.
+    The rows are those of `open_stream`. Returns None if the task's rows cannot be drawn in ranges: they are
+    stored, drawn only as a whole, or changed after they are drawn.
     """
     source, options = _opened(ref)
     unchanged = ref.task == "binary" and all(
@@ -274,12 +274,12 @@ FeatureFitted: TypeAlias = Literal["", "on training rows", "online"]
 # Cached, because every cell calls it.
 @functools.lru_cache(maxsize=1024)
 def feature_fit(ref: TaskRef) -> FeatureFitted:
-    """Return which rows determine how a task's features are changed: none, training rows, or rows so far.
+    """Return which rows give the statistics to change a task's features: none, training rows, or rows so far.
 
     If the data have an official test part, the training rows are its training part. Otherwise a protocol that
-    cuts a test part must open the stream with ``raw`` (`open_stream`) and change the features by the rows
-    that it learns from (`fitted`). A cell that changes them along its stream (`along_stream`) does so under
-    every protocol.
+    cuts a test part must open the stream with ``raw`` (`open_stream`) and change the features with the
+    statistics of the rows that it learns from (`fitted`). With "online", a cell changes them along its stream
+    (`along_stream`) under every protocol.
     """
     _, options = _opened(ref)
     if scaled_online(options):
@@ -290,7 +290,8 @@ def feature_fit(ref: TaskRef) -> FeatureFitted:
 def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """Return the classes of a task and of its data set; data with declared classes are not opened.
 
-    The task's classes are in the order of their codes. The data set's are None if the task leaves rows out.
+    The task's classes are in the order of their codes. The data set's classes are None if the task leaves
+    rows out.
 
     Examples
     --------
@@ -318,7 +319,7 @@ def has_test(ref: TaskRef) -> bool:
 
 
 def is_here(ref: TaskRef, *, parsed: bool = False) -> bool:
-    """Return whether a task can be opened without a download, or with `parsed` without parsing a file."""
+    """Return whether a task can be opened without a download and, with `parsed`, without parsing a file."""
     source, options = _opened(ref)
     return source.is_here(options, parsed=parsed)
 
@@ -336,7 +337,7 @@ _FAR_APART = 1000
 def scales_apart(refs: Iterable[TaskRef]) -> dict[str, str]:
     """Return a warning for each data set with features of very different scales, by its label in results.
 
-    Data that are drawn, standardised or not here are left out; the others are opened.
+    Data sets that are drawn, standardized or not on this machine are left out; all others are opened.
     """
     found: dict[str, str] = {}
     for ref in {(ref.source, ref.options): ref for ref in refs}.values():
@@ -381,15 +382,15 @@ def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
 
 
 def along_stream(ref: TaskRef, blocks: Iterable[Any], n_rows: int) -> Any:
-    """Join rows into one matrix with the task's ``bias`` and ``dtype`` applied.
+    """Join blocks of rows into one matrix with the task's ``bias`` and ``dtype`` applied.
 
-    `blocks` are the rows in stream order, `n_rows` in total; the caller has standardised them already.
+    `blocks` are the rows in stream order, `n_rows` in total; the caller has standardized them already.
     """
     return assembled(ref.label, blocks, n_rows, _opened(ref)[1])
 
 
 def standardised(ref: TaskRef, X: Any, mean: NDArray[np.float64], spread: NDArray[np.float64]) -> Any:
-    """Return rows standardised by given statistics, with the task's ``bias`` and ``dtype`` applied.
+    """Return rows standardized by given statistics, with the task's ``bias`` and ``dtype`` applied.
 
     `X` are unchanged rows; their missing values become 0. `mean` and `spread` are the mean and the standard
     deviation of each feature, shape (d,).

@@ -37,12 +37,12 @@ class DatasetRow:
     tasks: tuple[str, ...]
     #: Terms of use.
     licence: str
-    #: Scaling, order or content.
+    #: A note on scaling, order or content of the rows.
     note: str
-    #: ``"present"``, ``"present (cache)"``, ``"present (remark on the stand-in)"``, ``"can be fetched"`` or
-    #: ``"needs your copy: …"``.
+    #: ``"present"``, ``"present (cache)"``, ``"present (…)"`` with a remark if only a part of the set is
+    #: present, ``"can be fetched"`` or ``"needs your copy: …"``.
     state: str
-    #: A description, and the distributor; empty if there is none.
+    #: A description, and the distributor; each is empty if unknown.
     title: str = ""
     source: str = ""
 
@@ -60,14 +60,14 @@ class Draw(NamedTuple):
 
 
 class Dataset(ABC):
-    """What a data set entry of a study can name; it may stand for several tasks, such as one per class."""
+    """Define what a data set entry of a study can name: one or more tasks, such as one per class."""
 
     @abstractmethod
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
         """Return the tasks that a study selects from this data set, which it calls `label`."""
 
     def locate(self) -> tuple[Path, ...]:
-        """Return the paths of the public files; download missing ones."""
+        """Download missing files of the data set and return the paths of all its public files."""
         return ()
 
     def describe(self) -> DatasetRow | None:
@@ -81,7 +81,7 @@ class Source(Dataset):
     name: str
     groupings: Groupings = MappingProxyType({})
     task_lists: TaskLists = MappingProxyType({})
-    #: Whether its rows are drawn again for each repetition.
+    #: Whether the rows are drawn again for each repetition.
     is_drawn = False
 
     @abstractmethod
@@ -109,7 +109,7 @@ class Source(Dataset):
         return False
 
     def is_here(self, options: Options, *, parsed: bool = False) -> bool:
-        """Return whether the table can be made without a download, or with `parsed` without parsing."""
+        """Return whether the table can be made without a download and, with `parsed`, without parsing."""
         return True
 
     def notes(self, options: Options) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Send tables to machines that do not have them."""
+"""Send parsed tables of data sets to machines that cannot make them from files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Lack:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Contain some bytes of a file of a table."""
+    """Contain consecutive bytes of one file of a cached table."""
 
     #: Name of the file in the table's folder.
     file: str
@@ -42,7 +42,7 @@ class Chunk:
 
 
 def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
-    """Return the tables from which tasks are derived, except bundled and generated ones."""
+    """Return pins of the tables from which tasks are derived, except bundled and generated ones."""
     pins: dict[Hashable, Pin] = {}
     for task in tasks:
         source = find_source(task.source)
@@ -60,7 +60,7 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
 
 
 def lacking(pins: Iterable[Pin]) -> list[Lack]:
-    """Return the tables that are not in this machine's cache and cannot be made from its own files."""
+    """Return the tables that are not in this machine's cache and cannot be made from this machine's files."""
     found = []
     for each in pins:
         if kept_folder(each.content) is not None:
@@ -75,7 +75,7 @@ def lacking(pins: Iterable[Pin]) -> list[Lack]:
             found.append(Lack(each, str(error)))
         else:
             if not same:
-                found.append(Lack(each, f"{source.name}: not the content with which the study was planned"))
+                found.append(Lack(each, f"{source.name}: the content differs from the study's data"))
     return found
 
 
@@ -83,7 +83,7 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
     """Yield the files of a table in this machine's cache, piece by piece."""
     source, options = find_source(pinned.source), dict(pinned.options)
     if isinstance(source, ConvertedSource) and kept_folder(pinned.content) is None:
-        # A data set may have two tables, with changed and unchanged features. Parse this one now.
+        # A data set may have two tables, one with changed and one with unchanged features. Parse this one.
         source.content(options)
     folder = kept_folder(pinned.content)
     if folder is None:
@@ -99,7 +99,7 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
 
 
 def receive(name: str, chunk: Chunk) -> None:
-    """Write a piece of a table to a temporary folder in this machine's cache; `name` names the transfer."""
+    """Write a chunk of a table to a temporary folder in this machine's cache; `name` is from `parcel`."""
     folder = _incoming(name)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / Path(chunk.file).name).open("r+b" if chunk.offset else "wb") as file:
@@ -116,7 +116,7 @@ def complete(name: str, pinned: Pin) -> None:
 
 
 def parcel(pinned: Pin, sender: str) -> str:
-    """Return a name for the transfer of a table from a sender."""
+    """Return a name for the transfer of a table, different for each table and sender."""
     return f"{recipe_key(pinned.content)[:32]}{sender}"
 
 
