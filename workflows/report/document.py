@@ -19,7 +19,7 @@ from .page.blocks import Block, Section, files
 
 _TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = Path(__file__).parent / "script"
-# The modules of the page's script; each imports only earlier ones.
+# Names of the JavaScript modules of the page's script; each imports only earlier ones.
 _MODULES = ("elements", "statistics", "tables", "figures", "explore", "start")
 
 # Each report lists its files in this manifest, so that the next report can remove them. Only names that match
@@ -38,7 +38,7 @@ class Page:
     title: str
     opening: Sequence[Block]
     sections: Sequence[Section]
-    # What the page's script computes with; see `parts.embedded`. Without it the page only sorts and filters.
+    # Data for the page's script (see `parts.embedded`). Without them the page only sorts and filters tables.
     numbers: Mapping[str, Any] | None = None
     # Name of the page's files without suffix.
     stem: str = "report"
@@ -46,7 +46,7 @@ class Page:
     def write(self, out: Path, further: Mapping[str, str] | None = None) -> list[Path]:
         """Write the page into folder `out`, remove files of an earlier report, and return the paths written.
 
-        The HTML file comes first. `further` gives additional files: name relative to `out`, and text. The
+        The HTML file comes first. `further` maps names of more files, relative to `out`, to their texts. The
         folder is created if needed. Raises InputError if it cannot be written to.
         """
         texts = {**dict(self._files()), **(further or {})}

@@ -22,7 +22,7 @@ _DPI = 600
 
 
 def table_of(view: StudyView, name: str) -> TableBlock:
-    """Return a table of the report by the stem of its file; "ranks" is the first table of mean ranks.
+    """Return the report's table whose file is called `name`.csv; "ranks" means the first table of mean ranks.
 
     Raises InputError if the report has no such table.
     """
@@ -62,9 +62,9 @@ def write_figure(
 ) -> None:
     """Write a figure as PDF, SVG or PNG.
 
-    A name that begins with "cd" selects a critical difference diagram, "curves" learning curves. `width` is
-    in inches; None means a usual width. Defaults are the lowest noise level, the ranking metric and the first
-    data set. Raises InputError for an unknown kind or format, a missing figure, or an unwritable file.
+    A file name that begins with "cd" selects a critical difference diagram, "curves" learning curves. `width`
+    is in inches; None means a usual width. Defaults are the lowest noise level, the ranking metric and the
+    first data set. Raises InputError for an unknown kind or format, a missing figure, or an unwritable file.
     """
     kind = next((kind for kind in _FIGURES if file.stem.startswith(kind)), None)
     if kind is None or file.suffix not in _SUFFIXES:
@@ -101,8 +101,8 @@ def export(
 ) -> str:
     """Write figures of the results in a folder or fsspec URL, and return tables as LaTeX.
 
-    `choice` is the noise, metric and data set of `write_figure`. Raises InputError if there are no results,
-    or no such table or figure.
+    `choice` has the arguments `noise`, `metric` and `dataset` of `write_figure`. Raises InputError if there
+    are no results, or no such table or figure.
     """
     size = None if width is None else inches(width)
     from ...pipeline.analysis.study_results import read_results

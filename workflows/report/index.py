@@ -18,7 +18,7 @@ _HEADER = ["study", "best mean rank", "data sets", "algorithms", "cells finished
 
 
 def results_in(folder: Path) -> list[Path]:
-    """Return the folders of results directly in a folder, by name; empty if it is one itself."""
+    """Return the subfolders with results, sorted by name; empty if the folder itself contains results."""
     if not folder.is_dir() or has_results(str(folder)):
         return []
     return sorted(each for each in folder.iterdir() if each.is_dir() and has_results(str(each)))
@@ -27,8 +27,8 @@ def results_in(folder: Path) -> list[Path]:
 def write_index(folder: Path, out: Path) -> list[Path]:
     """Write the reports of all results in a folder, and their index; return paths, ``index.html`` first.
 
-    The report of each goes into a folder of its name in `out`. Results without a report are listed with the
-    reason. Raises InputError if `out` cannot be written to.
+    Each report goes into the subfolder of `out` that is named like its results. Results for which no report
+    can be written are listed with the reason. Raises InputError if `out` cannot be written to.
     """
     with rare_collections():
         rows = [_row(each, out / each.name) for each in results_in(folder)]

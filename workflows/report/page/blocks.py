@@ -31,7 +31,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of (opening words in bold or "", sentence); `warning` prints it as a warning box."""
+    """A list of pairs (words to print in bold or "", sentence); `warning` prints it as a warning box."""
 
     items: Sequence[tuple[str, str]]
     warning: bool = False
@@ -56,7 +56,7 @@ class Picture:
     svg: str
     # Name of the drawing's file, relative to the report's folder; empty if only the page shows the drawing.
     file: str = ""
-    # SVG for the file if it differs from that for the page, for example because it includes a legend.
+    # SVG for the file if it differs from `svg`, for example because it includes a legend; otherwise empty.
     sheet: str = ""
 
     @property
@@ -89,7 +89,7 @@ class Panels:
 
 @dataclass(frozen=True)
 class Legend:
-    """Names, each with its mark (SVG). Only pages print it: files have their own legends."""
+    """Names, each with its mark (SVG). Only the page prints it: drawings in files have their own legends."""
 
     entries: Sequence[tuple[str, str]]
 

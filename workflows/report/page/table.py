@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 # The page folds a table with more rows, and Markdown refers to its file instead.
 LONG = 30
 
-# "open": always visible. "long": folded if it has more rows than `LONG`; Markdown then only names its file.
-# "folded": likewise, but always folded in the page. "opened": in a fold that is open at first. "file": page
-# and Markdown only name its file.
+# "open": the page and Markdown print the table. "long": as "open", but if it has more rows than `LONG`, the
+# page folds it and Markdown only names its file. "folded": as "long", but the page always folds it. "opened":
+# as "open", but in a fold of the page that is open at first. "file": page and Markdown only name its file.
 Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 
 
@@ -30,8 +30,8 @@ Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 class TableCell:
     """One table entry: its text, and whether it is bold (`best`) and carries a warning sign (`flag`).
 
-    `mark` is an SVG that the page shows before the text; `link` is a path that the text leads to. An entry
-    that was measured elsewhere is `grey`, in files italic.
+    `mark` is an SVG that the page shows before the text. `link` is the path to which the text links. A `grey`
+    entry was not measured in this run but in other results; files print it in italics.
     """
 
     text: str
@@ -46,7 +46,7 @@ class TableCell:
 class TableBlock:
     """A titled table."""
 
-    # Stem of its files, unique in a report; empty for a table without files.
+    # Stem of the table's files, unique in a report; empty for a table without files.
     name: str
     title: str
     header: list[str]
@@ -63,7 +63,7 @@ class TableBlock:
     show: Show = "open"
     # Whether the page wraps long texts.
     wrap: bool = False
-    # Whether it has a LaTeX file. Papers do not print data such as the points of a curve.
+    # Whether the table also gets a LaTeX file. Papers do not print data such as the points of a curve.
     typeset: bool = True
 
     @property
@@ -135,10 +135,10 @@ def tabulate(
 ) -> TableBlock:
     """Return a table block with one row per row of a frame, whose column names are the header.
 
-    The first `labels` columns are text. `write` turns the other values into texts, or gives one function for
-    each of the last columns; missing values become dashes. `bold`, `flags` and `grey` are masks, as
-    high as the frame, of as many of its last columns as they are wide. `marks` gives SVG marks by the entry
-    of the first column. `options` are further fields of `TableBlock`.
+    The first `labels` columns are text. `write` is a function that turns the other values into texts, or a
+    list of functions for the last columns; missing values become dashes. `bold`, `flags` and `grey` are masks
+    with one row per row of the frame; a mask with m columns applies to the last m columns of the frame.
+    `marks` maps texts of the first column to SVG marks. `options` are further fields of `TableBlock`.
     """
     writers = [write] * (frame.shape[1] - labels) if callable(write) else [*write]
     writers = [str] * (frame.shape[1] - len(writers)) + writers

@@ -38,12 +38,12 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
     return [levels[place] for place in places]
 
 
-# By setting of a study (`window` or `fading`): what computes a metric of the latest examples from curves.
+# Functions that compute a metric over the latest examples from the curves table, by the study's setting.
 _LATEST = {"window": windowed, "fading": faded}
 
 
 def latest(key: str, metric: Metric) -> str:
-    """Name the curves column that has a metric over the latest examples; `key` is "window" or "fading"."""
+    """Return the name of the column for a metric over the latest examples; `key` is "window" or "fading"."""
     return f"{key} {metric.name}"
 
 
@@ -79,7 +79,7 @@ class StudyView:
         return CellCurves(rows, curves.assign(**drawn))
 
     def asked_over(self, key: str) -> list[Metric]:
-        """Return the requested metrics that are also measured with the study's `key`, window or fading."""
+        """Return the requested metrics that exist over the latest examples too, if the study sets `key`."""
         return [each for each in self.asked if has_windows(each) and self.results.study.get(key)]
 
     @cached_property
@@ -114,7 +114,7 @@ class StudyView:
 
     @cached_property
     def other_comparisons(self) -> list[list[Comparison]]:
-        """Return comparisons by the other metrics that get rank tables: lists with one per noise level."""
+        """Return comparisons by the other metrics that get rank tables: for each, a list by noise level."""
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
         others = [METRICS[name] for name in names]
         if self.asked:

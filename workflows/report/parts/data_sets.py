@@ -22,7 +22,7 @@ _NOTE = (
 
 
 def data_sets(view: StudyView) -> TableBlock:
-    """Return a table of sizes, class shares, the majority's error and changes of the stream."""
+    """Return a table of sizes, class shares, the most frequent class's error, and change points."""
     frame = _facts(view).dropna(axis="columns", how="all")
     writers: dict[str, Callable[[Any], str]] = {
         "class shares, %": str,
@@ -40,7 +40,7 @@ def data_sets(view: StudyView) -> TableBlock:
 
 
 def _facts(view: StudyView) -> pd.DataFrame:
-    """Return one row per data set; columns without a value anywhere are NaN or None."""
+    """Return one row per data set; missing values are NaN or None, possibly in a whole column."""
     rows = evaluation_rows(view.cells, status="ok").sort_values("seed").drop_duplicates("dataset")
     found = rows.set_index("dataset").reindex(view.design.datasets)
     counts = [
@@ -69,7 +69,7 @@ def _whole(value: float) -> str:
 
 
 def _counts(value: Any) -> Any:
-    """Return a column's list of numbers as an array, empty for a missing one."""
+    """Return a list of numbers from the cells table as an array; a missing list gives an empty array."""
     return np.asarray(value if isinstance(value, Sequence | np.ndarray) else [], dtype=np.int64)
 
 

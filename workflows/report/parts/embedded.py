@@ -18,11 +18,11 @@ from ..plots.svg import PALETTE
 from ..words.wording import setting
 from .data_sets import data_sets
 
-# Scores keep as many digits: enough for the ranks of the report, at ten bytes a score.
+# Significant digits of scores: enough to recompute the report's ranks, at ten bytes a score.
 _DIGITS = 9
-# Costs are only drawn and printed.
+# Significant digits of costs, which are only drawn and printed.
 _COST_DIGITS = 3
-# Numbers of all curves together, five bytes each, and of one curve.
+# Maximum number of values of all curves together (five bytes each), and bounds of the points of one curve.
 _MOST_NUMBERS = 50_000
 _FEWEST_POINTS, _MOST_POINTS = 8, 60
 
@@ -34,7 +34,7 @@ _CURVES = ("mistakes_clean", *LATEST_ERRORS, "test_accuracy")
 def numbers(view: StudyView) -> dict[str, Any]:
     """Return the numbers of a study as JSON values.
 
-    Algorithms, data sets and noise levels are referred to by their place in the design.
+    Algorithms, data sets and noise levels are referred to by their index in the study's design.
     """
     design = view.design
     groups = {name: group.name for group in task_groups(view.cells, design) for name in group.datasets}
@@ -68,7 +68,7 @@ def numbers(view: StudyView) -> dict[str, Any]:
 
 
 def _rankings(view: StudyView) -> Any:
-    """Yield the study's ``[[rankings]]`` as places of algorithms and data sets."""
+    """Yield the study's ``[[rankings]]``, with the indices of their algorithms and data sets."""
     for entry in view.results.study.get("rankings") or []:
         part = among(view.design, entry["algorithms"])
         if entry.get("datasets"):
@@ -81,7 +81,7 @@ def _rankings(view: StudyView) -> Any:
 
 
 def _integers(table: Any, digits: int) -> tuple[list[Any], int]:
-    """Return numbers as integers and the power of ten to divide them by; NaN and infinity become None."""
+    """Return numbers times 10^scale as integers, None for NaN and infinity, and the exponent `scale`."""
     values = np.asarray(table, dtype=np.float64)
     finite = values[np.isfinite(values) & (values != 0)]
     scale = digits - math.ceil(math.log10(np.abs(finite).max())) if finite.size else 0
@@ -103,7 +103,7 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
     for noise in view.design.noise:
         scores = view.averages.scores(metric, noise, view.design)
         means = scores.mean.where(scores.complete).to_numpy(np.float64)
-        # As for ranks: equal scores that differ by a rounding error become equal.
+        # As for ranks, scores that differ only by a rounding error become equal.
         tables.append([snap(row) for row in means])
     values, scale = _integers(tables, _DIGITS)
     return {
@@ -118,7 +118,7 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
 
 
 def _costs(view: StudyView) -> Any:
-    """Yield mean seconds of learning and bytes of the model, noise by data sets by algorithms."""
+    """Yield the means of each cost in `_COSTS`, as nested lists by noise, data set and algorithm."""
     design, rows = view.design, view.finished
     index = pd.MultiIndex.from_product(
         [[noise.slug for noise in design.noise], design.datasets, design.algorithms]
@@ -128,7 +128,7 @@ def _costs(view: StudyView) -> Any:
     for column, label, factor in _COSTS:
         if column in rows and rows[column].notna().any():
             means = factor * groups[column].mean().astype("float64").reindex(index).to_numpy().reshape(shape)
-            # Three digits of each, as costs differ by orders of magnitude.
+            # Three significant digits per value: with a common scale, small costs would become 0.
             texts = [[[_short(value) for value in row] for row in table] for table in means]
             yield {"name": column, "label": label, "cost": True, "scale": 0, "values": texts}
 
@@ -154,7 +154,7 @@ def _curves(view: StudyView) -> dict[str, Any]:
     coded = coded.assign(key=rows["key"], seeds=coded.groupby([*places])["noise"].transform("size"))
     joined = curves[["key", "t", *columns]].merge(coded, on="key")
     groups = joined.groupby([*places, "t"], sort=True)
-    # Points that all seeds have.
+    # Keep only the points that all seeds have.
     whole = groups["key"].size() == groups["seeds"].first()
     means = groups[columns].mean()[whole].reset_index()
     budget = _MOST_NUMBERS // max(1, len(coded.drop_duplicates([*places])) * len(columns))
@@ -185,7 +185,7 @@ def _curves(view: StudyView) -> dict[str, Any]:
 def _quantity(
     view: StudyView, column: str, dense: NDArray[np.float64], grids: list[list[int]]
 ) -> dict[str, Any]:
-    """Return one quantity of the curves; a cell without a curve is 0."""
+    """Return one quantity of the curves; an algorithm without a curve has 0 instead of a list of values."""
     label, scale, zero = "mistakes (clean labels)", 1, True
     if column != "mistakes_clean":
         label, scale, zero = f"{column.replace('_', ' ').removesuffix(' clean')}, %", 10, False
@@ -205,7 +205,7 @@ def _quantity(
 
 
 def _winners(view: StudyView) -> dict[str, Any]:
-    """Return the winners of grids, data sets by noise by algorithms, as places in a list of settings."""
+    """Return grid winners by data set, noise and algorithm, as indices into a list of distinct settings."""
     design = view.design
     # Repetitions that tune their own grids may have different winners.
     texts: dict[tuple[int, int, int], dict[str, None]] = {}

@@ -133,7 +133,7 @@ class CurvePanel(NamedTuple):
 
     # Description for readers who cannot see the panel.
     title: str
-    # Text above the panel in the page, and in the picture of all panels.
+    # Text above the panel: `heading` in the page, `short` in the picture of all panels.
     heading: str
     short: str
     curves: list[Curve]
@@ -142,7 +142,8 @@ class CurvePanel(NamedTuple):
 def curve_panels(panels: Sequence[CurvePanel], styles: Styles, axis: Axis, title: str, file: str) -> Panels:
     """Draw each panel for the page, and all panels in one picture with a legend, for a file.
 
-    There must be a panel. `title` describes the picture; `file` is its path within the report's folder.
+    `panels` must not be empty. `title` describes the picture of all panels; `file` is its path within the
+    report's folder.
     """
     drawings, sheet = learning_curves([(panel.short, panel.curves) for panel in panels], styles, axis)
     pictures = [
@@ -181,9 +182,10 @@ def stream_panels(
 ) -> tuple[Panels, list[Curve]] | None:
     """Draw a quantity in one panel for each data set and noise level that has curves.
 
-    The picture of all panels has `title` and, without suffix, the file name `file`. By default `algorithms`
-    are those that the study draws. `heading` returns a panel's title in the page, `short` its title in that
-    picture. `marked` may add marks to a curve. Returns the panels and all curves, or None without curves.
+    `title` and `file` are the title and the file name, without suffix, of the picture of all panels. By
+    default `algorithms` are those that the study draws. `heading` returns a panel's title in the page,
+    `short` its title in that picture. `marked` returns a curve to which it may have added marks. Returns the
+    panels and all curves, or None without curves.
     """
     panels = []
     for dataset, noise in places:

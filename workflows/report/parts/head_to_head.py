@@ -32,9 +32,10 @@ def head_to_head(
 ) -> list[Block]:
     """Draw one algorithm against each of the others; return no block without `focus` or without results.
 
-    The comparisons are of one metric, one per noise level; drawing needs shares as values, and results of
-    `focus` and of another algorithm on at least two data sets. `noise` gives the levels to show task by task,
-    by default three evenly spaced ones. File names start with `prefix`; `scope` names the part of the study.
+    The comparisons are of one metric, one per noise level. They are drawn if the metric is a share, such as
+    accuracy, and if `focus` and another algorithm have results on at least two data sets. `noise` gives the
+    levels to show task by task, by default three evenly spaced ones. File names start with `prefix`; `scope`
+    names the part of the study.
 
     The plots follow K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors", Machine
     Learning 91 (2013): figure 8 (scatter), 9 (by noise) and 10 (by difficulty).

@@ -16,7 +16,7 @@ from ..page.view import StudyView
 from ..words import wording
 from ..words.wording import count, enumerate_names
 
-# An algorithm can ignore a class with a smaller share and still have a good error.
+# An algorithm can ignore a class with a smaller share and still have a low error.
 _RARE = 0.05
 # At the start of every stream, scores are 0 and so tied. A larger share of ties than this affects results.
 _MANY_TIES = 0.01
@@ -185,7 +185,7 @@ def _waiting(view: StudyView) -> str:
 
 
 def _courses(view: StudyView) -> Iterator[str]:
-    """Describe order of rows, rows left out of results, batches and label delay where not the default."""
+    """Describe the order of rows, uncounted rows, batches and label delay, if they are not the default."""
     study, cells = view.results.study, view.cells
     blocks = cells[cells["order"] == "blocks"]
     if len(blocks):

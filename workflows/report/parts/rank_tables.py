@@ -28,7 +28,7 @@ from ..words.wording import p_value, percent
 def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
     """Return mean ranks, one row per ranked algorithm and one column per `Noise`; NaN without a rank.
 
-    Rows come by their mean over the columns, the best first.
+    Rows are sorted by their mean over the columns, the best first.
     """
     columns = {c.noise: c.mean_ranks for c in comparisons}
     frame = pd.DataFrame(columns, index=design.algorithms, dtype="float64").dropna(how="all")
@@ -49,8 +49,8 @@ def by_algorithm(
 ) -> TableBlock:
     """Return a table with a row per algorithm and a column per noise level.
 
-    `texts` has the entries for the numbers in `values`, whose columns are `Noise` or other names; `bold` is a
-    mask of the same shape.
+    `values` has the numbers, for the CSV file, and `texts` the entries to print. Columns of `values` are
+    `Noise` objects or names; `bold` is a mask of the same shape.
     """
     header = ["algorithm", *(str(getattr(column, "short", column)) for column in values)]
     csv_names = {column: f"noise {column.slug}" for column in values if isinstance(column, Noise)}
@@ -65,7 +65,7 @@ def by_algorithm(
 
 
 def _places(comparisons: Sequence[Comparison]) -> int:
-    """Return the number of decimal places of ranks: 2 for means; on one data set they are whole or halves."""
+    """Return the decimals of printed ranks: 2 for means; on one data set 1 if ties make halves, else 0."""
     if any(c.n > 1 for c in comparisons):
         return 2
     return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1
@@ -78,9 +78,10 @@ def bold_among(
     *,
     highest: bool = False,
 ) -> tuple[NDArray[np.bool_], str]:
-    """Return which entries of a table of means cannot be told from the best of their column, and a note.
+    """Return a mask of the means that do not differ significantly from the best of their column, and a note.
 
-    `tables` has the values averaged, one table per comparison, data sets by algorithms.
+    The mask has a row per algorithm in `rows` and a column per comparison. `tables` has the values behind the
+    means: for each comparison a table, data sets by algorithms.
     """
     masks = [
         level_with_best(table, c.sources, highest=highest).reindex(rows, fill_value=False)

@@ -19,10 +19,10 @@ _MOST_GAPS = 5
 
 
 def score_tables(averages: Averages, metric: Metric, design: Design) -> list[TableBlock]:
-    """Return tables of means over seeds, data sets by algorithms, one per noise level.
+    """Return tables of means over seeds: one per noise level, with data sets as rows, algorithms as columns.
 
-    Noise levels without any value are left out. A study of a single data set has one table, algorithms by
-    noise levels.
+    Noise levels without any value are left out. A study of a single data set has one table, with
+    algorithms as rows and noise levels as columns.
     """
     data = averages.long_table(metric, design)
     if not len(data):
@@ -70,7 +70,7 @@ class _Part:
         self.known = bool(scores.count.to_numpy().any())
         means = scores.mean.to_numpy(float)
         errors, level = scores.paired(highest=metric.direction == "higher")
-        # All entries have the digits after the point that the finest data set needs.
+        # All entries of a table have as many decimals as the data set that needs the most.
         needed = [metric.digits(row) or metric.digits(se) for row, se in zip(means, errors, strict=True)]
         digits = [max(needed)] * len(needed)
         shown = [[metric.show(mean, digits=n) for mean in row] for row, n in zip(means, digits, strict=True)]

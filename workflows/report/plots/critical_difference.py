@@ -16,15 +16,17 @@ if TYPE_CHECKING:
     from ....pipeline.analysis.comparison import Comparison
     from .svg import Styles
 
-# A little wider than a panel, to fit names on both sides of the scale. A phone shows it at nine tenths.
+# A little wider than a panel, to fit names on both sides of the scale. A phone shows it at 0.9 of its size.
 DIAGRAM_WIDTH = 400.0
 # In px: y of the scale, distance between rows of names, distance between bars.
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
 # Distance between the lines of a name on two lines.
 _LINE = 13.0
-# Letters to try per line of a name, for a given width and for a page; the width that a page prefers, in px.
+# Maximum letters per line of a name, values to try: for a figure of given width and for a page. The width in
+# px that a page prefers.
 _LETTERS, _PAGE_LETTERS, _PAGE_WIDTH = (80, *range(8, 41, 2)), tuple(range(20, 41, 2)), 520.0
-# Lettering of at least 6 points, as journals require; names are wrapped to get up to 9 points.
+# Scales at which the 11-point lettering becomes 6 points, the least that journals allow, and 9 points, up to
+# which it is worth wrapping names.
 _LEAST_SCALE, _GOOD_SCALE = 6 / 11, 9 / 11
 
 
@@ -130,7 +132,7 @@ def _ruler_width(comparison: Comparison) -> float:
 
 
 def _groups(comparison: Comparison) -> list[tuple[str, ...]]:
-    """Return the groups that bars join. A single data set allows no test and so has none."""
+    """Return the groups that bars join; a single data set allows no test, so it has no groups."""
     return comparison.cliques if comparison.n > 1 else []
 
 
@@ -148,7 +150,7 @@ def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]
 
 
 def _distinct(names: list[str], letters: int) -> list[str]:
-    """Fit names into two lines of `letters`, all different; return them unchanged if that is impossible."""
+    """Fit names into two lines of `letters` letters, all different; unchanged if that is impossible."""
     for head in sorted(range(letters), key=lambda head: abs(2 * head - letters)):
         fitted = [_fitted(name, letters, head) for name in names]
         if len(set(fitted)) == len(set(names)):

@@ -159,9 +159,10 @@ Estimates: TypeAlias = Mapping[str, Sequence[Estimate]]
 def estimate_panels(
     panels: Sequence[tuple[str, Estimates]], styles: Styles, axis: Axis
 ) -> tuple[list[str], str]:
-    """Draw panels of points with intervals; lines join the points of a series. Returns as `learning_curves`.
+    """Draw panels of points with intervals; lines join the points of a series.
 
-    Of `axis`, the labels, `zero` (a line at 0) and the logarithmic scales count.
+    Returns the same as `learning_curves`. Of `axis` only the labels, `zero` (draws a line at 0) and the
+    logarithmic scales are used.
     """
     with theme():
         figure = new_figure(*PANEL)
@@ -206,7 +207,7 @@ def _draw_estimates(axes: Axes, series: Estimates, styles: Styles, axis: Axis) -
 
 
 def _sheet(figure: Figure, titles: Sequence[str], drawn: Collection[str], styles: Styles) -> str:
-    """Arrange the panels of a figure side by side, with a legend of what is drawn."""
+    """Arrange a figure's panels side by side, with a legend of the names in `drawn`; return SVG."""
     columns = min(3, len(titles))
     rows = -(-len(titles) // columns)
     # Two names per panel width, spread evenly over the rows.
@@ -232,7 +233,7 @@ _GAP = 0.6
 
 
 def _stretches(noise: Sequence[Noise]) -> Iterator[slice]:
-    """Yield a slice of positions per noise model. Lines do not connect different models."""
+    """Yield, for each noise model, the slice of `noise` with its levels. Lines do not connect models."""
     start = 0
     for _, some in itertools.groupby(noise, key=lambda each: each.kind):
         stop = start + len(list(some))
@@ -250,7 +251,7 @@ def _below(noise: Sequence[Noise]) -> float:
 def _draw_lines(
     axes: Axes, table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, *, to_scale: bool
 ) -> None:
-    """Draw the lines and label the levels; `to_scale` places the levels of a single noise model by rate."""
+    """Draw a line per row of `table`; `to_scale` places levels by rate if there is only one noise model."""
     stretches = list(_stretches(noise))
     places: NDArray[np.float64] = np.arange(len(noise), dtype=float)
     for step, stretch in enumerate(stretches):
@@ -320,8 +321,8 @@ def values_by_noise(table: pd.DataFrame, noise: Sequence[Noise], styles: Styles,
         return draw(figure)
 
 
-# Marks are open. Marks closer than _NEAR px are drawn around one another, so that none hides another; beyond
-# _MOST_AROUND of them, the rest share the widest ring.
+# Marks are not filled. Marks closer than _NEAR px are nested, each _WIDER px wider than the one inside it, so
+# that none hides another; after _MOST_AROUND wider marks, the rest have the widest size.
 _NEAR = 4.0
 _MARK, _WIDER, _MOST_AROUND = 5.0, 5.0, 3
 _LEGEND_ROWS, _NAME = 14, 40

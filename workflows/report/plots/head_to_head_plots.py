@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from .svg import Style, Styles
 
-# A square as high as a panel, in which a line of slope 1 is a diagonal.
+# Side of a scatter plot in px; it is square, so that the line of equal values is its diagonal.
 _SQUARE = 250.0
 
 
 def scatter(x: NDArray[np.float64], y: NDArray[np.float64], style: Style, xlabel: str, ylabel: str) -> str:
     """Draw one point per task and the line of equal values, as SVG.
 
-    `x` and `y` are the values of both algorithms in percent; `style` belongs to the one on the x axis.
+    `x` and `y` are the values of both algorithms in percent; `style` is that of the algorithm on the x axis.
     """
     from matplotlib.ticker import MaxNLocator
 

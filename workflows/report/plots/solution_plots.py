@@ -30,13 +30,13 @@ _TOLERANCE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What to draw of one algorithm's model."""
+    """The points, support vectors and scores to draw for one algorithm's model."""
 
     name: str
     # Training points, shape (n, 2), and their labels as given to the learner, 0 or 1.
     points: NDArray[np.float64]
     codes: NDArray[np.int32]
-    # Support vectors, shape (m, 2), and their labels; -1 if one is not a training point, and not drawn.
+    # Support vectors, shape (m, 2), and their labels; a label of -1 (no training point) is not drawn.
     support: NDArray[np.float64]
     support_codes: NDArray[np.int32]
     # Coordinates of the grid lines, shape (G,), and the decision function f at (x[j], y[i]), shape (G, G).

@@ -38,7 +38,7 @@ _MOST_TICKS = 8
 
 
 def written(value: float, large: bool) -> str:
-    """Write a tick as "20,000" or "2·10⁶": Matplotlib's powers need its math markup, which is turned off."""
+    """Write a tick as "20,000", or if `large` as "2·10⁶", without Matplotlib's math markup."""
     if not large:
         return f"{value:,g}"
     exponent = int(np.floor(np.log10(value * 1.000001)))
@@ -104,7 +104,7 @@ DASHES: tuple[str, ...] = ("-", "--", "-.", ":")
 _VARIANT = re.compile(r"(?P<family>.*\S)[\s_-]+\(?(?P<variant>full|diag|diagonal)\)?")
 
 
-# Prefix of the ids by which a page finds what a drawing shows of an algorithm.
+# Prefix of the ids of an algorithm's elements in a drawing, by which a page finds them.
 _ALGORITHM = "algorithm-"
 
 
@@ -150,7 +150,7 @@ def styles_of(algorithms: Sequence[str]) -> Styles:
 
 
 def tag(styles: Styles, name: str) -> str:
-    """Return the id of what a drawing shows of an algorithm; pages hide and highlight algorithms by it."""
+    """Return the id of an algorithm's elements in a drawing, by which pages hide and highlight them."""
     return f"{_ALGORITHM}{list(styles).index(name)}"
 
 
@@ -393,7 +393,7 @@ def inline(svg: str, prefix: str, title: str, class_of: Callable[[str], str]) ->
     root = _bare(svg, title)
     for definitions in root.iter("defs"):
         for sheet in definitions.findall("style"):
-            # The same in all drawings, so the page's own style sheet has it.
+            # All drawings have the same style sheet, so the page contains it once.
             definitions.remove(sheet)
     _rename(root, prefix)
     _recolour(root, _THEMED)

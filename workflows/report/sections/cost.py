@@ -27,7 +27,7 @@ _NOTE = (
 )
 
 
-# Added to a note; the field is the name of the base.
+# Added to a note if times were read from other results (``--base``); the field is their name.
 _GREY = "Grey: measured where {} was computed; `singlepass run --rerun-times` measures it here."
 
 
@@ -75,9 +75,10 @@ def section(view: StudyView) -> Section:
 
 
 def _measured(done: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, str]]:
-    """Return the cells whose times count, and the base of each algorithm that was timed only there.
+    """Return the cells whose times count, and the algorithms timed only in other results (``--base``).
 
-    If cells of an algorithm were computed by this run, only their times count.
+    If this run computed cells of an algorithm, only their times count. The algorithms are keys, the names of
+    the other results their values.
     """
     if "base" not in done:
         return done, {}

@@ -126,7 +126,7 @@ def _not_drawn(view: StudyView, shown: Sequence[str], levels: Sequence[Noise]) -
 
 
 def _ends(view: StudyView, dataset: str, curves: Sequence[Curve]) -> TableBlock:
-    """Return a table of mistakes at the end, the most first, then how far algorithms without a curve came."""
+    """Return a table of final mistakes, the most first, then the progress of algorithms without a curve."""
     rows = []
     for curve in sorted(curves, key=lambda curve: -curve.mean[-1]):
         spread = f" ± {curve.sd[-1]:,.0f}" if curve.seeds > 1 else ""
@@ -178,7 +178,7 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
 
 
 def _switches_of(view: StudyView) -> Callable[[Curve, str, Noise], Curve]:
-    """Return a function that marks where the model of any seed was replaced or became more complex."""
+    """Return a function that marks on a curve where any seed's model was replaced or became more complex."""
     switches = view.finished.dropna(subset=["switches"]).groupby(["dataset", "noise", "algorithm"])
     found = {key: {float(t) for seed in some for t in seed} for key, some in switches["switches"]}
 
@@ -192,7 +192,7 @@ def _switches_of(view: StudyView) -> Callable[[Curve, str, Noise], Curve]:
 def along_stream(view: StudyView) -> Section | None:
     """Draw test error and counts along the stream, such as support vectors.
 
-    These are the counts whose declaration (`pipeline/counts.py`) has a `trace`. Only the first task of each
+    A count is drawn if its declaration (`pipeline/counts.py`) has a `trace`. Only the first task of each
     group of tasks is drawn, at the lowest noise level.
     """
     noise = view.design.noise[0]

@@ -1,4 +1,4 @@
-"""Describe the data sets of a study, and what its labels of algorithms stand for."""
+"""Describe a study's data sets, and its algorithms: the learner, parameters and grid behind each label."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..words.wording import setting
 
 # Winners of a grid to name, the most frequent first.
 _MOST_WINNERS = 3
-# Keys of a study's algorithm that are no parameters of its learner.
+# Keys of an ``[[algorithms]]`` entry that are not parameters of its learner.
 _NO_PARAMETERS = frozenset({"name", "label", "winner", "tuned_as", "datasets"})
 
 

@@ -1,4 +1,4 @@
-"""Report tests on single streams, by blocks of rows, where there are too few data sets for other tests."""
+"""Report tests on single streams, by blocks of rows, if data sets are too few for tests over data sets."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _SHORT = (
 
 
 def section(view: StudyView) -> Section | None:
-    """Test the leader of each stream against the others.
+    """Test the best algorithm on each prequential stream against the other algorithms.
 
-    None for studies with other protocols, with one algorithm, or with enough data sets for tests over them.
+    Returns None for a study without prequential streams, with one algorithm, or with enough data sets for
+    tests over data sets.
     """
     cells = view.finished
     streams = set(cells.loc[cells["protocol"] == "prequential", "dataset"])

@@ -61,7 +61,7 @@ def section(view: StudyView) -> Section:
 
 
 def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
-    """Draw mean rank against noise, and list the algorithms drawn; None without two levels and algorithms."""
+    """Draw mean rank against noise, and list the algorithms drawn; None for a single level or algorithm."""
     known = [c for c in view.comparisons if c.n]
     frame, noise = rank_frame(known, view.design), [c.noise for c in known]
     if min(frame.shape) < 2:

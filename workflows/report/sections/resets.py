@@ -47,7 +47,7 @@ def _number(value: float) -> str:
 
 
 def _averaged(cells: pd.DataFrame) -> list[float]:
-    """Return mean restarts, and changes, changes found, delay and further restarts, NaN if none are known."""
+    """Return means over cells: restarts, changes, found changes, delay, further restarts; NaN if unknown."""
     restarts, judged, delays = [], [], []
     for switches, changes, before in zip(
         cells["switches"], cells["changes"], cells["counted_from"].fillna(0), strict=True
@@ -64,7 +64,7 @@ def _averaged(cells: pd.DataFrame) -> list[float]:
 
 
 def delays_of(restarts: Sequence[int], changes: Sequence[int]) -> list[int]:
-    """Return the delay of each change that is found: of the first restart after it, before the next change.
+    """Return, for each change followed by a restart before the next change, the examples until that restart.
 
     >>> delays_of([40, 130, 150, 420], [100, 200, 400])
     [30, 20]

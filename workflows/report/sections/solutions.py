@@ -131,14 +131,14 @@ def _some(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _support(learnt: TrainedCell) -> NDArray[np.float64] | None:
-    # The model of an active strategy is that of its inner learner.
+    # An active-learning strategy wraps the learner that has the support vectors.
     learner = getattr(learnt.learner, "learner_", learnt.learner)
     vectors = getattr(learner, "support_vectors_", None)
     return None if vectors is None else _dense(vectors).reshape(-1, 2)
 
 
 def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.int32]:
-    """Return the label that the learner got for each support vector; -1 if that is not a training point."""
+    """Return the label that the learner got for each support vector; -1 for one not in the training rows."""
     given: dict[tuple[float, ...], int] = {}
     for start, stop, X in learnt.inputs.train.blocks():
         rows, codes = map(tuple, _dense(X).tolist()), learnt.inputs.noisy[start:stop].tolist()
@@ -182,7 +182,7 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
 
 
 def _scores(learnt: TrainedCell, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the decision function on a grid; its rows have the training rows' type, which is compiled."""
+    """Return scores at the grid points; these get the training rows' type, to avoid a new compilation."""
     across, up = np.meshgrid(x, y)
     X: Any = learnt.inputs.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)

@@ -84,7 +84,7 @@ def _rows_that_tune(view: StudyView) -> list[str]:
 
 
 def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
-    """Say whether a data set's results come from rows also used for tuning; `rows` are its cells."""
+    """Say whether a data set's results come from rows also used for tuning; `rows` is its cells table."""
     if rows["drawn"].eq(True).any():
         return "Rows are drawn for each seed: no row used for tuning is reported."
     if rows["order"].eq("given").any():

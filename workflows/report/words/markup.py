@@ -53,7 +53,7 @@ def slug(text: str) -> str:
 
 
 def fence(text: str) -> str:
-    """Put text into a Markdown code block that its own backticks cannot end."""
+    """Put text into a Markdown code block whose fence is longer than any run of backticks in the text."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     marks = "`" * max(3, longest + 1)
     return f"{marks}sh\n{text}\n{marks}"
