@@ -1,1 +1,1 @@
-"""Read bytes: text, archives, checksums, arrays larger than memory, and progress reports."""
+"""Read texts and archives, compute checksums, store arrays larger than memory, and report progress."""

@@ -183,7 +183,8 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
 def in_threads(work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
     """Yield the result of `work` for each item, in order; several threads work while the caller consumes.
 
-    At most twice as many items as threads are in work. An error of `work` is raised in its place.
+    At most twice as many items as threads are submitted ahead. If `work` fails for an item, the error is
+    raised in place of the item's result.
     """
     import joblib  # takes too long to load for commands that read no file
 
@@ -211,9 +212,9 @@ def first_line(path: Path, limits: Limits = USUAL) -> tuple[int, str]:
     raise InputError(f"{path}: the file is empty")
 
 
-# Checksums of smaller files are computed by each process.
+# The checksum of a file of at least this size is also cached on disk.
 _REMEMBERED_FROM_BYTES = 1 << 24
-# A file changed within this time may change again without another time stamp.
+# A file that changed less than this time ago may change again and keep its time stamp.
 _SETTLED_SECONDS = 2.0
 
 
@@ -230,13 +231,13 @@ def file_sha256(path: Path) -> str:
 
 
 def file_state(path: Path) -> tuple[int, ...]:
-    """Return numbers that differ whenever a file was written."""
+    """Return numbers that change whenever a file is written: inode, size and times."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def is_settled(path: Path) -> bool:
-    """Return whether the last change of a file is so long ago that the next one has another time stamp."""
+    """Return whether a file last changed so long ago that its next change gets another time stamp."""
     return time.time() - path.stat().st_ctime > _SETTLED_SECONDS
 
 

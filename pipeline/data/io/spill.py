@@ -1,4 +1,4 @@
-"""Build arrays block by block in bounded memory, and pass over large ones without filling memory."""
+"""Build arrays block by block, and read large arrays step by step, both in bounded memory."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ T = TypeVar("T", bound=np.generic)
 _SPILL_BYTES = 1 << 24
 # Smaller blocks are collected before they are written.
 _SMALL_BYTES = 1 << 16
-# Bytes in one step of a pass over a large array.
+# Bytes that one step over a large array reads.
 _STEP_BYTES = 1 << 24
 # Bytes before the values in a file, where `linked` puts the header of an ``.npy`` file.
 _HEADER_BYTES = 128
-# The files of arrays, by their mappings.
+# The unnamed file of each memory mapping, so that `linked` can give it a name.
 _files: weakref.WeakKeyDictionary[mmap.mmap, IO[bytes]] = weakref.WeakKeyDictionary()
 
 
@@ -48,7 +48,7 @@ class SpillingArray(Generic[T]):
 
     def append(self, values: npt.NDArray[Any]) -> None:
         """Add copies of values at the end; raise InputError if the folder cannot be written or is full."""
-        # Later blocks of a large array are written at once.
+        # Once the array is in a file, a large block is written to it directly, without a copy.
         copy = self._file is None or values.nbytes < _SMALL_BYTES
         block = np.array(values, dtype=self._dtype, order="C", copy=copy or None).reshape(-1)
         self._blocks.append(block)
@@ -91,17 +91,17 @@ class SpillingArray(Generic[T]):
 
 def _unnamed_file(folder: Path) -> IO[bytes]:
     try:
-        # Python's temporary files cannot be linked.
+        # Not `TemporaryFile`, because `linked` could not give its file a name.
         return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o666), "w+b")
     except (AttributeError, OSError):
         return tempfile.TemporaryFile(dir=folder)
 
 
 def linked(array: npt.NDArray[Any], path: Path) -> bool:
-    """Make the unnamed file of an array from `SpillingArray` the ``.npy`` file `path`, instead of a copy.
+    """Save an array from `SpillingArray` as the ``.npy`` file `path`: link its unnamed file, without copying.
 
-    Returns False if this is not possible: the array is in memory, a part of another, or the system or the
-    file system cannot link unnamed files.
+    Returns False if this is not possible: the array is in memory or a part of another array, or the
+    system or the file system cannot link unnamed files.
     """
     mapping = _mapping(array)
     file = None if mapping is None else _files.get(mapping)
@@ -112,10 +112,10 @@ def linked(array: npt.NDArray[Any], path: Path) -> bool:
     if array.nbytes + _HEADER_BYTES != os.fstat(file.fileno()).st_size:
         return False
     with suppress(OSError):
-        # Python follows the link to the file only if a folder is given; it does not matter for a full path.
+        # Python follows the link to the file only if `src_dir_fd` is given; a full path ignores its value.
         os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
         os.pwrite(file.fileno(), header.getbuffer(), 0)
-        # A second name would share this header.
+        # Forget the file: a second name of it would share this header.
         del _files[mapping]
         return True
     return False

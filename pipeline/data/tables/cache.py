@@ -29,8 +29,10 @@ from .stream import Table, arrays_of, content_fingerprint, csr_of, freeze
 # Increase this whenever the same file would be parsed into a different table.
 CONVERTER_VERSION = 1
 
+# The file that describes a cached table: fingerprint, class names, notes, shapes, sizes and recipe.
 _MANIFEST = "manifest.json"
-# States of the files of a large table whose fingerprint was compared, so that a run need not read all of it.
+# File with the sizes and times that a large table's files had when its fingerprint was last compared, so that
+# a run need not read the whole table again.
 _CHECKED, _REMEMBERED_FROM_BYTES = "checked.json", 1 << 26
 # Smaller arrays are read into memory: a mapping costs a page and a file handle, and an empty file cannot be
 # mapped.
@@ -60,7 +62,7 @@ def converted_notes(recipe: Mapping[str, Any]) -> tuple[str, ...]:
 def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Table:
     """Return a table memory-mapped from the cache; parse it and write it there first if needed.
 
-    `recipe` contains everything the table depends on, as JSON values. `parse` also replaces a damaged table.
+    `recipe` contains everything the table depends on, as JSON values. A damaged table is parsed again.
     The arrays are read-only. Raises InputError if the cache cannot be written.
     """
     folder = _folder_of(recipe)
@@ -212,7 +214,7 @@ def _states(folder: Path, manifest: Mapping[str, Any]) -> str:
 def _array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
     mode: Literal["r"] | None = "r" if mapped else None
     try:
-        # Make it a plain array instead of a memmap, so that kernels are compiled for one type only.
+        # Make it a plain array instead of a memmap, so that functions are compiled for one type only.
         return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
     except Exception as error:
         # numpy evaluates the header as a Python literal, so a damaged one may raise any exception.

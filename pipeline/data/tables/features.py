@@ -1,4 +1,4 @@
-"""Change features as a data set's options ask: missing values, standardisation, constant feature, dtype."""
+"""Apply feature options of a data set: missing values, standardization, constant feature, dtype."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BLOCK_BYTES = 1 << 24
 # Rows in a block of a CSR matrix. The number is fixed because the last bits of sums depend on it.
 _BLOCK_ROWS = 1 << 12
 
-# Rows that give the typical size of each feature.
+# At most this many rows are read to estimate the typical size of each feature.
 _SIZED_ROWS = 2048
 
 # Internal option that opens a table without changing its features.
@@ -55,7 +55,7 @@ def computed(options: Options) -> bool:
 
 
 def scaled_online(options: Options) -> bool:
-    """Return whether each row is standardised by the rows of its stream so far."""
+    """Return whether each row is standardized with statistics of its stream's rows so far."""
     return options.get("standardize") == ONLINE
 
 
@@ -69,7 +69,7 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
 
     The statistics are those of the whole training part of the table. Features with ``standardize = "online"``
     are not scaled here: each cell scales them in the order of its stream. Returns the same arrays if the
-    options change nothing. Raises InputError if a sparse table is to be standardised, which would make it
+    options change nothing. Raises InputError if a sparse table is to be standardized, which would make it
     dense, or if values are too large. `name` is the data set's name in error messages.
     """
     if options.get(_RAW):
@@ -102,7 +102,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
         wrong = np.flatnonzero(~(np.isfinite(mean) & np.isfinite(spread)))
         if len(wrong):
             raise InputError(
-                f"data set {name!r}: feature {wrong[0] + 1} has values too large to be standardised (their "
+                f"data set {name!r}: feature {wrong[0] + 1} has values too large to be standardized (their "
                 "squares overflow); divide it by a constant, or set standardize = false"
             )
         spread[spread == 0.0] = 1.0
@@ -112,7 +112,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
 def typical_sizes(X: Matrix) -> npt.NDArray[np.float64]:
     """Return each feature's mean absolute value over its non-zero values, NaN without any, shape (d,).
 
-    Of a larger matrix 2,048 rows, spread evenly, are read.
+    At most 2,048 rows are read, evenly spread over the matrix.
     """
     rows = picked_rows(X, np.arange(0, X.shape[0], -(-X.shape[0] // _SIZED_ROWS) or 1))
     if isinstance(rows, np.ndarray):
@@ -140,7 +140,7 @@ def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -
 def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any:
     """Fill missing values, then apply ``standardize``, ``bias`` and ``dtype``; return the changed matrix.
 
-    A standardised constant feature becomes 0. A matrix larger than 256 MB is written to disk, block by block.
+    A standardized constant feature becomes 0. A matrix larger than 256 MB is written to disk, block by block.
     """
     dtype = np.dtype(str(options["dtype"]) or X.dtype)
     if fit.fill is None and fit.mean is None and not options["bias"] and dtype == X.dtype:
@@ -167,7 +167,7 @@ _LARGEST_DENSE = 2 << 30
 
 
 def with_layout(name: str, table: Table, *, dense: bool) -> Table:
-    """Return a table as CSR or as dense arrays; raise InputError if these take more than 2 GiB."""
+    """Return a table as CSR or as dense arrays; raise InputError if dense ones would take more than 2 GiB."""
 
     def laid_out(X: Any) -> Any:
         if X is None or is_sparse(X) != dense:

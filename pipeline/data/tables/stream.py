@@ -1,4 +1,4 @@
-"""Tables of a source, streams of one task, and matrices under construction in bounded memory."""
+"""Define the table of a source and the stream of a task; build large matrices in bounded memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Table:
     #: The official test part, if the source has one.
     X_test: Matrix | None = None
     y_test: Codes | None = None
-    #: Number of rows before each change of concept, if the source knows them.
+    #: Number of rows before each change of concept; empty if there is no change, or if changes are unknown.
     changes: tuple[int, ...] = ()
     #: What a user should know about how the features were made, one line each.
     notes: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Contain a task's labels in the data set's own classes."""
+    """Contain the labels of a task's rows in the classes of the data set."""
 
     #: The data set's class code of each row of the task's stream.
     y: Codes
@@ -73,7 +73,7 @@ class Stream:
     #: The rows of X that belong to this task: ``y[i]`` is the label of ``X[rows[i]]``. None means all rows,
     #: in order. This lets the 45 pairs of MNIST share one memory-mapped X.
     rows: Rows | None = None
-    #: Likewise the rows of `X_test` that belong to this task.
+    #: The rows of `X_test` that belong to this task, in the same way.
     rows_test: Rows | None = None
     #: The labels from which `y` was made; None for a task that leaves rows out.
     origin: Origin | None = None
@@ -106,7 +106,7 @@ def first_where(X: Any, mask: npt.NDArray[np.bool_]) -> tuple[int, int, Any]:
 
 
 def csr_of(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> csr_array:
-    """Return a CSR array of these arrays; SciPy's constructor would copy arrays of different index types."""
+    """Return a CSR array that shares these arrays; SciPy's constructor copies if index types differ."""
     from scipy.sparse import csr_array
 
     made = csr_array(shape, dtype=data.dtype)
@@ -148,7 +148,7 @@ def row_slice(X: Any, start: int, stop: int) -> Any:
 
 
 def picked_rows(X: Any, rows: Rows) -> Any:
-    """Return a copy of some rows of a matrix, in the given order; SciPy would copy as in `row_slice`."""
+    """Return a copy of some rows of a matrix, in the given order; SciPy would copy more (see `row_slice`)."""
     if not is_sparse(X):
         return X[rows]
     starts = X.indptr[rows].astype(np.int64)
@@ -202,7 +202,7 @@ class SpillingMatrix:
         self._parts[0].append(X)
 
     def append_csr(self, data: Any, indices: Any, ends: Any) -> None:
-        """Add the rows of a CSR matrix likewise; `ends` is its `indptr` without the leading 0."""
+        """Add copies of the rows of a CSR matrix, like `append`; `ends` is `indptr` without the leading 0."""
         if not self._parts:
             kinds: tuple[Any, ...] = data.dtype.type, np.int32, np.int64
             self._parts = [SpillingArray(kind, self._folder) for kind in kinds]

@@ -243,7 +243,7 @@ def test_values_that_do_not_fit_the_dtype(write: Write) -> None:
         InputError, match=r"f\.csv, line 3 \(row 2\), column 'b': 1e\+300 does not fit float32"
     ):
         expand(path=path, options={"dtype": "float32"})
-    with pytest.raises(InputError, match="feature 2 has values too large to be standardised"):
+    with pytest.raises(InputError, match="feature 2 has values too large to be standardized"):
         expand(path=path, options={"standardize": True})
     svm = write("f.svm", "1 1:1\n-1 2:1e300\n")
     with pytest.raises(InputError, match=r"f\.svm, row 2, feature 2: 1e\+300 does not fit float32"):
