@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 
 class Benchmark(NamedTuple):
-    """Describe a kind of benchmark."""
+    """One benchmark of `singlepass bench`: its help text, and the functions that measure it."""
 
-    # What it measures, for the command line.
+    # What the benchmark measures; `singlepass bench --help` shows it.
     help: str
     # Functions of this package that it calls, as MODULE.FUNCTION; each returns the lines of one table.
     tables: tuple[str, ...]
-    # Whether the functions take the size in gigabytes of the files that they generate.
+    # Whether the functions have an argument `gigabytes`, the size of the data that they generate.
     sized: bool = False
-    # Whether the functions take the number of cells.
+    # Whether the functions have an argument `cells`, the number of cells to run.
     counted: bool = False
 
 
@@ -34,9 +34,9 @@ BENCHMARKS = {
         ("linear.full",),
     ),
     "grid": Benchmark(
-        "grids of linear and kernel learners, read once, compared with a pass for each point; grids tuned "
-        "along the stream, compared with a reading; kernel learners on the first rows of a9a, USPS and MNIST "
-        "if they are on this machine.",
+        "grids of linear and kernel learners whose points share one pass over the rows, compared with a pass "
+        "for each point; grids tuned along the stream, compared with such a shared pass; kernel learners on "
+        "the first rows of a9a, USPS and MNIST if they are on this machine.",
         ("linear.grid", "linear.kernel_grid"),
     ),
     "kernel": Benchmark(
@@ -60,8 +60,8 @@ BENCHMARKS = {
         ("cells.metrics",),
     ),
     "peers": Benchmark(
-        "the linear learners, compared with scikit-learn, River and Vowpal Wabbit if they are installed, on "
-        "rows in memory, but Vowpal Wabbit reads its cached file; and the same updates at equal settings.",
+        "the linear learners, compared with scikit-learn, River and Vowpal Wabbit if they are installed; "
+        "Vowpal Wabbit reads its cached file, the others rows in memory; and equal rules at equal settings.",
         ("libraries.peers", "libraries.equal_updates"),
     ),
     "guests": Benchmark(
@@ -69,7 +69,7 @@ BENCHMARKS = {
         ("cells.guests",),
     ),
     "overhead": Benchmark(
-        "the cost of a cell in addition to its learning, and the gain of a second thread.",
+        "what a cell costs in addition to learning, and how much faster a study runs with a second thread.",
         ("cells.overhead",),
     ),
     "cluster": Benchmark(
@@ -80,7 +80,7 @@ BENCHMARKS = {
     ),
     "roofline": Benchmark(
         "passes of PA-I, OGD, FTRL and AROW over hashed rows, compared with loops that only read the rows, "
-        "or read and write the weights; on up to 10^8 rows, as far as they fit into the given size.",
+        "or read and write the weights; on up to 10^8 rows, as far as they fit into the size of --size.",
         ("roofline.roofline",),
         sized=True,
     ),

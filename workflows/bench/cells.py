@@ -31,15 +31,15 @@ from .runner import Contest, Measurement, Work, cost, microseconds, milliseconds
 
 _AROW, _PA = {"name": "AROW"}, {"name": "PassiveAggressive", "label": "PA-I"}
 
-# Tasks of the study `arow-binary-small`: with few features, with many, and with very many, of which a row has
-# few. Each is data set, classes and protocol.
+# Tasks of the study `arow-binary-small`: with few features (USPS), many (MNIST), and very many, mostly
+# 0 in a row (Amazon). Each is a data set, two of its classes and a protocol.
 TASKS = (
     ("usps", ("3", "4"), "holdout"),
     ("mnist", ("2", "5"), "holdout"),
     ("amazon", ("apparel", "books"), "crossval"),
     ("amazon", ("music", "video"), "crossval"),
 )
-# Aims for the geometric mean of the ratios of cells and bare passes, and for each of them.
+# Aims for the time of a cell divided by that of a bare pass: for the geometric mean over cells, and for each.
 MEAN_AIM, EACH_AIM = "≤ 2.5", "≤ 4"
 
 # Sparse rows, which are learned so fast that the time for metrics is a large share; and dense rows.
@@ -58,7 +58,7 @@ GUEST_AIM = "≤ 10"
 # benchopt's milliseconds per (data set, solver, repetition), measured on a machine like the project's.
 BENCHOPT_MS = 16
 EMPTY_CELLS = 4000
-# Cells of a long run, and the number after which its memory is first measured.
+# Number of cells of a long run, and of those finished before its memory is first measured.
 MANY_CELLS, WARM_CELLS = 100_000, 20_000
 
 
@@ -82,7 +82,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 
 def cell() -> list[Measurement]:
-    """Compare whole cells with the bare passes of their learners, to measure everything around learning."""
+    """Compare whole cells with bare passes, which only learn and score, to measure everything else."""
     lines: list[Measurement] = []
     for name, classes, protocol in TASKS:
         datasets = [{"name": name, "task": f"pair:{','.join(classes)}"}]
@@ -237,7 +237,7 @@ def guests() -> list[Measurement]:
 
 
 class _Weighing(RunProgress):
-    """Record this process's memory whenever cells finish, from the cell with number `WARM_CELLS` on."""
+    """Record this process's memory whenever cells finish, after the first `WARM_CELLS` cells."""
 
     def __init__(self) -> None:
         self.cells, self.megabytes = 0, [math.nan]
@@ -262,7 +262,7 @@ def own_megabytes(entry: str = "RssAnon") -> float:
 
 
 def memory_growth(what: str, megabytes: list[float], when: str) -> Measurement:
-    """Return the table line for a process's memory, which must hardly grow after the first measurement."""
+    """Return the table line with the largest of a process's memory measurements divided by the first one."""
     first, most = megabytes[0], max(megabytes[1:], default=megabytes[0])
     return Measurement(
         f"memory of {what}", f"at most {most:.0f} MB", f"{first:.0f} MB {when}", most / first, "≤ 1.1"
@@ -277,7 +277,7 @@ def study_seconds(study: Study, threads: int, progress: RunProgress | None = Non
         summary = run_study(study, folder, progress=progress or RunProgress(), options=options)
         seconds = time.perf_counter() - began
         if summary.failed or summary.reused:
-            raise RuntimeError(f"{summary.failed} cells failed, {summary.reused} were there before")
+            raise RuntimeError(f"{summary.failed} cells failed, {summary.reused} were already in the store")
     return seconds
 
 
@@ -290,7 +290,7 @@ def empty_study(seeds: int) -> Study:
 def equal_study(folder: Path, cells: int, rows: int = 16_000) -> Study:
     """Return a study of equal cells, so that differences in time are due to the pipeline.
 
-    Its data is written to `folder`. Each of a cell's `rows` takes about a microsecond.
+    Its data are written to `folder`. A cell has `rows` rows, and each takes about a microsecond.
     """
     path = folder / "equal.parquet"
     rng = np.random.RandomState(0)
@@ -303,7 +303,7 @@ def equal_study(folder: Path, cells: int, rows: int = 16_000) -> Study:
 
 
 def overhead() -> list[Measurement]:
-    """Measure the time of a cell that learns almost nothing, memory growth, and the gain of two threads."""
+    """Measure the time of a cell that learns almost nothing, memory growth, and how much two threads gain."""
     started = min(study_seconds(empty_study(1), 2) for _ in range(3))
     whole = min(study_seconds(empty_study(EMPTY_CELLS), 2) for _ in range(3))
     per_cell = (whole - started) / (EMPTY_CELLS - 1)

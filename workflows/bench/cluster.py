@@ -29,7 +29,7 @@ from .runner import Measurement, milliseconds, wall_time
 
 # Number of empty cells (which learn almost nothing) if --cells is not given: they take about a minute.
 CELLS = 5000
-# To time the first cell, a study of `PLANNED` times the cells is planned, and run up to that cell.
+# The time until the first cell returns is measured on a study with `PLANNED` times as many cells.
 PLANNED = 10
 # Numbers of workers, one thread each; if there are fewer cores, workers share them.
 SCALES = (1, 2, 4)
@@ -119,7 +119,7 @@ def _empty_cells(cells: int) -> list[Measurement]:
             scheduler / per_cell,
         ),
         Measurement(
-            "cells a second at which scheduler, client take a core each",
+            "cells a second at which the scheduler, the client would fill a core",
             f"{1 / max(scheduler, 1e-9):,.0f}, {1 / max(client, 1e-9):,.0f}",
             f"now {1 / per_cell:,.0f}",
             per_cell / max(scheduler, client, 1e-9),
@@ -188,7 +188,7 @@ def _to_first_cell(cells: int) -> tuple[float, float]:
 
 
 def _again(cells: int) -> tuple[float, float]:
-    """Run a study whose cells do nothing, then once more, when all is reused; return the seconds of both."""
+    """Run a study of empty cells twice; return the seconds of both runs. The second reuses all cells."""
     study = empty_study(cells)
     with tempfile.TemporaryDirectory() as out:
         run = partial(run_study, study, out, progress=RunProgress(), options=WorkerOptions(threads=2))
@@ -202,7 +202,7 @@ def _in_subprocess(function: Any, *args: Any) -> Any:
 
 
 def cluster(cells: int = CELLS) -> list[Measurement]:
-    """Measure clusters and large studies of `cells` empty cells; aims in s and MB assume 100,000 cells."""
+    """Measure clusters and studies of `cells` empty cells; the aims in s and MB are for 100,000 cells."""
     planned = PLANNED * cells
     found = [*_empty_cells(cells), *_scaling()]
     # The first cell's time, in a study of one cell and in a large one, includes imports and compilation.

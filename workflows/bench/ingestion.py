@@ -29,7 +29,7 @@ FEATURES, NON_ZEROS = 1_000_000, 100
 PIECE_ROWS = 25_013
 # Shape of the files with columns.
 ROWS, COLUMNS = 500_000, 30
-# Rows in a block of text that is only read.
+# Rows per block in the step "read", which parses the text and keeps nothing.
 _READ_ROWS = 1 << 16
 # Turns of each step; the shortest time counts.
 _TURNS = 3
@@ -217,7 +217,7 @@ def _stream_unconverted(path: Path) -> dict[str, float]:
     return {"non_zeros": sum(int(np.count_nonzero(block.X.data)) for block in blocks)}
 
 
-# The steps of text of sparse features, in the order in which they run.
+# The steps that are measured on svmlight files, in the order in which they run.
 WORKS: dict[str, Callable[[Path], dict[str, float]]] = {
     "read": _read,
     "convert": _convert,

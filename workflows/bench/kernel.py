@@ -3,7 +3,7 @@
 The "tile" is the package's code for the inner products of a block of rows with support vectors. The result of
 a pass is its rate of multiplications and additions in kernel values, as a share of the tile's rate alone.
 The share is lower because a pass also computes exponentials and updates, and because every row has a fixed
-cost. A Projectron also reads half an n × n matrix for each mistake or two.
+cost. A Projectron with n support vectors also reads half of an n × n matrix for every one or two mistakes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BLOCK, SUPPORT = 60, 3_000
 TURNS = 15
 # The row-by-row loops see only these rows: the whole stream would take them minutes.
 PEER_ROWS = 6_000
-# Each frequency gives two features, a cosine and a sine.
+# Number of Fourier features (each frequency gives two, a cosine and a sine), and of mistakes that are stored.
 FEATURES, WINDOW = 1_000, 1_000
 GAMMA = {"a9a": 0.04, "usps, 3 against the rest": 0.01, "usps, ten classes": 0.01, "generated": 0.02}
 REAL = {
@@ -78,7 +78,7 @@ def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
 
 
 def tile_work(d: int, dtype: Any) -> tuple[Work, Work, Any]:
-    """Return the tile's and NumPy's product of rows and support vectors, as functions; and their output."""
+    """Return functions that multiply rows by support vectors with the tile and NumPy; and their output."""
     rng = np.random.RandomState(0)
     lanes = LANES[np.dtype(dtype).itemsize]
     A, B = (aligned((n, -(-d // lanes) * lanes), dtype) for n in (BLOCK, SUPPORT))
@@ -198,7 +198,7 @@ def _speedup_per_vector(growth: float, ours: float, peer: float) -> float:
 
 
 def measure_growth() -> list[Measurement]:
-    """Measure how scoring time per row grows with the support set, when all rows join it."""
+    """Measure how scoring time per row grows with the number of support vectors."""
     rng = np.random.RandomState(0)
     sizes, chunk, d = (1_000, 4_000, 16_000), 600, 128
     X = rng.standard_normal((sizes[-1], d)).astype(np.float32)

@@ -4,9 +4,9 @@ Both sides get the rows in the same way: in chunks, row by row, or as a whole st
 row by row uses only the first rows of a stream. Our `learn` scores every row before learning it. River does
 the same here (`predict_one`), the other libraries do not.
 
-Vowpal Wabbit's ``--l1`` with ``--sgd`` has no equal here, so it is not compared. It truncates every weight by
-the sum of all thresholds since the first row. `FOBOS` and `TruncatedGradient` truncate a weight only by those
-since it last was 0. With ``--ftrl`` the rules are equal.
+Vowpal Wabbit's ``--l1`` with ``--sgd`` is not compared, because no learner here has that rule: it truncates
+every weight by the sum of all thresholds since the first row, but `FOBOS` and `TruncatedGradient` only by
+those since the weight last was 0. With ``--ftrl`` the rules are equal.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ class Round(NamedTuple):
     """Describe one comparison with a library: how both get the rows of a stream."""
 
     way: str
-    # The rows, cut into the parts that our learners get.
+    # The rows and labels, cut into the parts that our learners get.
     parts: list[tuple[Any, Any]]
     rows: int
-    # Return one pass of the library's algorithm, given its name and how to create it.
+    # Returns one pass of the library's algorithm as a function, given its name and how to create it.
     peer: Callable[[str, Any], Work]
 
 
@@ -205,7 +205,7 @@ class Library(NamedTuple):
         return on_path or importlib.util.find_spec(self.module) is not None
 
     def skipped(self, stream: str = "") -> Measurement:
-        """Return the line of a library that is not installed."""
+        """Return the table line that says how to install the library."""
         return skipped(f"{stream}{self.name}", f"not installed: pip install {self.package}")
 
 
@@ -234,7 +234,7 @@ def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
 
 
 def streams() -> Iterator[NamedStream | Measurement]:
-    """Yield the streams one by one, and a line for each that is missing."""
+    """Yield the streams one by one; instead of a data set that is not on this machine, a table line."""
     rng = np.random.RandomState(0)
     yield gaussian(rng)
     yield text(rng)
@@ -265,17 +265,17 @@ class Update(NamedTuple):
     ours: Callable[[], Any]
     wabbit: list[str]
     scikit_learn: Callable[[], Any] | None = None
-    # Factor of our rows that makes the rules equal, and the largest number of features to compare with.
+    # Factor by which our rows are multiplied so that the rules are equal; the most features of a stream.
     scale: float = 1.0
     n_features: float = np.inf
 
     def rows(self, stream: NamedStream) -> Any:
-        """Return our rows of a stream."""
+        """Return a stream's rows as our learner gets them, multiplied by `scale`."""
         return stream.X if self.scale == 1.0 else stream.X.astype(np.float64) * self.scale
 
 
 class _UnitDirections(SketchedOnlineNewton):
-    """Begin with the unit vectors of features 1 to m, as Vowpal Wabbit does without random directions."""
+    """Begin the sketch with the unit vectors of features 1 to m, as Vowpal Wabbit's `random_init = false`."""
 
     def _begin_with(self, zeros):  # type: ignore[no-untyped-def]
         super()._begin_with(zeros)  # type: ignore[no-untyped-call]
@@ -301,8 +301,8 @@ UPDATES = (
         partial(FTRLProximal, alpha=0.1, beta=1.0, l1=1.0, l2=1.0),
         ["--ftrl", "--ftrl_alpha", "0.1", "--ftrl_beta", "1", "--l1", "1", "--l2", "1"],
     ),
-    # Vowpal Wabbit halves gradients and sketches a quarter of them: our η and scale do the same. A row takes
-    # m² d operations, so wide rows are not compared.
+    # Vowpal Wabbit halves each gradient, and sketches a quarter of each; our η and scale do the same.
+    # A row takes m² d operations, so wide rows are not compared.
     Update(
         "sketched Newton (Oja), m = 10, α = 10",
         partial(_UnitDirections, alpha=10.0, eta=0.125, C=None, sketch="oja", kappa=2.0),

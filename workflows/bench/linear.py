@@ -42,7 +42,7 @@ from .runner import Contest, Measurement, Work, microseconds, milliseconds
 from .streams import NamedStream, gaussian, is_sparse, real_streams, text, thinned, topics, unit_rows
 
 _PEER, _READ = "scikit-learn PA-I", "reading X once"
-# One pass of PA-I, with rows in order.
+# scikit-learn's PA-I: one pass over the rows in order.
 _PA_I = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0, "fit_intercept": False}
 _scikit_learn = partial(SGDClassifier, **_PA_I, shuffle=False, max_iter=1, tol=None)
 TWO_CLASSES = {"PA-I": PassiveAggressive, "AROW": AROW}
@@ -63,7 +63,7 @@ GRIDS: dict[str, Grid] = {
     "AROW": (AROW, "r", _POWERS),
     "CW": (ConfidenceWeighted, "eta", [0.51, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]),
 }
-# Data set, task, and the γ in the middle of the grids; of each stream the first rows.
+# Data set, task, and the γ in the middle of the grids, by title; only `KERNEL_ROWS` rows of each are learned.
 KERNEL_STREAMS = {
     "a9a": ("a9a", "binary", 0.04),
     "USPS 3 against the rest": ("usps", "one-vs-rest:3", 0.01),
@@ -105,7 +105,7 @@ def passes(learners: dict[str, Any], X: Any, y: Any) -> dict[str, Work]:
 
 
 def updated(make: Any, stream: NamedStream) -> str:
-    """Return the share of the rows that cause an update."""
+    """Return the share of the rows that cause an update, as text for the table."""
     return f"{make().fit(stream.X, stream.y).n_updates_ / len(stream.y):.0%} of the rows update"
 
 
@@ -216,14 +216,14 @@ def _price(n_points: int, ours: float, peer: float) -> float:
 
 
 def _aim_of_grid(name: str, parameter: str, stream: NamedStream) -> str:
-    """Return the aim: how many passes a reading of eight points takes at most."""
+    """Return the aim: how many times as long as one pass a shared pass of eight points may take."""
     if name not in GRIDS:
         return "≤ 3.5" if parameter == "gamma" else "≤ 2.5"
     return "≤ 2.3" if name == "PA-I" or is_sparse(stream.X) else "≤ 4"
 
 
 def measure_grid(stream: NamedStream, grids: Mapping[str, Grid]) -> list[Measurement]:
-    """Compare grids of eight points, learnt together, with a pass for each of them."""
+    """Compare a shared pass, in which a grid's eight points learn together, with a pass for each point."""
     rows, works, contests = as_rows(stream.X), dict[str, Work](), []
 
     def together(points: list[dict[str, float]], make: Any, one_by_one: bool) -> None:
@@ -242,7 +242,7 @@ def measure_grid(stream: NamedStream, grids: Mapping[str, Grid]) -> list[Measure
         works[f"{name} alone"] = partial(together, points, make, True)
         contests.append(
             Contest(
-                f"{name}, {len(values)} points, {stream.name}, {stream.shape}: passes that a reading takes",
+                f"{name}, {len(values)} points, {stream.name}, {stream.shape}: a shared pass, in passes",
                 name,
                 f"{name} alone",
                 _aim_of_grid(name, parameter, stream),
@@ -254,7 +254,7 @@ def measure_grid(stream: NamedStream, grids: Mapping[str, Grid]) -> list[Measure
 
 
 def grid() -> list[Measurement]:
-    """Compare grids that are read once with a pass for each point: sparse, narrow and wide rows."""
+    """Compare one shared pass of a grid's points with a pass for each: on sparse, narrow and wide rows."""
     rng = np.random.RandomState(0)
     narrow = rng.standard_normal((100_000, 16))
     y = (narrow @ rng.standard_normal(16) + rng.standard_normal(100_000) > 0).astype(np.int32)
@@ -270,7 +270,7 @@ def grid() -> list[Measurement]:
 
 
 def measure_tuned(stream: NamedStream) -> list[Measurement]:
-    """Compare tuning along the stream with a reading of its points, in processor time."""
+    """Compare tuning along the stream with only learning its points together, in processor time."""
     rows, (make, parameter, values) = as_rows(stream.X), GRIDS["PA-I"]
     grid = {parameter: values}
 
@@ -292,7 +292,7 @@ def measure_tuned(stream: NamedStream) -> list[Measurement]:
     }
     contests = [
         Contest(
-            f"{name}, {len(values)} points of PA-I, {stream.name}, {stream.shape}: compared with a reading",
+            f"{name}, {len(values)} points of PA-I, {stream.name}, {stream.shape}: against a shared pass",
             name,
             "reading",
             "≤ 1.1",
@@ -304,7 +304,7 @@ def measure_tuned(stream: NamedStream) -> list[Measurement]:
 
 
 def _kernel_grids(gamma: float) -> dict[str, Grid]:
-    """Return grids of points with one kernel, and of points with eight widths of it."""
+    """Return grids whose eight points have the same kernel, and grids whose points differ in its γ."""
     powers = [2.0**k for k in range(-4, 4)]
     widths = [gamma * power for power in powers]
     thresholds = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8]

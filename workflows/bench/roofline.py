@@ -3,8 +3,8 @@
 The loops read the rows once; read the rows and gather their weights; gather the weights and write them back.
 A pass of a learner cannot be faster than the loop that touches the same arrays: one array of weights for PA-I
 and OGD, two for AROW (mean and variance) and FTRL-Proximal (z and √n). FTRL-Proximal also writes its weights,
-and takes a square root and a division for each non-zero: a last loop does so, without anything else. Rows
-have 39 non-zeros, like Criteo's.
+and computes a square root and a division for each non-zero; so does one more loop. Rows have 39 non-zeros,
+like Criteo's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ ROWS = (100_000, 1_000_000, 10_000_000, 100_000_000)
 FEATURES = (1 << 18, 1 << 21, 1 << 24)
 # Rows drawn at a time.
 _BLOCK = 100_000
-# Learner, number of arrays that an update reads and writes, and share of the roof to reach.
+# Learner, number of arrays that an update reads and writes, and aim for the time of the plain loop over as
+# many arrays divided by the time of a pass.
 LEARNERS: dict[str, tuple[Any, int, str]] = {
     "PA-I": (PassiveAggressive, 1, "≥ 0.8"),
     "OGD": (OnlineGradientDescent, 1, "≥ 0.8"),
@@ -148,7 +149,7 @@ def gather_scatter_two(data: Any, indices: Any, indptr: Any, w: Any, v: Any) -> 
 
 @compiled
 def gather_scatter_roots(data: Any, indices: Any, indptr: Any, w: Any, numbers: Any) -> None:
-    """Read the weights of each row's features; then write each, and its two numbers, from a root."""
+    """Read the weights of each row's features; then write them, z and √n by the formulas of FTRL-Proximal."""
     for t in range(indptr.shape[0] - 1):
         margin = 0.0
         for k in range(indptr[t], indptr[t + 1]):

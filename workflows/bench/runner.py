@@ -138,7 +138,7 @@ def skipped(work: str, reason: str) -> Measurement:
 
 
 def show(title: str, measurements: Sequence[Measurement], out: Path | None) -> None:
-    """Print the table, and append it to the Markdown file `out`."""
+    """Print measurements as a table, and append it to the Markdown file `out` unless that is None."""
     columns = ("work", "singlepass", "compared with", "ratio", "aim")
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:

@@ -48,14 +48,14 @@ def is_present(name: str) -> bool:
 
 
 def absent(title: str, name: str) -> Measurement:
-    """Return the line of a data set that is not on this machine."""
+    """Return the table line that says how to get a data set that is not on this machine."""
     return skipped(title, f"not on this machine: singlepass data fetch {name}")
 
 
 def real_streams(tasks: Mapping[str, tuple[str, str]]) -> Iterator[NamedStream | Measurement]:
-    """Yield streams one by one, and a line for each that is missing.
+    """Yield streams one by one; instead of a data set that is not on this machine, a table line.
 
-    `tasks` gives data set and task by the title of the stream. Rows are copied to memory, because those of
+    `tasks` has data set and task by the title of the stream. Rows are copied to memory, because the rows of
     an opened stream may be mapped from a file.
     """
     for title, (name, task) in tasks.items():

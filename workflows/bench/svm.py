@@ -26,7 +26,7 @@ STREAMS = {
     "a9a": ("a9a", "binary", {"C": 1.0, "gamma": 0.05}),
     "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", {"C": 1000.0, "gamma": 0.02}),
 }
-# How LASVM is trained, as the table says it, and whether its finishing step follows the online pass.
+# The table's name for a way to train LASVM: whether its finishing step follows the online pass.
 SUBJECTS = {"one online pass": False, "one pass and the finishing step": True}
 
 
