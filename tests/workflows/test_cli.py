@@ -285,12 +285,12 @@ def test_a_report_removes_files_of_the_previous_report(
     other = study_file.read_text().replace("r = [0.1, 1.0, 10.0]", "r = 1.0").replace('"small"', '"other"')
     (tmp_path / "other.toml").write_text(other)
     result = singlepass("run", "other.toml", "--out", "out")
-    assert "out: held the study 'small'; its cells stay, its report is replaced" in result.stderr
+    assert "out: had results of study 'small'; its cells are kept, its report is replaced" in result.stderr
     assert not (tables / "grids.csv").exists()
     assert (tables / "mine.csv").read_text() == "kept"
     assert (tables / "cost.csv").exists()
     # All cells of this study exist, but the current report shows the other study.
-    assert "held the study 'other'" in singlepass("run", study_file.name, "--out", "out").stderr
+    assert "had results of study 'other'" in singlepass("run", study_file.name, "--out", "out").stderr
     assert (tables / "grids.csv").exists()
     # An edited manifest must not cause removals.
     manifest = tmp_path / "out" / "report-files.txt"

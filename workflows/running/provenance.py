@@ -21,8 +21,9 @@ def provenance(
 ) -> dict[str, Any]:
     """Return the provenance of a run as plain values, for JSON.
 
-    `environments` are those of the workers by address; "" is this process. If they differ, versions, platform
-    and processor are those of the most frequent kind, and all kinds are listed with their workers.
+    `environments` has the environment of each worker by its address; the address of this process is "". If
+    they differ, the versions, platform and processor are those of the most workers, and all different
+    environments are listed with their workers.
     """
     kinds: list[tuple[Environment, list[str]]] = []
     for address, machine in environments.items():
@@ -59,9 +60,9 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
 
 
 def _of_plan(plan: Plan) -> dict[str, Any]:
-    """Return the fingerprints of a plan's data, packages of third-party learners, and notes on features.
+    """Return the provenance that a plan determines: fingerprints of its data, learners' packages, and notes.
 
-    "scales" has the warnings of features whose scales differ, by data set.
+    "features" has notes on features by data set, "scales" warnings of features whose scales differ.
     """
     found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {

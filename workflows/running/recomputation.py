@@ -1,7 +1,8 @@
 """Compute cells of an archive again, in a subprocess; see `workflows/submission.py`.
 
-``python -m singlepass.workflows.running.recomputation SECONDS MEMORY`` is the subprocess. It limits itself
-before it loads a plug-in. It reads `TASK` in its folder and writes `ANSWER` there.
+``python -m singlepass.workflows.running.recomputation SECONDS MEMORY`` is the subprocess. It limits its own
+time and memory (in gigabytes) before it loads a plug-in. It reads `TASK` in its folder and writes `ANSWER`
+there.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study_file import parse_study
 
 TASK, ANSWER = "task.json", "answer.json"
-# The columns from which a cell is planned again.
+# The columns that identify a cell, so that it can be planned again.
 IDENTIFIED_BY = ("key", "dataset", "parent", "algorithm", "noise", "stage", "seed", "params")
-# Bytes of the largest file that the subprocess may write: parsed data are the largest.
+# Limit in bytes of a file that the subprocess writes; the largest ones are parsed data.
 _MOST_WRITTEN = 1 << 32
 
 
 def plain(value: Any) -> Any:
-    """Return a count, or a list of counts, as JSON has it; None for a missing one."""
+    """Convert a count, or a list of counts, to int for JSON; missing counts (NaN, NA) become None."""
     if isinstance(value, np.ndarray | list | tuple):
         return [plain(each) for each in value]
     if value is None or value is np.ma.masked or (isinstance(value, float) and math.isnan(value)):
@@ -39,7 +40,7 @@ def plain(value: Any) -> Any:
 
 
 def recompute(task: dict[str, Any], plugins: list[str]) -> dict[str, Any]:
-    """Return the counts of each cell of a task and of its curve, or the reason for their absence, by key."""
+    """Compute a task's cells; return by key each cell's counts and those of its curve, or its error."""
     study = parse_study(task["study"])
     needed = {cell["parent"] for cell in task["cells"]}
     datasets = [each for each in study.datasets if each.label in needed]
@@ -65,7 +66,7 @@ def _recomputed(plan: Plan, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _limit(seconds: float, memory: float) -> None:
-    """Limit the time, memory and files of this process and those that it starts, where the system can."""
+    """Limit processor time, memory and file size of this process and its children, if the system can."""
     try:
         import resource
     except ImportError:
@@ -81,7 +82,7 @@ def _limit(seconds: float, memory: float) -> None:
 
 
 def main() -> None:
-    """Run the subprocess."""
+    """Recompute the cells of `TASK`, and write their counts or an error to `ANSWER`."""
     _limit(float(sys.argv[1]), float(sys.argv[2]))
     answer: dict[str, Any]
     try:
@@ -89,7 +90,7 @@ def main() -> None:
         answer = {"cells": recompute(json.loads(Path(TASK).read_text()), plugins)}
     except (InputError, MemoryError) as error:
         answer = {"error": str(error) or "out of memory"}
-    # Written whole or not at all.
+    # Write to another name and rename, so that `ANSWER` is complete or does not exist.
     scratch = Path(f"{ANSWER}.tmp")
     scratch.write_text(json.dumps(answer))
     scratch.replace(ANSWER)

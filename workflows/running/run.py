@@ -47,14 +47,14 @@ _THREADS = WorkerOptions()
 
 @dataclass(frozen=True)
 class Summary:
-    """Summarize a run."""
+    """What a run computed, what it reused, and the results."""
 
     # All results of the study in the store.
     results: StudyResults
-    # Cells computed by this run, and cells found in the store or in a base.
+    # Cells computed by this run, and cells found in the store or in a base (other results, see `run_study`).
     computed: int
     reused: int
-    # How many of the study's cells each base has, by its name.
+    # Number of the study's cells that were read from each base, by the base's name.
     from_bases: dict[str, int]
     # Cells, computed or found, that raised an error, that crashed their process or never ended, and that were
     # stopped at their time limit.
@@ -66,7 +66,7 @@ class Summary:
 
 
 def refused_splits(plan: Plan) -> str:
-    """Return a run's error about parsed tables that cannot be split as the study asks, otherwise ""."""
+    """Return the error of a run if a parsed table cannot be split as the study asks, otherwise ""."""
     drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
     try:
         # Generated streams are skipped: drawing them takes time and memory, and they contain every class.
@@ -84,9 +84,10 @@ def plan_of(
     *,
     parse: bool = True,
 ) -> Plan:
-    """Return the plan of a study; an InputError names its file, if it has one.
+    """Return the plan of a study; an InputError names the study's file, if it has one.
 
-    Data that are not on this machine, or without `parse` not parsed yet, may be those of a base of `store`.
+    The fingerprints of data that are not on this machine (or, if `parse` is false, not parsed yet) are those
+    that the bases of `store` recorded.
     """
     known = {} if store is None else store.known_data()
     if file is None:
@@ -116,11 +117,11 @@ def run_study(
     `file`, or at the current folder without one. `plugins` are Python files with further learners.
     `retry_failed` computes failed, crashed and stopped cells again. `command` is the command line, for the
     report. `bases` are folders or URLs of finished results, or "reference"; by default those that the output
-    records. `rerun_times` computes the first repetition of their cells here, for its times. Raises InputError
-    if the study, the output, a base or the cluster is wrong.
+    records. `rerun_times` computes the first repetition of cells that a base has here too, to measure times
+    on this machine. Raises InputError if the study, the output, a base or the cluster is wrong.
     """
     began = time.perf_counter()
-    # An earlier run in this process may have fixed the tables that this process reads.
+    # An earlier run in this process may have pinned tables: read this machine's own files again.
     data.unpin()
     store = Store(out)
     store.use_bases(bases)
@@ -128,10 +129,10 @@ def run_study(
     store.prepare()
     with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:
-            progress.note(f"{part}: damaged, moved to {out}/damaged; what it held is made again")
+            progress.note(f"{part}: damaged, moved to {out}/damaged; its cells are computed again")
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
-            progress.note(f"{out}: held the study {held!r}; its cells stay, its report is replaced")
+            progress.note(f"{out}: had results of study {held!r}; its cells are kept, its report is replaced")
         # Freeze the plan and all imported modules: scanning them in every garbage collection would block
         # every thread.
         if not gc.get_freeze_count():
@@ -190,7 +191,7 @@ class _Run:
         self.reused = self.computed = 0
         # Cells of the plan that are read from each base, by its URL.
         self.from_bases: Counter[str] = Counter()
-        # Cells of bases that are computed here for their times.
+        # Keys of cells that a base has, but that are computed here too, to measure times.
         self._timed: list[str] = []
         self._began, self._environments = datetime.now(UTC), dict[str, Environment]()
         self._earlier_runs = store.read_json("provenance.json").get("runs", [])
@@ -222,7 +223,7 @@ class _Run:
             self._compute(work)
 
     def _first_repetition(self, stage: Stage) -> Iterator[str]:
-        """Yield the keys of the first seed of each group whose data are here."""
+        """Yield the keys of the cells with the first seed, in each group whose data are on this machine."""
         for group in stage.groups:
             if group.spec.dataset.label not in self.plan.absent:
                 first = group.members[0][0]
@@ -231,7 +232,7 @@ class _Run:
                         yield key
 
     def _need_data(self, stage: Stage) -> None:
-        """Raise InputError if a cell must be computed on data that cannot be had."""
+        """Get missing data of cells that must be computed; raise InputError if they cannot be had."""
         for group in stage.groups if self.plan.absent else ():
             label = group.spec.dataset.label
             if label in self.plan.absent and not self.known.issuperset(group.cell_keys()):
@@ -240,7 +241,8 @@ class _Run:
                 except InputError as error:
                     raise InputError(
                         f"no base has all cells of algorithm {group.spec.algorithm!r} on data set {label!r}, "
-                        f"whose data are not here: {error}; or leave it out of the algorithm's datasets"
+                        f"whose data are not here: {error}; or leave this data set out of the algorithm's "
+                        "datasets"
                     ) from None
 
     def _compute(self, work: Work) -> None:
@@ -278,7 +280,7 @@ class _Run:
             flush()
 
     def _note_classes_alike(self) -> None:
-        """Report the classes of each data set whose names differ only in case."""
+        """Report, for each data set, classes whose names differ only in case."""
         tables = {(task.source, task.options): task for task in self.plan.tasks}
         for task in tables.values():
             for line in data.classes_alike(task):
@@ -300,7 +302,7 @@ class _Run:
                     "batch = 32 in its table predicts and learns 32 at a time, which is another protocol "
                     "(docs/own-learner.md)"
                     if learner.by_partial_fit
-                    else "max_examples takes fewer of them, time_limit ends its cells"
+                    else "max_examples limits the number of examples, time_limit the time of a cell"
                 )
                 self.progress.note(
                     f"algorithm {label!r}: {milliseconds:.1f} ms an example on data set {row['dataset']!r}, "
@@ -308,7 +310,7 @@ class _Run:
                 )
 
     def end(self) -> None:
-        """Clean up after the last stage; if no cell was computed, record the study all the same."""
+        """Clean up after the last stage; if no cell was computed, record the study, which `stage` did not."""
         self.store.check_lock()
         # If the store is marked, workers of this run or of a killed one may have written, so rows may be
         # duplicated.
@@ -329,12 +331,12 @@ class _Run:
                 self.store.write_json("provenance.json", {"runs": runs})
             self.progress.start(self.total, self.reused)
         if self.from_bases and (self.computed or not self._earlier_runs):
-            # The number of cells from each base is known now.
+            # Write the provenance again, now with the final number of cells from each base.
             self._record_run(self._environments or {"": this_environment()})
         refuse_conflicts(self.store, self._timed)
 
     def record_environments(self, environments: Mapping[str, Environment]) -> None:
-        """Write the provenance whenever another machine has joined."""
+        """Write the provenance if a worker has joined since the last call."""
         if environments.keys() != self._environments.keys():
             self._environments = dict(environments)
             self._record_run(environments)

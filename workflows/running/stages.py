@@ -1,4 +1,7 @@
-"""Order a study in stages: grids, then evaluation cells, then cells that need other cells' support sizes."""
+"""Order a study in stages: grids, then evaluation cells, then cells that need other cells' support sizes.
+
+The support size of a cell is the number of support vectors of its learner.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ class Stage(ABC):
 
     @cached_property
     def planned(self) -> pa.Table:
-        """Return the cells' keys with their labels in the study, for `Store.write_plan`."""
+        """Return key, algorithm, grid and repetitions of each cell as a table, for `Store.write_plan`."""
         of_group = np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
         columns = {
             "algorithm": [group.spec.algorithm for group in self.groups],
@@ -78,7 +81,7 @@ class Stage(ABC):
 
 @dataclass(frozen=True)
 class Tuning(Stage):
-    """Run the first stage: one cell for every point of every grid and every seed for tuning."""
+    """The first stage: one cell for every point of every grid and every seed for tuning."""
 
     plan: Plan
     counts: ClassVar[bool] = False
@@ -105,7 +108,7 @@ class Tuning(Stage):
 
 @dataclass(frozen=True)
 class Evaluation(Stage):
-    """Run the cells on the study's seeds; `undecided` are the grids without a finished point."""
+    """The cells on the study's seeds; `undecided` are the groups whose grid has no finished point."""
 
     plan: Plan
     winners: Winners
@@ -141,7 +144,7 @@ class Evaluation(Stage):
 
 @dataclass(frozen=True)
 class Matched(Stage):
-    """Run the cells with a parameter that is the support size of another cell."""
+    """The cells with a parameter that is set to the support size of another algorithm's cell."""
 
     plan: Plan
     sizes: SupportSizes
@@ -150,6 +153,6 @@ class Matched(Stage):
         return self.plan.matched_groups(self.sizes)
 
     def lacking(self) -> Iterator[str]:
-        """Yield a line for each algorithm whose reference algorithm lacks a support size."""
+        """Yield a line for each algorithm that is not run because another one has no support size."""
         for (label, model), lacking in self.plan.unmatched(self.sizes).items():
-            yield f"{label}: not run {lacking} times, for {model} has no support size there"
+            yield f"{label}: not run {lacking} times, because {model} has no number of support vectors there"

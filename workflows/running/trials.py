@@ -10,17 +10,18 @@ from ...pipeline.run.readings import Reading, are_read_together, readings, run_r
 from ...pipeline.study.cell import CellGroup
 from ...pipeline.study.plan import Plan
 
-# A learner of another library may take 0.1 s a row.
+# Most algorithms, most rows, and the time limit of another library's learner, which may take 0.1 s a row.
 _TRIALS, _ROWS, _SECONDS = 2, 300, 5.0
 
 
 def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
     """Run short cells of up to two algorithms, and return them as rows of the cells table.
 
-    If the study has both, one learner is this package's and one is another library's. They learn up to 300
-    rows of the smallest data set; examples and seconds are scaled to all rows that a cell learns, which
-    `rows` gives by the task's label, 0 if unknown. Points of a grid that are learnt in one reading are tried
-    in one, and the row is the mean of its cells. The list is empty without data, or if no trial finished.
+    If the study has both kinds, one learner is this package's and one is another library's. They learn up to
+    300 rows of the smallest data set; examples and seconds are scaled to all rows that a cell learns, which
+    `rows` has by the task's label (0 if unknown). Points of a grid that learn in one reading of the rows do
+    so here too, and give one row, with their mean time. The list is empty without data, or if no trial
+    finished.
     """
     tasks = [task for task in plan.here if rows[task.label]]
     if not tasks:
@@ -36,7 +37,8 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
         cells = [outcome.row for outcome in [run_reading(reading) for _ in range(2)][1]]
         row = cells[0]
         if all(each["status"] in ("ok", "stopped") and each["n_examples"] for each in cells):
-            # The cell with the most passes has the seconds of all passes of its model.
+            # Points that differ in their number of passes share a model; the one with the most passes has the
+            # seconds of all of them.
             learning = max(each["fit_seconds"] for each in cells) * row.get("points", 1) / len(cells)
             more = learning * max(0.0, rows[task.label] / row["n_examples"] - 1)
             seconds = sum(each["total_seconds"] for each in cells) / len(cells) + more
@@ -45,7 +47,7 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def _readings(plan: Plan) -> Iterator[Reading]:
-    """Yield a reading for each algorithm to try; of a grid that is not read together, its first point."""
+    """Yield a reading for each algorithm to try; only the first point of a grid that is not read together."""
     firsts: dict[str, CellGroup] = {}
     for group in (*plan.evaluation_groups({}), *plan.tuning_groups()):
         firsts.setdefault(group.spec.algorithm, group)

@@ -96,22 +96,22 @@ class Costs:
 # Cells that take longer than this come first, longest first, because a long cell started last keeps all other
 # workers waiting. Shorter ones stay in order, next to those that read the same rows.
 _LONG_SECONDS = 1.0
-# Seconds between two estimates of the time left: each sums over the groups.
+# Seconds between two estimates of the time left, because an estimate sums over all data sets and algorithms.
 _ESTIMATE_SECONDS = 1.0
-# Share of the cells that must finish before a time is shown: the first ones also read the data for the
-# others.
+# Share of the cells that must finish before the time left is shown: the first cells also read the data for
+# the others.
 _TELLING_SHARE = 0.01
-# Until all algorithms have finished a cell, no time is shown for so many seconds: starting workers and
-# compiling learners takes most of them, also of the cells that run meanwhile.
+# Seconds after which the time left is shown even if some algorithm has not finished a cell. Until then most
+# of the time, also that of finished cells, goes into starting workers and compiling learners.
 _COMPILING_SECONDS = 60.0
 
 
 class Work:
     """The missing cells of a stage: their order, and the time that they will take.
 
-    `keys` are those of all cells in the order of `groups`, `known` those already in the store. `later` counts
-    the cells of later stages by (data set, algorithm), for the time left. `missing` is the number of cells to
-    run.
+    `keys` are the keys of all cells in the order of `groups`, and `known` those whose results exist already.
+    `later` has the number of cells of later stages by (data set, algorithm), for the time left. `missing` is
+    the number of cells to run.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Work:
         self.missing = self._left.total()
         self._cell_seconds = 0.0
         self._finished, self._estimated = 0, 0.0
-        # Where the speed is measured from: the time, and the seconds of the cells finished before.
+        # When the measurement of speed began, and the sum of the seconds of the cells finished before that.
         self._since = time.monotonic(), 0.0
         # Algorithms of which no cell has finished.
         self._unseen = {label for (_, label), n in self._left.items() if n > 0}
@@ -145,7 +145,7 @@ class Work:
         return self._keys[place] not in self._known and place not in self._repeated
 
     def readings(self, costs: Costs) -> Iterator[Reading]:
-        """Yield the cells seed by seed; within a seed the longest first, as far as costs are known.
+        """Yield the missing cells seed by seed; within a seed the longest first, as far as costs are known.
 
         Groups are ordered by data set, so the cells of a data set and seed, which share their inputs, are
         adjacent. An interrupted run then has the same seeds of nearly all algorithms. Points of a grid that
@@ -191,7 +191,7 @@ class Work:
         return self.missing - self._finished
 
     def thread_seconds_left(self, later: int) -> float | None:
-        """Return the one-thread seconds of unfinished cells and `later` cells of later stages, or None."""
+        """Return expected seconds of unfinished and of `later` cells on one thread, or None if unknown."""
         if self._thread_seconds is None:
             return None
         return self._thread_seconds + later * self._cell_seconds / self._finished
@@ -206,7 +206,7 @@ class Work:
             self._unseen.discard(row["algorithm"])
 
     def seconds_left(self, costs: Costs) -> float | None:
-        """Return the expected seconds for the rest at the speed so far, or None if unknown."""
+        """Return the expected seconds of the rest of the run at the speed so far, or None if unknown."""
         now = time.monotonic()
         if now - self._estimated >= _ESTIMATE_SECONDS:
             self._estimated = now

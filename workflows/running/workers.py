@@ -33,7 +33,7 @@ from ...pipeline.workers.in_flight import InFlight
 from ...pipeline.workers.threads import compute_in_threads
 from .progress import RunProgress
 
-# Runs readings and passes the results of their cells on, batch by batch, in the caller's thread.
+# A function that runs readings, and passes batches of their cells' results to a callback in this thread.
 Compute: TypeAlias = Callable[[Iterable[Reading], Callable[[list[CellResult]], None]], None]
 
 # Seconds to wait for a cluster.
@@ -72,7 +72,7 @@ class WorkerOptions:
 
     @property
     def on_cluster(self) -> bool:
-        """Return whether a cluster is named."""
+        """Return whether cells run on a Dask cluster rather than in threads."""
         return bool(self.cluster or self.outlived)
 
     @property
@@ -100,7 +100,7 @@ class Workers:
 
 @contextlib.contextmanager
 def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgress) -> Iterator[Workers]:
-    """Yield the workers that run a plan's cells: threads, or a cluster that is started or reached.
+    """Yield the workers that run a plan's cells: threads, a new cluster, or one that is running already.
 
     `output` is the folder or URL of the results. Raises InputError for fewer threads than one, or if a
     cluster cannot be started.

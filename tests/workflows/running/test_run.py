@@ -367,7 +367,7 @@ def test_budgets_from_an_unfinished_cell_are_reported_missing(tmp_path: Path, si
     }
     summary = run_study(parse_study(table), str(tmp_path / "out"), progress=silent)
     assert (summary.computed, summary.stopped) == (2, 2)
-    assert silent.notes == ["Forgetron: not run 2 times, for P has no support size there"]
+    assert silent.notes == ["Forgetron: not run 2 times, because P has no number of support vectors there"]
 
 
 def test_a_stopped_cell_is_not_a_failure_and_can_be_retried(tmp_path: Path, silent: Any) -> None:

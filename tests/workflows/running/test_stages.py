@@ -112,7 +112,9 @@ def test_models_without_a_support_size_are_named_with_how_often() -> None:
     matched = Evaluation(plan, {}).after(table)
     assert matched is not None
     assert len(cells_of(matched)) == 2
-    assert list(matched.lacking()) == ["Forgetron: not run 2 times, for Projectron has no support size there"]
+    assert list(matched.lacking()) == [
+        "Forgetron: not run 2 times, because Projectron has no number of support vectors there"
+    ]
 
 
 def test_grids_without_a_finished_point_are_named() -> None:
