@@ -18,7 +18,7 @@ from .results import plain
 def algorithm_tables(given: Any) -> list[dict[str, Any]]:
     """Return the ``[[algorithms]]`` tables for names, tables, estimators or classes, or a mapping of them.
 
-    The keys of a mapping are labels, unless it has a ``name``: then it is one table.
+    The keys of a mapping are labels; but a mapping with the key ``name`` is one table.
 
     Examples
     --------
@@ -44,8 +44,8 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
 
     The name of a class of another library is ``"module:Class"``, with the shortest module that contains it.
     An estimator that a study file cannot express (a pipeline, a class defined in the notebook, a parameter
-    that is an object) is passed by value, and named by its class and a digest. Raises InputError if it cannot
-    learn along a stream or be copied.
+    that is an object) is pickled, and named by its class and a digest. Raises InputError if it cannot learn
+    along a stream or be copied.
     """
     if isinstance(estimator, type):
         return _class_table(estimator)
@@ -131,7 +131,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _importable_name(cls: type) -> str | None:
-    """Return the name of a class in a study, or None if other processes cannot import the class."""
+    """Return the name by which a study refers to a class, or None if other processes cannot import it."""
     for name, learner in registry.available().items():
         if learner is cls:
             return name

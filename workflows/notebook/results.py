@@ -112,22 +112,23 @@ class Results:
         metric: str | None = None,
         noise: Any = None,
     ) -> pd.DataFrame:
-        """Return significance tests of the differences, as in the report.
+        """Return significance tests of the differences between algorithms, as in the report.
 
         Parameters
         ----------
         kind : {"pairs", "friedman"}, default="pairs"
-            "pairs": of every pair, Wilcoxon's signed-rank test with Holm's correction, the Hodges–Lehmann
-            effect with its 95% interval, and the probabilities of the Bayesian signed-rank test; "friedman":
-            Friedman's test of all, Iman and Davenport's F, Nemenyi's critical difference.
+            "pairs": for every pair of algorithms, Wilcoxon's signed-rank test with Holm's correction, the
+            Hodges–Lehmann effect with its 95% interval, and the probabilities of the Bayesian signed-rank
+            test; "friedman": Friedman's test of all algorithms, Iman and Davenport's F, Nemenyi's critical
+            difference.
         metric, noise
             As in `ranks`.
 
         Returns
         -------
         DataFrame
-            One row per pair and noise level, or with "friedman" per noise level; empty with fewer than two
-            base sets.
+            One row per pair and noise level, or with "friedman" one per noise level; empty with fewer than
+            two base sets (tasks that are cut from the same data set count as one).
 
         Raises
         ------

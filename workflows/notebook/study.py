@@ -38,7 +38,7 @@ class NotebookStudy:
     valid : pipeline.study.study.Study
         The study as the command line would read it.
     file : Path or None
-        The file it was read from: relative paths start at its folder.
+        The file that the study was read from: relative paths start at its folder.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class NotebookStudy:
 
     @property
     def table(self) -> dict[str, Any]:
-        """Return the study as the table of a TOML file, without keys that have their default."""
+        """Return the study as the contents of a TOML file, without keys that have their default."""
         table: dict[str, Any] = self.valid.model_dump(mode="json", exclude_defaults=True)
         return table
 
