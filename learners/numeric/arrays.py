@@ -1,13 +1,13 @@
-"""Arrays during code generation: load, store, gather and prefetch vectors of their elements."""
+"""Emit LLVM code that loads, stores, gathers and prefetches elements of arrays, singly or as vectors."""
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# A dense matrix is prefetched this many bytes ahead, since the processor's own prefetcher stops at every 4
-# KiB page. 8 KiB ahead make a pass over rows of 784 float32 15 to 25% faster; 16 KiB are no better, 2 KiB
-# gain a third of that.
+# How many bytes ahead loops prefetch a dense matrix, and the bytes of a cache line. The processor's own
+# prefetcher stops at every 4 KiB page. Prefetching 8 KiB ahead makes a pass over rows of 784 float32 15 to
+# 25% faster; 16 KiB are no better, and 2 KiB gain a third of that.
 _AHEAD, _LINE = 8192, 64
 # Options of llvm.prefetch: for reading, into all cache levels, data.
 _READ_DATA_SOON = (0, 3, 1)
@@ -19,7 +19,7 @@ _INT32 = ir.IntType(32)
 def is_sparse_row(x):
     """Return whether a Numba type is a CSR row ``(data, indices)``.
 
-    Dense rows are 1-D arrays, or tuples ``(row, what is prefetched)`` if their matrix has an order.
+    A dense row is a 1-D array, or a tuple ``(row, array to prefetch)`` if its matrix has a row order.
     """
     return isinstance(x, types.BaseTuple) and isinstance(x[1].dtype, types.Integer)
 
@@ -55,7 +55,7 @@ class FlatArray:
         return value
 
     def prefetch(self, builder, index, n_bytes, ahead=0):
-        """Prefetch `n_bytes` from `ahead` bytes after an element; harmless past the end of the array."""
+        """Prefetch `n_bytes` that start `ahead` bytes after element `index`; safe past the array's end."""
         address = builder.bitcast(builder.gep(self.pointer, [index]), ir.IntType(8).as_pointer())
         for line in range(0, n_bytes, _LINE):
             emit_prefetch(builder, builder.gep(address, [ir.Constant(index.type, ahead + line)]))
@@ -86,7 +86,7 @@ class FlatArray:
         return result
 
     def scatter_double(self, builder, positions, values, lanes):
-        """Store float64 values at the given positions, as `gather_double` loads them."""
+        """Store float64 values at the given positions (a vector of `lanes` indices, or one index)."""
         if lanes == 1:
             self.store_double(builder, positions, values)
             return
@@ -97,9 +97,10 @@ class FlatArray:
 
 
 class DenseRow(FlatArray):
-    """A dense row during code generation; reading it prefetches what comes next.
+    """A dense row during code generation; loading its values also prefetches values that are needed later.
 
-    If the matrix has an order, the row tells what that is, otherwise it lies `_AHEAD` bytes ahead.
+    If the matrix has a row order, `value` is a tuple of the row and the row to prefetch. Otherwise the values
+    `_AHEAD` bytes later are prefetched.
     """
 
     def __init__(self, context, builder, kind, value):
@@ -111,7 +112,7 @@ class DenseRow(FlatArray):
         self._prefetched = (following, 0) if in_order else (self, _AHEAD)
 
     def load_double(self, builder, index, lanes):
-        # The scalars after the last vector share its cache line.
+        # Only vectors prefetch: the scalars at the end of a row are in the cache line of its last vector.
         if lanes > 1:
             array, ahead = self._prefetched
             array.prefetch(builder, index, lanes * self.kind.dtype.bitwidth // 8, ahead)
@@ -120,7 +121,7 @@ class DenseRow(FlatArray):
 
 @intrinsic
 def ahead(_typing_context, x):
-    """Return an array that begins `_AHEAD` bytes later, for prefetching (compiled code only)."""
+    """Return an array that begins `_AHEAD` bytes after `x`, only for prefetching (compiled code only)."""
 
     def codegen(context, builder, signature, arguments):
         kind = signature.args[0]

@@ -26,19 +26,20 @@ from numba import extending
 from numba.core.caching import FunctionCache
 
 # Options of the small functions that compiled loops call for each row. Without them, LLVM inlines few of the
-# functions. A call passes seven words and counts a reference for each array, which takes up to a fifth of the
-# time of a short row.
+# functions. For each array a call passes seven machine words and counts a reference, which takes up to a
+# fifth of the time of a short row.
 INLINE = {"forceinline": True}
 
-# Numba gives each function a wrapper for calls from C. Compiling the wrappers takes a tenth of the time, and
-# nothing calls them.
+# Numba gives each function a wrapper for calls from C. Compiling the wrappers takes a tenth of the compile
+# time, and nothing calls them.
 _NO_WRAPPER = {"no_cfunc_wrapper": True}
 
 # The cache folder of an older version of the sources is removed if it was not used for this long.
 _KEEP_SECONDS = 30 * 24 * 3600
 
 
-# Saving takes another process milliseconds; a longer wait means that the file system has no working locks.
+# Longest wait for a cache folder's lock. A process that saves code holds the lock for milliseconds, so a
+# longer wait means that the file system has no working locks.
 _LOCK_SECONDS = 10.0
 
 # Cache folders whose file system has no working locks; no lock is tried there again.
@@ -49,7 +50,7 @@ _LEARNERS, _LEARNERS_FOLDER = __name__.rsplit(".", 2)[0], Path(__file__).parents
 
 
 def _package_of(function: Callable[..., Any]) -> str:
-    """Return the project package that a function is defined in, or the learners' package for outside code."""
+    """Return the project package that defines a function; for code outside the project, the learners'."""
     package = ".".join(function.__module__.split(".")[:2])
     namespace = _LEARNERS.split(".")[0]
     return package if package.startswith(f"{namespace}.") else _LEARNERS
@@ -80,7 +81,8 @@ def _remove_stale(parent: Path, keep: Path) -> None:
     for folder in parent.iterdir():
         with contextlib.suppress(OSError):
             if folder != keep and folder.stat().st_mtime < oldest:
-                # The folder is renamed first: one process removes it, and none loads code from half a folder.
+                # The folder is renamed first, so that only one process removes it, and no process loads code
+                # from a folder that is partly removed.
                 doomed = Path(tempfile.mkdtemp(prefix=".removing-", dir=parent))
                 folder.rename(doomed / folder.name)
                 shutil.rmtree(doomed, ignore_errors=True)
@@ -112,9 +114,9 @@ _folder_of = functools.cache(cache_folder)
 class _SharedCache(FunctionCache):
     """Numba's disk cache of one function, safe for several processes that compile at the same time.
 
-    Numba reads the index, picks a free file name and writes both. Two processes doing so at once can pick
-    the same name for different argument types, and the index then points to the wrong code. So saving
-    takes a lock. Code that cannot be saved (disk full, folder removed) is still used from memory.
+    Numba reads the index, picks a free file name, and writes the code and the index. Two processes doing so
+    at once can pick the same name for different argument types, and the index then points to the wrong code.
+    So saving takes a lock. Code that cannot be saved (disk full, folder removed) is still used from memory.
     """
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
@@ -125,8 +127,8 @@ class _SharedCache(FunctionCache):
         if self._py_func.__closure__ is None:
             return super()._index_key(sig, codegen)
         # Numba would hash the closure, and hashes of functions differ between processes. The sources
-        # determine the closure, and the folder or (for outside code) the function is already named by their
-        # hash.
+        # determine the closure, and their hash is already in the name of the folder or, for code outside the
+        # project, in the name of the function.
         return sig, codegen.magic_tuple()
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -154,10 +156,10 @@ def register_jitable(*function: Callable[..., Any], **options: bool) -> Any:
 
 
 def entry_point(dispatcher: Any, arguments: tuple[Any, ...], rest: tuple[Any, ...] | None = None) -> Any:
-    """Call a compiled function, and return the code that the call ran, for calls with equal types.
+    """Call a compiled function, and return its machine code for arguments of these types, a callable.
 
-    The code takes `rest`, the arguments of a ``*rest``, as one tuple. Choosing the code by the types of the
-    arguments takes longer than learning one short row.
+    `rest` has the values of a variadic parameter such as ``*state``; the callable takes them as one tuple.
+    Calling it directly skips Numba's choice by argument types, which takes longer than learning a short row.
     """
     dispatcher(*arguments, *(rest or ()))
     given = arguments if rest is None else (*arguments, rest)
@@ -168,16 +170,16 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     """Compile a function of plain loops over arrays on its first call, and cache the code on disk.
 
     Fast-math is off, so that results do not depend on the machine's vector width. With
-    ``error_model="numpy"`` a division is not checked for zero, so loops with divisions vectorise; they guard
-    their own denominators. Signatures are lazy. A function of a few microseconds should keep the GIL
-    (``nogil=False``): getting it back takes ten times as long.
+    ``error_model="numpy"`` Numba does not check divisions for zero, so loops with divisions vectorize; the
+    functions must avoid zero denominators themselves. Signatures are lazy. A function of a few microseconds
+    should keep the GIL (``nogil=False``): getting it back takes ten times as long.
     """
     options = {"nogil": nogil, "error_model": "numpy", **_NO_WRAPPER}
     folder = _folder_of(_package_of(function))
     if folder is None:
         return numba.njit(**options)(function)
-    # Numba reads this setting while it decorates. It is restored at once because it also applies to user
-    # code.
+    # Numba reads this setting when it decorates a function. The setting is restored at once because it also
+    # applies to user code.
     users_choice = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:

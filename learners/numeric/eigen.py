@@ -7,13 +7,13 @@ import numpy as np
 from .compiled import register_jitable
 from .vector import EPSILON
 
-# Jacobi's method converges quadratically; ten sweeps are more than matrices of some tens of rows need.
+# Most sweeps of Jacobi's method. It converges quadratically: matrices of some tens of rows need at most 10.
 _SWEEPS = 30
 
 
 @register_jitable
 def symmetric_eigen(A, U):
-    """Make A diagonal by Jacobi's rotations, and write its eigenvectors into the columns of U.
+    """Diagonalize A in place by Jacobi's rotations, and write the eigenvectors into the columns of U.
 
     Golub & Van Loan, "Matrix computations", algorithm 8.5.3 (cyclic by row).
     """
@@ -43,7 +43,7 @@ def symmetric_eigen(A, U):
 
 
 def cosine_columns(n, m):
-    """Return the first m of n orthonormal columns: rows of the cosine transform DCT-II of n numbers."""
+    """Return min(m, n) orthonormal columns of n numbers: the first basis vectors of the DCT-II."""
     i, j = np.arange(min(m, n)), np.arange(n)[:, np.newaxis]
     lengths = np.where(i > 0, math.sqrt(2.0 / n), math.sqrt(1.0 / n))
     return lengths * np.cos(math.pi * ((2 * j + 1) * i % (4 * n)) / (2 * n))
@@ -51,7 +51,7 @@ def cosine_columns(n, m):
 
 @register_jitable
 def turn(B, U):
-    """Write B U into the first columns of B."""
+    """Replace the first m columns of B by their product with U, of shape (m, m)."""
     m = U.shape[0]
     turned = np.empty(m)
     for j in range(B.shape[0]):
@@ -65,8 +65,8 @@ def turn(B, U):
 
 @register_jitable
 def orthonormalize(B, m):
-    """Make the first m columns of B orthonormal, from the first one on; a column of zeros stays."""
-    # Gram and Schmidt, each column twice: once leaves rounding errors if columns are nearly parallel.
+    """Make the first m columns of B orthonormal in place, by Gram–Schmidt; a column of zeros stays zero."""
+    # Each projection is subtracted twice: once leaves rounding errors if columns are nearly parallel.
     for i in range(m):
         for e in range(2 * i):
             along = 0.0

@@ -1,9 +1,9 @@
-"""Numbers of several models as one value: arithmetic on LANES float64 at once, in compiled code.
+"""Arithmetic on LANES float64 at once in compiled code, one number for each of several models.
 
 `lanes` is a Numba type of LANES float64 and `mask` one of LANES truth values, a lane for each model. A rule
-compiles for numbers and for lanes if it does not branch on numbers: it combines conditions with ``&``, ``|``
-and `invert`, and chooses by `where`. Each lane gets the operations of a number, so its results are equal to
-the last bit.
+(the NamedTuple of a learner's parameters, whose methods are the formulas) compiles for numbers and for lanes
+if it does not branch on numbers: it combines conditions with ``&``, ``|`` and `invert`, and chooses by
+`where`. The operations on each lane are those on a single number, so the results are equal to the last bit.
 """
 
 import math
@@ -18,7 +18,7 @@ from numba.extending import intrinsic, models, register_model
 from .compiled import INLINE, overload
 from .emitters import spread
 
-#: Models that are learnt together: 8 float64 are a cache line, and a vector of AVX-512.
+#: Number of models that are learnt together: 8 float64 fill a cache line, and a vector of AVX-512.
 LANES = 8
 
 
@@ -45,7 +45,7 @@ def as_vector(context, builder, vector, kind, value):
 
 
 def _operation(functions, vector, result, emit):
-    """Declare a function for arguments of which one has the type `vector`; ``emit(builder, *values)``."""
+    """Declare the compiled form of a function with an argument of type `vector`; `emit` generates it."""
 
     @intrinsic
     def one(_typing_context, a):
@@ -83,7 +83,7 @@ _operation(operator.truediv, lanes, lanes, lambda ir, a, b: ir.fdiv(a, b))
 _operation(operator.neg, lanes, lanes, lambda ir, a: ir.fneg(a))
 _operation(abs, lanes, lanes, _call("llvm.fabs"))
 _operation(math.sqrt, lanes, lanes, _call("llvm.sqrt"))
-# As for numbers in compiled code: the second one only if it is smaller.
+# As for numbers in compiled code: b only if b < a, so the result is a if either is NaN.
 _operation(min, lanes, lanes, lambda ir, a, b: ir.select(ir.fcmp_ordered("<", b, a), b, a))
 _operation(operator.lt, lanes, mask, lambda ir, a, b: ir.fcmp_ordered("<", a, b))
 _operation(operator.le, lanes, mask, lambda ir, a, b: ir.fcmp_ordered("<=", a, b))
@@ -100,12 +100,12 @@ def invert(condition):
 
 
 def where(condition, a, b):
-    """Return a where the condition holds, else b: numbers, or lanes for a mask."""
+    """Return a if the condition holds, else b; given a mask, choose for each lane."""
     return a if condition else b
 
 
 def holds_anywhere(condition):
-    """Return whether a condition holds, or a mask in any lane."""
+    """Return whether a condition holds; given a mask, whether it holds in any lane."""
     return condition
 
 
@@ -151,7 +151,7 @@ def _(condition):
 def numbers_of(rules):
     """Return the fields of up to LANES rules as an array of shape (n_fields, LANES).
 
-    Missing models are copies of the last one.
+    With fewer than LANES rules, the last rule fills the remaining columns.
     """
     columns = [*rules, *[rules[-1]] * (LANES - len(rules))]
     return np.array([[rule[i] for rule in columns] for i in range(len(rules[0]))], np.float64)
@@ -197,7 +197,7 @@ def write_column(_typing_context, array, index, value):
 
 @intrinsic
 def read_lanes(_typing_context, array, index):
-    """Load lanes from row `index` of an array, see `write_lanes`."""
+    """Load lanes from row `index` of a C-contiguous float64 array of shape (n, LANES)."""
 
     def codegen(context, builder, signature, arguments):
         index = context.cast(builder, arguments[1], signature.args[1], types.intp)
@@ -210,7 +210,7 @@ def read_lanes(_typing_context, array, index):
 
 @intrinsic
 def rules_together(_typing_context, rule, numbers):
-    """Return the rule of several models: `rule` with lanes, from `numbers_of`, in place of its floats."""
+    """Return the rule of several models: `rule` with its floats replaced by the lanes of `numbers_of`."""
     kinds = [lanes if kind == types.float64 else kind for kind in rule]
     result = types.NamedTuple(kinds, rule.instance_class)
 

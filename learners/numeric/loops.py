@@ -1,4 +1,4 @@
-"""Loops over rows that, in compiled code, record counts at checkpoints and check rows piece by piece."""
+"""Compile loops over rows that record counts at checkpoints and check unvalidated rows piece by piece."""
 
 import sys
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def _to_check(X):
 
 @by_types(**INLINE)
 def _end_of_piece(X, start, stop):
-    """Return the end of the piece that is learnt before labels and scores are checked."""
+    """Return the end of the piece that begins at `start`; unvalidated rows are checked piece by piece."""
     if _to_check(X):
         return lambda X, start, stop: min(start + _PIECE, stop)
     return lambda X, start, stop: stop
@@ -60,7 +60,7 @@ def _end_of_piece(X, start, stop):
 
 @by_types()
 def _are_codes(X, codes, scores):
-    """Return whether all labels are class codes; only labels of unvalidated rows are tested."""
+    """Return whether all labels are class codes; labels of validated rows are not tested."""
     if not _to_check(X):
         return lambda X, codes, scores: True
     many = scores.ndim == 2
@@ -94,14 +94,14 @@ def _check_scores(X, scores):
 def learning_loop(function: Callable[..., Any]) -> Any:
     """Compile a loop over rows; one call records updates and seconds at several checkpoints.
 
-    ``function(X, codes, scores, *state)`` learns the rows in order and returns ``(mistakes, updates)``. All
-    that it remembers from row to row is in the arrays of `state`.
+    ``function(X, codes, scores, *state)`` learns the rows in order and returns ``(mistakes, updates)``. It
+    keeps everything that it needs for later rows in the arrays of `state`.
 
     The result is ``loop(X, codes, scores, stops, updates, seconds, *state)``. It calls the function on the
     rows up to each of `stops` (int64, ascending), then on the rest. After each stop it writes the updates so
     far and the seconds since the call into `updates` (int64) and `seconds` (float64). It returns ``(mistakes,
-    updates)``. For `rows_to_check` it also checks labels and scores, and sets `refused` if a label is no
-    class code or a score is not finite.
+    updates)``. For rows from `rows_to_check` it also checks labels and scores, and sets `refused` if a label
+    is not a class code or a score is not finite.
     """
     learn = register_jitable(function)
 

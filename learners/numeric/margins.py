@@ -23,7 +23,7 @@ def best_wrong(scores, y):
 
 @register_jitable(**INLINE)
 def signed_margin(f, y):
-    """Return the margin of class `y`: of the single score of two classes, or of the K scores of K classes."""
+    """Return the margin of class `y`, given the single score of two classes or the K scores of K classes."""
     return signed(y) * f[0] if f.shape[0] == 1 else f[y] - f[best_wrong(f, y)]
 
 
@@ -44,9 +44,9 @@ def predicted_code(f):
 def count_mistakes(scores, codes, stops, counts):
     """Count the rows whose signed margin is <= 0, or NaN because a score overflowed.
 
-    `scores`, of shape (n, 1) or (n, K), are those before the updates, `codes` (int32) the labels to judge by,
-    `stops` (int64) m ascending numbers of rows, at most n. `counts` receives the mistakes up to each stop;
-    the result is the mistakes among all rows.
+    `scores`, of shape (n, 1) or (n, K), are each row's before it is learnt, `codes` (int32) the labels to
+    compare with, `stops` (int64) m ascending numbers of rows, at most n. `counts` receives the mistakes up to
+    each stop; the result is the mistakes among all rows.
     """
     wrong = start = 0
     for i in range(stops.shape[0] + 1):
@@ -78,7 +78,7 @@ def count_ties(scores, codes, stops, counts):
 
 @compiled
 def count_wrong(scores, codes):
-    """Count the rows of which another class is predicted; scores have shape (n, 1) or (n, K)."""
+    """Count the rows whose predicted class is not their label; scores have shape (n, 1) or (n, K)."""
     wrong = 0
     for t in range(scores.shape[0]):
         wrong += predicted_code(scores[t]) != codes[t]

@@ -1,7 +1,7 @@
 """Sums and updates of several models at once: the models of one learner with different parameters.
 
-Their state arrays have shape (d, LANES): the LANES values of one feature fill a cache line. Each model gets
-the arithmetic that it gets alone: sums in the order of `vector`, and the same operations in an update.
+Their state arrays have shape (d, LANES): the LANES values of one feature fill a cache line. The arithmetic is
+that of a model that learns alone: sums in the order of `vector`, and the same operations in an update.
 """
 
 from functools import reduce
@@ -16,14 +16,14 @@ from .emitters import spread
 from .lanes import LANES, as_vector, lanes, mask
 from .vector import DENSE_ORDER, SPARSE_ORDER, arrays_of, load_lanes
 
-# Partial sums that a loop keeps in registers; processors have 16 or 32.
+# Number of partial sums that a loop keeps in vector registers, of which processors have 16 or 32.
 _TOGETHER = 8
 
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 
 
 def _pointers(context, builder, kinds, values):
-    """Return the pointers of a tuple of arrays."""
+    """Return pointers to the data of the arrays in a tuple."""
     return [
         context.make_array(kind)(context, builder, builder.extract_value(values, i)).data
         for i, kind in enumerate(kinds)
@@ -53,7 +53,7 @@ def _entries(context, builder, kind, value):
 
 
 def _add_up(builder, emit, n_sums, length, order):
-    """Generate loops that add up the vectors that `emit` generates, in `order`; return `n_sums` totals."""
+    """Generate loops that add up the vectors of `emit`, in an order of `vector`; return `n_sums` totals."""
     lanes, accumulators, bits = order
     intp, slots = length.type, lanes * accumulators
     step, lane_step = intp(slots), intp(lanes)
@@ -63,7 +63,7 @@ def _add_up(builder, emit, n_sums, length, order):
     folded = [cgutils.alloca_once_value(builder, zero) for _ in range(n_sums)]
 
     def add_slots(first, last, start, stop, step):
-        """Return, for each sum, those of slots first … last - 1, over steps from `start` to `stop`."""
+        """Return, for each sum, partial sums of entries first … last - 1 of the steps `start` to `stop`."""
         n_slots = last - first
         sums = [[cgutils.alloca_once(builder, _DOUBLES) for _ in range(n_slots)] for _ in range(n_sums)]
         for slot in range(n_slots):
@@ -92,7 +92,7 @@ def _add_up(builder, emit, n_sums, length, order):
             with builder.if_then(builder.icmp_unsigned("!=", whole_lanes, intp(0))):
                 for slot in range(lanes):
                     for total, term in zip(terms, emit(intp(slot)), strict=True):
-                        # A sum that begins with 0 is never -0.0.
+                        # As in the loops, sums begin with 0: a sum is then never -0.0.
                         total.append(builder.fadd(zero, term))
                 for total, values in zip(folded, terms, strict=True):
                     builder.store(fold(values), total)
@@ -118,7 +118,7 @@ def model_sums(n_sums, terms):
     """Build an intrinsic ``f(state, x)`` that returns sums over the features of a row, as `lanes`.
 
     ``terms(builder, *state, x)`` emits the terms of one feature as for `vector.lane_sums`. `state` is a tuple
-    of float64 arrays of shape (d, LANES). Several sums are a tuple.
+    of float64 arrays of shape (d, LANES). The result is a tuple if `n_sums` > 1.
     """
     result = lanes if n_sums == 1 else types.UniTuple(lanes, n_sums)
 
@@ -141,7 +141,7 @@ def model_sums(n_sums, terms):
 
 
 def model_update(step):
-    """Build an intrinsic ``f(state, x, scalars, updated)`` that updates some of the models along a row.
+    """Build an intrinsic ``f(state, x, scalars, updated)`` that updates some of the models with a row.
 
     ``step(builder, *state, x, *scalars)`` emits the new state values of one feature. `scalars` is a tuple of
     `lanes` or numbers; `updated` is the `mask` of the models to update.
@@ -160,7 +160,7 @@ def model_update(step):
             with cgutils.for_range(builder, length, intp=length.type) as loop:
                 place, x_j = entry(loop.index)
                 old = [load_lanes(builder, each, place, LANES) for each in pointers]
-                # A step of 0 is not enough: -0.0 + 0.0 is 0.0, and 0 times infinity NaN.
+                # A step of 0 could change a model: -0.0 + 0.0 is 0.0, and 0 times infinity is NaN.
                 for each, before, after in zip(
                     pointers, old, step(builder, *old, x_j, *numbers), strict=True
                 ):
@@ -174,7 +174,7 @@ def model_update(step):
 
 @intrinsic
 def prefetch_models(_typing_context, state, x):
-    """Fetch the lines of the state arrays that a sparse row needs into the cache; see `model_sums`."""
+    """Prefetch the state (see `model_sums`) of a sparse row's features; do nothing for a dense row."""
 
     def codegen(context, builder, signature, arguments):
         if is_sparse_row(signature.args[1]):

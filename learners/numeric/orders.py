@@ -43,14 +43,14 @@ def _is_ordered(X: Rows) -> bool:
 
 
 def _in_order(X: Rows) -> Rows:
-    """Return rows without an order: the given ones, or a copy in their order if they carry one."""
+    """Return rows in a form without an order: `X` itself, or a copy in its order if it carries one."""
     if not _is_ordered(X):
         return X
     return take_rows(X[:-1] if len(X) == 4 else X[0], X[-1])
 
 
 def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
-    """Yield ``(start, stop, rows)``, a few MB at a time; rows with an order are gathered."""
+    """Yield blocks ``(start, stop, rows)``: rows with an order as copies of a few MB, others in one block."""
     n = count_rows(X)
     size = max(1, n)
     if _is_ordered(X):

@@ -10,7 +10,7 @@ from .compiled import compiled, register_jitable
 from .tallies import FEW
 
 #: Positions in the counts: correct predictions of the majority class, then of the previous label, each by the
-#: given (noisy) and by the clean labels; then the next prediction of both.
+#: given (noisy) and by the clean labels; then the class that each of the two predicts next.
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 _COUNTS = LAST + 1
 
@@ -78,7 +78,7 @@ def _count_without_labels(given, clean, counts):
 
 @register_jitable
 def _count_previous_label(given, clean, known, counts):
-    # No row depends on the one before, so the compiler vectorises the sums.
+    # The sums of different rows do not depend on each other, so the compiler vectorizes them.
     n, last = given.shape[0], counts[LAST]
     if n == 0:
         return
@@ -175,8 +175,8 @@ def count_baselines(
     return at_stops
 
 
-# What is cached for a stream: the counts at its checkpoints, then the class counts and the counts at its end.
-# All runs with the same labels and checkpoints share them.
+# The counts cached for a stream: at its checkpoints, then the class counts and the counts at its end. Runs
+# with the same labels and checkpoints share them.
 BaselineCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 # The largest number of sets of checkpoints whose counts are cached for the same labels.
 _MOST_CACHED = 16
@@ -194,7 +194,7 @@ class References:
     delay : int, default=0
         Number of rows after which a label becomes known.
     shared : dict, default=None
-        Cache of counts for the same labels: a whole stream is counted once.
+        Cache to share between objects with the same labels, so that a whole stream is counted only once.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class References:
         return other
 
     def add(self, n: int, stops: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the next `n` rows; return the counts at each of m `stops`, shape (m, 6)."""
+        """Count the next `n` rows; return the counts after m numbers of these rows (`stops`): (m, 6)."""
         key = self._delay, stops.tobytes()
         whole = not self._seen and n == len(self._known)
         found = self._shared.get(key) if whole else None

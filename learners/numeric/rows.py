@@ -2,15 +2,15 @@
 
 A matrix enters compiled code as a 2-D C-contiguous array or as a CSR tuple ``(data, indices, indptr)``.
 Either may carry the order in which its rows are read: ``(array, order)`` or ``(data, indices, indptr,
-order)``; an empty order stands for all rows as they come (see `in_any_order`). Unvalidated CSR is ``(data,
-indices, indptr, n_features, refused)``, see `rows_to_check`. A row is a 1-D array or a tuple ``(data,
-indices)``; a dense row of a matrix with an order is a tuple of the row and what is prefetched. Weights and
-all other state are float64 arrays indexed by feature. All arithmetic is in float64, so a float32 stream gives
-the same outcome as the same values in float64.
+order)``; an empty order stands for all rows as they are stored (see `in_any_order`). Unvalidated CSR is
+``(data, indices, indptr, n_features, refused)``, see `rows_to_check`. A row is a 1-D array or a tuple
+``(data, indices)``; a dense row of a matrix with an order is a tuple of the row and the row to prefetch.
+Weights and all other state are float64 arrays indexed by feature. All arithmetic is in float64, so a float32
+stream gives the same outcome as the same values in float64.
 
-Views of arrays (`stretch` and others) have no reference counts. Numba would count references to an array and
-its views with atomic additions, two per array and row, which take a fifth of PA-I's pass over CSR rows of 75
-non-zeros. A loop over arrays that its caller keeps alive does not need them.
+The views that `stretch` and `borrowed` return have no reference counts. Numba would count references to an
+array and its views with atomic additions, two per array and row, which take a fifth of PA-I's pass over CSR
+rows of 75 non-zeros. A loop over arrays that its caller keeps alive does not need the counts.
 
 A CSR row is canonical if its column indices rise strictly within 0 … n_features - 1.
 """
@@ -111,7 +111,7 @@ def _rising(lanes):
 
             def compare(place):
                 here = values.load(builder, place, lanes)
-                # A shuffle brings in the index before each: a second, unaligned load would cross cache lines.
+                # A shuffle pairs each index with its predecessor: an unaligned load would cross cache lines.
                 shifted = select(builder, builder.load(before), here, range(lanes - 1, 2 * lanes - 1))
                 # On processors with mask registers the "and" is part of the comparison.
                 rises_here = builder.icmp_signed("<", shifted, here)
@@ -197,7 +197,7 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
 
     Arrays that are read together take different places (0, 1 or 2), see `_THIRD`.
     """
-    # The operating system provides zeros only when they are touched; other values are written once.
+    # `np.zeros` takes no memory before it is touched; for other values, memory is written only once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
     start = -addressof(c_char.from_buffer(memory.data)) % _PAGE + place * _THIRD
     state = np.ndarray(n_features, np.float64, memory, start)
@@ -380,7 +380,7 @@ def add_step(w, eta, a, x):
 
 @register_jitable
 def copy_into(target, source):
-    """Copy `source` into the first elements of `target`; Numba takes seconds to compile an assignment."""
+    """Copy `source` into the first elements of `target`; slice assignments take Numba seconds to compile."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 
@@ -458,7 +458,7 @@ def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[Any, ...]:
     return *arrays, X.shape[1], np.zeros(1, np.bool_)
 
 
-# All rows, as they come.
+# The empty order, which stands for all rows as they are stored.
 _AS_THEY_COME = read_only(np.empty(0, np.int64))
 
 
@@ -489,7 +489,7 @@ def row_range(X: Rows, start: int, stop: int) -> Rows:
 
 
 def with_order(X: tuple[NDArray[Any], ...], order: NDArray[np.int64]) -> Rows:
-    """Return ``(array, order)`` or ``(data, indices, indptr, order)``, without rows if the order is empty."""
+    """Return ``(array, order)`` or ``(data, indices, indptr, order)``; an empty order gives zero rows."""
     if not len(order):
         # A CSR matrix of no rows has one entry in `indptr`.
         X = *X[:-1], X[-1][: 0 if len(X) == 1 else 1]

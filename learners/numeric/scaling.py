@@ -1,4 +1,4 @@
-"""Standardise rows with the mean and variance of the rows so far, so that no row sees a later one."""
+"""Standardize rows with the mean and variance of the rows so far, without the later rows."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ def _standardise(X, out, counts, means, squares):
 
 
 class RunningScale:
-    """Standardise rows with the running mean and variance of each feature (Welford's recurrence).
+    """Standardize rows with the running mean and variance of each feature (Welford's recurrence).
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class RunningScale:
     Attributes
     ----------
     counts : ndarray of int64, shape (d,)
-        Number of known values of each feature.
+        Number of values of each feature that were not missing.
     means, squares : ndarray of float64, shape (d,)
-        Their mean, and the sum of their squared deviations from it.
+        The mean of these values, and the sum of their squared deviations from it.
 
     References
     ----------
@@ -56,17 +56,17 @@ class RunningScale:
         self.means, self.squares = np.zeros(n_features), np.zeros(n_features)
 
     def standardised(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return rows, of shape (n, d), scaled one after the other, each by itself and the rows before it.
+        """Return rows, of shape (n, d), each standardized by the statistics of it and all rows before it.
 
-        A missing value (NaN) becomes 0, the mean, and is not counted; a feature that has been constant so far
-        is 0. Raises OverflowError, which names the feature, if a sum of squares overflows.
+        A missing value (NaN) becomes 0, as the mean does, and is not counted. A feature that was constant so
+        far becomes 0. Raises OverflowError, which names the feature, if a sum of squares overflows.
         """
         out = np.empty(X.shape)
         _standardise(np.ascontiguousarray(X), out, self.counts, self.means, self.squares)
         wrong = np.flatnonzero(~np.isfinite(self.squares))
         if len(wrong):
             raise OverflowError(
-                f"feature {wrong[0] + 1} has values too large to be standardised (their squares overflow)"
+                f"feature {wrong[0] + 1} has values too large to be standardized (their squares overflow)"
             )
         return out
 

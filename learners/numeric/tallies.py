@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 from .compiled import compiled, register_jitable
 from .margins import count_ties, count_wrong, predicted_code, signed_margin
 
-# Below this number of scores, a count takes some tens of microseconds: releasing the GIL costs more than
-# that.
+# Up to this number of scores, a count takes some tens of microseconds, and releasing the GIL takes longer.
 FEW = 1 << 14
 
 
 @register_jitable
 def _right_of_two(scores, noisy, clean):
-    # Sums of zeros and ones over contiguous rows vectorise. A NaN score is neither above nor below 0.
+    # Sums of zeros and ones over contiguous rows vectorize. A NaN score is neither above nor below 0.
     right = right_clean = tied = 0
     for t in range(scores.shape[0]):
         above, below = scores[t] > 0.0, scores[t] < 0.0
@@ -77,7 +76,8 @@ def mistakes_of_both(
     """Count mistakes by noisy and by clean labels, and exact ties by the clean ones.
 
     `scores` have shape (n,) or (n, K). `counts`, int64 of shape (3, m), receives the three counts up to each
-    of m stops; the result is the counts over all rows. A mistake is a margin <= 0 or NaN, a tie one of 0.
+    of m stops; the result is the counts over all rows. A row is a mistake if its margin is <= 0 or NaN, and a
+    tie if its margin is 0.
     """
     count = _of_both_holding_gil if scores.size <= FEW else _of_both_releasing_gil
     wrong: tuple[int, int, int] = count(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
@@ -85,7 +85,7 @@ def mistakes_of_both(
 
 
 def wrong_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> int:
-    """Count the rows of which another class is predicted; scores have shape (n,) or (n, K)."""
+    """Count the rows whose predicted class is not their label; scores have shape (n,) or (n, K)."""
     count = _wrong_holding_gil if scores.size <= FEW else _wrong_releasing_gil
     wrong: int = count(scores.reshape(len(scores), -1), codes)
     return wrong
@@ -98,13 +98,13 @@ def tied_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> i
     return tied
 
 
-#: Rows of a table of counts by class.
+#: Positions of the rows in a table of counts by class, see `tally_classes`.
 PREDICTED, RIGHT_GIVEN, OCCURRED_GIVEN, RIGHT_CLEAN, OCCURRED_CLEAN = range(5)
 
 
 @register_jitable
 def _add_two(scores, given, clean, table):
-    # Sums of zeros and ones over contiguous rows vectorise; indexing a table by label does not.
+    # Sums of zeros and ones over contiguous rows vectorize; indexing a table by label does not.
     p1 = y1 = z1 = py = pz = 0
     n = scores.shape[0]
     for t in range(n):
@@ -237,9 +237,9 @@ def tally_classes(
 ) -> NDArray[np.int64]:
     """Count predictions and labels by class; return the table after each of m stops, shape (m, 5, K).
 
-    `scores`, of shape (n,) or (n, K), are those before the updates; `stops` are ascending numbers of rows, at
-    most n. `table`, of shape (5, K), has the counts so far and is updated in place. Its rows are the
-    predictions, then correct predictions and occurrences by given labels, then the same two by clean labels.
+    `scores`, of shape (n,) or (n, K), are each row's before it is learnt; `stops` are ascending numbers of
+    rows, at most n. `table`, of shape (5, K), has the counts so far and is updated in place. Its rows count
+    predictions, then correct predictions and labels by given labels, then the same two by clean labels.
     """
     tables = np.empty((len(stops), *table.shape), np.int64)
     tally = _tally_holding_gil if scores.size <= FEW else _tally_releasing_gil
@@ -255,11 +255,11 @@ def sum_losses(
     stops: NDArray[np.int64],
     sums: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Add up hinge loss ``max(0, 1 - margin)`` and log loss; return the sums after each of m stops, (m, 4).
+    """Add up hinge loss ``max(0, 1 - margin)`` and log loss; return the sums after m stops, shape (m, 4).
 
-    The first arguments are those of `tally_classes`. There is log loss only with `log_odds`: a single score
-    is then the log odds of class 1, and K scores are log probabilities up to a constant. `sums`, of shape
-    (4,), is updated in place: hinge loss by given and by clean labels, then log loss likewise.
+    The first three arguments and `stops` are those of `tally_classes`. Log loss is added only if `log_odds`:
+    a single score is then the log odds of class 1, and K scores are log probabilities up to a constant.
+    `sums`, of shape (4,), is updated in place: hinge loss by given and by clean labels, then log loss so too.
     """
     at = np.empty((len(stops), len(sums)))
     lose = _lose_holding_gil if scores.size <= FEW else _lose_releasing_gil

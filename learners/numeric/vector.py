@@ -3,8 +3,8 @@
 LLVM may not reorder floating-point sums, so a plain loop stays scalar. ``fastmath`` allows it, but then the
 result depends on the width of the machine's vectors. This module fixes the order instead: two accumulators of
 L lanes take turns, L terms at a time (a single remaining block of L terms goes to the first). The
-accumulators are added and folded in a fixed tree, and the last ``n mod L`` terms are added one by one.
-Neither fast-math flags nor fused multiply-adds are used, so the result depends on the inputs alone.
+accumulators are added and folded in a fixed tree, and the last ``n mod L`` terms are added one by one. Sums
+use neither fast-math flags nor fused multiply-adds, so the result depends on the inputs alone.
 
 All arithmetic is in float64; a float32 row is widened when loaded.
 """
@@ -23,9 +23,9 @@ from numba.extending import intrinsic
 from .arrays import DenseRow, FlatArray, is_sparse_row
 from .emitters import fold, fused, spread
 
-# Below this, numbers lose digits and dividing by them may overflow.
+# Positive numbers below this one have fewer digits, and dividing by them may overflow.
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
-# The relative distance from 1 to the next number.
+# The distance from 1 to the next larger float64.
 EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -122,7 +122,7 @@ def _sum_terms(builder, emit, n_sums, length, lanes, accumulators, bits):
 
 
 def arrays_of(context, builder, kinds, values):
-    """Return the arrays of a tuple."""
+    """Return the arrays of a tuple as `FlatArray` objects."""
     return [
         FlatArray(context, builder, kind, builder.extract_value(values, position))
         for position, kind in enumerate(kinds)
@@ -130,13 +130,13 @@ def arrays_of(context, builder, kinds, values):
 
 
 def lane_sums(n_sums, terms, with_scalars=False):
-    """Build an intrinsic that takes `n_sums` sums over the features of a row in one pass.
+    """Build an intrinsic that computes `n_sums` sums over the features of a row in one pass.
 
     ``terms(builder, *state, x, *scalars)`` emits the terms of one feature, or of one vector of features, as a
-    list of `n_sums` float64 values. The intrinsic is ``f(state, x)``, or ``f(state, x, scalars)`` if it is
-    `with_scalars`: `state` is a tuple of float64 arrays of shape (n_features,), `x` a dense row or a CSR row
-    ``(data, indices)``, float32 or float64, indices within bounds, `scalars` a tuple of float64. It returns a
-    float64, or a tuple of `n_sums` of them.
+    list of `n_sums` float64 values. The intrinsic is ``f(state, x)``, or ``f(state, x, scalars)`` if
+    `with_scalars` is true: `state` is a tuple of float64 arrays of shape (n_features,), `x` a dense row or a
+    CSR row ``(data, indices)``, float32 or float64, indices within bounds, `scalars` a tuple of float64. It
+    returns a float64, or a tuple of `n_sums` of them.
     """
     result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
 
@@ -182,10 +182,10 @@ def lane_sums(n_sums, terms, with_scalars=False):
 
 
 def lane_pass(n_sums, step):
-    """Build an intrinsic that updates state along a dense row and sums over the row, in one pass.
+    """Build an intrinsic that updates state along a dense row and computes sums over it, in one pass.
 
-    A learner applies the update of one row while it reads the next, so the state is read once for both. The
-    sums equal those of `lane_sums` over the updated state to the last bit.
+    A learner applies the update of one row while it reads the next row, so that it reads the state once for
+    both rows. The sums equal those of `lane_sums` over the updated state to the last bit.
 
     ``step(builder, *state, x, *scalars)`` emits the update of one feature, or of one vector of features. It
     returns the list of new state values, None for an unchanged one, and the list of `n_sums` terms. The
@@ -265,7 +265,7 @@ def lane_update(step):
 
 
 def single_term(term):
-    """Build an intrinsic ``f(state, j, scalars)`` that returns the term of feature j alone.
+    """Build an intrinsic ``f(state, j, scalars)`` that returns the term of the single feature j.
 
     ``term(builder, *state, *scalars)`` emits a float64; `state` and `scalars` are as for `lane_sums`.
     """

@@ -1,8 +1,7 @@
 """Predictions made from the scores of several learners: those of the best one so far, or weighted votes.
 
 Scores have shape (n, G, W) for n rows and G learners; W is 1 for two classes, otherwise the number of
-classes.
-`mistakes` (int64, shape (G,)) has each learner's mistakes so far, and is updated.
+classes. `mistakes` (int64, shape (G,)) has each learner's mistakes so far, and is updated in place.
 """
 
 import math
@@ -17,11 +16,11 @@ from .vector import exponential
 
 @compiled
 def follow(scores, codes, mistakes, leaders, out):
-    """Give each row the scores of the learner with the fewest mistakes before it; return the mistakes made.
+    """Write into `out` each row's scores by the learner with the fewest mistakes so far; return its mistakes.
 
-    `leaders` (int64, shape (n + 1,)) receives that learner for each row and for the row to come.
+    `leaders` (int64, shape (n + 1,)) receives the position of that learner for each row and for the next one.
     """
-    # Without the references that a counted array would take for each view, a row takes a third of the time.
+    # Without a reference count for each view, a row takes a third of the time.
     scores, out = borrowed(scores), borrowed(out)
     wrong = 0
     leader = mistakes.argmin()
@@ -40,7 +39,7 @@ def follow(scores, codes, mistakes, leaders, out):
 
 @register_jitable(**INLINE)
 def _count_mistakes(scores, y, mistakes):
-    """Add a row's mistakes of learners of two classes; return whether these differ between learners."""
+    """Count each learner's mistake on a row of two classes; return whether only some learners made one."""
     wrong = 0
     for g in range(scores.shape[0]):
         wrong += not y * scores[g] > 0.0
@@ -73,7 +72,7 @@ def follow_of_two(scores, codes, mistakes, leaders, out):
 
 @register_jitable(**INLINE)
 def _vote(f):
-    """Return the class that scores are for: the only best one, or -1 on a tie and for NaN."""
+    """Return the class with the largest score, or -1 if several classes tie or a score is NaN."""
     if f.shape[0] == 1:
         return 1 if f[0] > 0.0 else (0 if f[0] < 0.0 else -1)
     z = f.argmax()
@@ -85,7 +84,7 @@ def _vote(f):
 
 @register_jitable(**INLINE)
 def _count_votes(scores, weights, out):
-    """Write the sums of the learners' weights by class; for two classes, the second sum minus the first."""
+    """Write each class's total weight of votes; for two classes, that of class 1 minus that of class 0."""
     out[:] = 0.0
     for g in range(scores.shape[0]):
         z = _vote(scores[g])
@@ -97,10 +96,10 @@ def _count_votes(scores, weights, out):
 
 @register_jitable
 def _set_weights(mistakes, eta, t, weights):
-    """Write the weights of round t, counted from 1, which add up to 1; an `eta` of 0 is the default."""
+    """Write the weights of round t (from 1), which add up to 1; `eta` 0 stands for the rate √(8 ln G/t)."""
     rate = eta if eta > 0.0 else math.sqrt(8.0 * math.log(len(mistakes)) / t)
     fewest, total = mistakes.min(), 0.0
-    # The sum has a loop of its own, because its order is fixed and the other loops are vector code.
+    # The sum is a separate loop, because its order is fixed and the other loops are vector code.
     for g in range(mistakes.shape[0]):
         weights[g] = exponential(-rate * (mistakes[g] - fewest))
     for g in range(mistakes.shape[0]):
@@ -111,7 +110,10 @@ def _set_weights(mistakes, eta, t, weights):
 
 @compiled
 def vote_by_weight(scores, codes, mistakes, eta, before, out):
-    """Give each row the weighted votes of the learners; return mistakes, and those expected at random."""
+    """Write into `out` the learners' weighted votes for each row; `before` rows were learnt earlier.
+
+    Return the mistakes of the votes, and the expected mistakes of predicting with a learner drawn by weight.
+    """
     scores, out = borrowed(scores), borrowed(out)
     weights, wrong, expected = np.empty(scores.shape[1]), 0, 0.0
     for t in range(scores.shape[0]):
@@ -161,7 +163,7 @@ def vote_by_weight_of_two(scores, codes, mistakes, eta, before, out):
 
 @compiled
 def votes(scores, mistakes, eta, t, out):
-    """Write the learners' weighted votes for rows that come in round t, counted from 1."""
+    """Write into `out` the weighted votes for rows, all with the weights of round t (counted from 1)."""
     weights = np.empty(scores.shape[1])
     _set_weights(mistakes, eta, t, weights)
     for i in range(scores.shape[0]):
