@@ -243,7 +243,7 @@ def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
             f"{len(rows):,} rows, too few for {spec.folds} folds, some of which would lack the class; "
             f"{remedy}leave the class out"
         )
-    # The seed reserved for tuning has its own partition; grids are tuned on its fold 0. With `tune_each` a
+    # The seed reserved for tuning has its own partition, whose fold 0 is left out. With `tune_each` a
     # repetition tunes its grids inside its training part instead.
     tuning = spec.seed == TUNING_SEED
     shuffled = rows[_permutation(spec, spec.seed if tuning else 0, len(rows))]

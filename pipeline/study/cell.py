@@ -59,13 +59,13 @@ class CellSpec:
     max_train: int | None
     max_test: int | None
     test_curve: bool = False
-    # Whether the cell is a point of a grid and yet tested.
+    # Whether the cell is a tuning cell that is also tested.
     test_point: bool = False
     course: Course = USUAL
     # What the cell must store for the study's metrics besides mistakes.
     kept: tuple[Kept, ...] = ()
-    # How the cell itself standardises features and fills missing values: with statistics of its training
-    # rows, or of the rows so far. Empty if features were changed as the data were opened, or never change.
+    # How the cell itself standardizes features and fills missing values: with statistics of its training
+    # rows, or of the rows so far. Empty if this is done when the data are opened, or not at all.
     features: FeatureWork = ""
 
     @property

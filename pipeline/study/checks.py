@@ -14,7 +14,7 @@ from .learner_factory import ResolvedLearner, grid_points, with_dataset_paramete
 from .specs import CLASS_WEIGHT, STRATEGIES, AlgorithmSpec, DatasetSpec, weights_of
 from .study import Study, misplaced
 
-# Limits the class names in an error, so that it stays one line.
+# Maximum number of class names in an error message, so that it stays one line.
 _MOST_NAMED = 10
 # A study's learners by the labels of its algorithms.
 Learners = Mapping[str, ResolvedLearner]
@@ -31,12 +31,12 @@ def check_study(study: Study, learners: Learners) -> None:
     _check_regret(study, learners)
 
 
-# What each key of an algorithm does along one pass.
+# Why each of these keys of an algorithm needs a single pass; starts a message.
 _ALONG = {"tune": "tune compares points", "query": "query asks for labels", "reset": "reset detects changes"}
 
 
 def draws_randomly(study: Study, learners: Learners) -> bool:
-    """Return whether repetitions differ by random draws of other packages' learners or active strategies."""
+    """Return whether other packages' learners or active strategies draw random numbers in each repetition."""
     given = ((each, learners[each.label]) for each in study.algorithms)
     return any(
         (each.query is not None and STRATEGIES[each.query].draws)

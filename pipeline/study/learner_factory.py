@@ -127,7 +127,7 @@ class ResolvedLearner:
         state: Callable[[], int] | None = None,
         classes: Sequence[str] | None = None,
     ) -> Any:
-        """Return a new learner, inside a strategy, a tuned grid or a detector if `params` contain one.
+        """Return a new learner, wrapped in a strategy, tuned grid or change detector if `params` name one.
 
         `state` returns a seed: for the strategy, and for another package's learner whose seed `params` leave
         unset. `classes` are the class names in code order, for class weights. Raises GuestError if the
@@ -200,7 +200,7 @@ class ResolvedLearner:
 
 
 def resolve_learner(name: str) -> ResolvedLearner:
-    """Find a learner by its name or place, ``module:Class``; raise InputError if there is none."""
+    """Find a learner by its name, or by ``module:Class``; raise InputError if there is none."""
     if names_given(name):
         return _given_learner(name)
     built_in: Any = registry.built_in(name)

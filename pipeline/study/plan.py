@@ -29,7 +29,7 @@ from .learner_factory import (
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import Study
 
-# Parameters that won a grid by tuning seed, and final sizes of support sets by seed.
+# The parameters that won a grid, by group and tuning seed; the final support sizes, by group and seed.
 Winners = Mapping[tuple[Group, int], dict[str, Scalar]]
 SupportSizes = Mapping[tuple[Group, int], int]
 
@@ -41,7 +41,7 @@ class PlannedAlgorithm:
     algorithm: AlgorithmSpec
     # The version of its learner.
     version: int | str
-    # The active strategy around the learner, as parameters.
+    # Parameters of what wraps the learner: an active strategy, a grid tuned along the stream or a detector.
     strategy: dict[str, Scalar]
     execution: Execution
 
@@ -51,7 +51,7 @@ class PlannedAlgorithm:
         return [self.with_strategy(point) for point in grid_points(self.algorithm)]
 
     def with_strategy(self, params: dict[str, Scalar]) -> Params:
-        """Return a cell's parameters: the learner's, `params`, and the strategy's, sorted by name."""
+        """Return a cell's parameters, sorted by name: those of the learner (`params`) and of `strategy`."""
         return tuple(sorted({**params, **self.strategy}.items()))
 
 
@@ -67,7 +67,7 @@ class Plan:
     # By the label of the algorithm.
     learners: Learners
     plugins: tuple[str, ...]
-    # Labels of tasks whose data are not on this machine; their fingerprints are those of a base.
+    # Labels of tasks whose data are not on this machine; their fingerprints come from finished results.
     absent: frozenset[str] = frozenset()
 
     def tuning_groups(self) -> Iterator[CellGroup]:
@@ -79,7 +79,7 @@ class Plan:
                 yield self._group(task, entry, noise, "tune", members)
 
     def evaluation_groups(self, winners: Winners) -> Iterator[CellGroup]:
-        """Yield the evaluation cells that have all parameters and need no other cell's support size."""
+        """Yield the evaluation cells whose parameters are known, without those that need a support size."""
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
             if algorithm.support_of:
@@ -133,7 +133,7 @@ class Plan:
         return None
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
-        """Count cells that lack a support size, by (algorithm, algorithm whose support size it needs)."""
+        """Count cells whose support size is not known, by (algorithm, algorithm with that support size)."""
         missing: dict[tuple[str, str], int] = {}
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
@@ -146,7 +146,7 @@ class Plan:
         return missing
 
     def split_cells(self) -> Iterator[Cell]:
-        """Yield one cell for every split of every task that is here: one per seed, and one for tuning."""
+        """Yield one cell for each split of each task on this machine: one per seed, and one for tuning."""
         entry, noise = self._entries[0], self.study.noise[0]
         for task in self.here:
             if self.n_tuning_cells:
@@ -177,7 +177,7 @@ class Plan:
 
     @cached_property
     def data_fingerprints(self) -> dict[str, str]:
-        """Return the fingerprints by what identifies the data of a task in every study; see `data_id`."""
+        """Return the fingerprints of the tasks' data, by `data_id`."""
         return {data_id(task): self.fingerprints[task.label] for task in self.tasks}
 
     @cached_property
@@ -191,7 +191,7 @@ class Plan:
 
     @property
     def n_evaluation_cells(self) -> int:
-        """Return how many cells run on the study's seeds once every grid has a winner."""
+        """Return the number of cells on the study's seeds, which run once every grid has a winner."""
         return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def n_by_name(self, *, matched: bool = False) -> Counter[tuple[Hashable, str]]:
@@ -327,7 +327,7 @@ def _least(*limits: int | None) -> int | None:
 
 
 def data_id(task: data.TaskRef) -> str:
-    """Return what identifies the data of a task: its source, which rows and labels it takes, its options."""
+    """Identify a task's data in all studies: return its source, choice of rows and labels, and options."""
     return json.dumps([task.source, task.task, task.options])
 
 

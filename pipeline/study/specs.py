@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Strategy:
-    """Describe an active strategy, which asks for labels."""
+    """Describe an active-learning strategy: it wraps a learner and decides which labels to ask for."""
 
     # The name of its class.
     name: str
-    # Its parameter: the key in a study (never a learner's parameter too), the name in the class, the default.
+    # Its parameter: the key in a study, which no learner has as a parameter; the name in the class; the
+    # default.
     key: str = ""
     parameter: str = ""
     default: int | float = 0
@@ -54,7 +55,7 @@ class Strategy:
     def around(
         self, learner: Any, settings: Mapping[str, Any], state: Callable[[], int] | None = None
     ) -> QueryAll:
-        """Return the strategy around a learner; `state` returns the seed of the strategy's draws."""
+        """Return the learner wrapped in the strategy; `state` returns the seed of the strategy's draws."""
         given = {self.parameter: settings.get(self.key, self.default)} if self.key else {}
         if self.draws and state is not None:
             given["random_state"] = state()
@@ -139,7 +140,7 @@ class Course:
     order: Order = "shuffled"
     # Number of examples between a row and its label.
     delay: int = 0
-    # Curves also have errors over this many latest examples, and with this fading factor.
+    # If set, curves also have measures over a window of the latest examples, or with this fading factor.
     window: int | None = None
     fading: float | None = None
     # Share of the stream, from its start, on which grids are tuned and which is not counted; 0: no such part.
@@ -151,7 +152,7 @@ class Course:
         return {name: value for name, value in vars(self).items() if value != getattr(USUAL, name)}
 
     def prefix(self, n: int) -> int:
-        """Return on how many of `n` examples, from the first on, the points of grids are compared."""
+        """Return the number of examples, the first of `n`, on which the points of grids are compared."""
         return min(n - 1, max(1, round(n * self.tune_fraction))) if self.tune_fraction else 0
 
 
@@ -238,7 +239,7 @@ class DatasetSpec(BaseModel):
             )
         if len(given) > 1:
             raise ValueError(
-                f"has both '{given[0]}' and '{given[1]}': write one; its name in tables is 'label'"
+                f"has both '{given[0]}' and '{given[1]}': give one of them; 'label' sets the name in tables"
             )
         if table.get("label"):
             return table

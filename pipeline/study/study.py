@@ -29,7 +29,8 @@ from .specs import (
     WinnerRule,
 )
 
-# Far above any plausible list of seeds, so that tuning never sees a draw that is reported.
+# The seed on which grids are tuned. It is far above the seeds of any plausible study, so that tuning and
+# reported results never share random draws.
 TUNING_SEED = 1_000_000
 DEFAULT_FOLDS = 10
 # Limit on the points of a learning curve: each is a row of the store.
@@ -90,7 +91,7 @@ class Study(BaseModel):
     # x_t is predicted, as in River. Labels due after the stream are learned and not counted.
     delay: Annotated[int, Field(strict=True, ge=0)] = 0
     label_due: Literal["after", "before"] = "after"
-    # Curves also have measures of this many latest examples, and with this fading factor.
+    # If set, curves also have measures over a window of the latest examples, or with this fading factor.
     window: Count | None = None
     fading: Share | None = None
     # Whether to add the algorithms `BASELINES`, which use labels only.
@@ -98,9 +99,9 @@ class Study(BaseModel):
     # Share of the rows that a seeded split holds out for testing.
     test_fraction: Share = 0.3
     folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
-    # Most training rows of a task, chosen before any split; the same in every repetition.
+    # Maximum number of rows of a task, which are chosen before any split; the same in every repetition.
     max_examples: Count | None = None
-    # Rows that one repetition uses; the order, seeded or given, decides which.
+    # Maximum number of training and test rows of a repetition; the order, seeded or given, decides which.
     max_train: Count | None = None
     max_test: Count | None = None
     # How the points of a grid are compared: by online mistakes, or by mistakes on validation rows. None
@@ -111,15 +112,16 @@ class Study(BaseModel):
     # section 3.4.3).
     winner: WinnerRule = "best"
     tune: Tune = "seed"
-    # Whether each repetition chooses the winners of grids itself, inside its own training part. Otherwise one
-    # choice, on the seed reserved for tuning, serves all repetitions, and their spread does not have it.
+    # Whether each repetition chooses the winners of grids itself, inside its own training part. Otherwise all
+    # repetitions use one choice, made on the seed reserved for tuning, and their spread does not include that
+    # of the choice.
     tune_each: StrictBool = False
-    # Whether points of grids are tested and counted as the study's own cells are, so that results show what
-    # each choice of a winner is worth.
+    # Whether tuning cells are also tested and record the study's metrics, so that results show how any choice
+    # of a winner would have done.
     test_points: StrictBool = False
     # Seconds that a cell's learner may take. Batch baselines are not interrupted.
     time_limit: Positive | None = None
-    # Most training rows of a tuning cell.
+    # Maximum number of training rows of a tuning cell.
     max_tune: Count | None = None
     test_curve: StrictBool = False
     # From `METRIC_NAMES`; the first one ranks unless `rank_by` names another.
@@ -186,7 +188,7 @@ class Study(BaseModel):
         parts = [table, *(datasets if isinstance(datasets, list) else [])]
         crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
         folds = table.get("folds", DEFAULT_FOLDS)
-        # Invalid folds are reported by their own field check.
+        # The check of the key `folds` reports an invalid value.
         sound = isinstance(folds, int) and not isinstance(folds, bool) and 2 <= folds <= TUNING_SEED
         return {**table, "seeds": list(range(folds))} if crossval and sound else table
 
@@ -197,7 +199,7 @@ class Study(BaseModel):
         if not isinstance(entries, list) or table.get("tune", "seed") == "seed":
             return table
         own = {"tune": table["tune"]}
-        # An active strategy has one learner.
+        # An active strategy wraps one learner, so it cannot compare the points of a grid.
         with_tune = [
             {**own, **each} if isinstance(each, dict) and not each.get("query") else each for each in entries
         ]
@@ -211,7 +213,7 @@ class Study(BaseModel):
         entries = table.get("algorithms")
         if not isinstance(entries, list):
             return table
-        # A study that is read back already contains its baselines.
+        # A study that is read from results already contains its baselines.
         names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
         names |= {entry.name for entry in entries if isinstance(entry, AlgorithmSpec)}
         added = [{"name": name, "label": label} for name, label in BASELINES.items() if name not in names]
@@ -237,7 +239,7 @@ class Study(BaseModel):
                 'max_tune: with order = "given" grids are tuned on the first tune_fraction of the stream; '
                 "remove max_tune"
             )
-        # A study that is read back contains the default explicitly.
+        # A study that is read from results contains the default explicitly.
         if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
             raise ValueError('tune_fraction needs order = "given", which no data set here uses')
         if self.tune_each:
@@ -264,7 +266,7 @@ class Study(BaseModel):
             if is_of_test_part(name) and not tested:
                 raise ValueError(f"metrics: {name!r} needs a test part: set protocol 'holdout' or 'crossval'")
         if self.rank_by is not None and self.rank_by not in self.metrics:
-            hint = did_you_mean(self.rank_by, self.metrics) if self.metrics else "it sets none"
+            hint = did_you_mean(self.rank_by, self.metrics) if self.metrics else "add it to metrics"
             raise ValueError(f"rank_by: {self.rank_by!r} is not one of the study's metrics: {hint}")
         if self.ranked_by is not None and not can_rank(self.ranked_by):
             raise ValueError(
@@ -363,7 +365,7 @@ class Study(BaseModel):
 
     @property
     def own_winners(self) -> dict[str, WinnerRule]:
-        """Return the rule for choosing the winner of a grid of each algorithm that sets its own, by label."""
+        """Return the rules that algorithms set for choosing the winner of their grid, by label."""
         return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
     def order_of(self, entry: DatasetSpec) -> Order:
@@ -391,5 +393,5 @@ class Study(BaseModel):
 
 
 def misplaced(key: str) -> str:
-    """Return advice for a study key below a ``[[table]]``, to which TOML assigns it; "" for other keys."""
+    """Return advice for a key of the study that was written below a ``[[table]]``; "" for other keys."""
     return f"'{key}' is a key of the study: put it above the first [[…]]" if key in Study.model_fields else ""

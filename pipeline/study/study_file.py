@@ -19,12 +19,12 @@ from .study import Study, misplaced
 # Keys whose values are lists of tables.
 _TABLES = ("datasets", "algorithms", "rankings")
 
-# By expected type: the texts that would be valid without quotes, which the message then advises.
+# Patterns by expected type: a quoted value that matches would be valid without quotes, as the message says.
 _BARE = {"int": r"[+-]?[\d_]+", "float": r"[+-]?[\d_]*\.?\d+(e[+-]?\d+)?", "bool": "true|false"}
 
 
 def _check_keys(table: dict[str, Any], source: str) -> None:
-    """Raise InputError for unknown keys, and for single brackets around a table of a list."""
+    """Raise InputError for unknown keys, and for tables in single brackets that need double ones."""
     for key, value in table.items():
         if key not in Study.model_fields:
             hint = did_you_mean(key, Study.model_fields)
@@ -118,10 +118,10 @@ def read_study(path: Path, shipped: Mapping[str, Path] = MappingProxyType({})) -
 def extended(table: dict[str, Any], path: Path, shipped: Mapping[str, Path]) -> dict[str, Any]:
     """Return the table of a study with the keys of the study that it extends, if it extends one.
 
-    The algorithms are those of both studies; one with the label of an earlier one replaces it. Every other
-    key of the table replaces that of the extended study, whose title and description are not taken over.
-    Relative paths of data files start at the folder of the file that names them. `path` is the file of the
-    study, or the folder of a study without a file.
+    The algorithms are those of both studies; of two with the same label, that of the extended study is left
+    out. Every other key of the table replaces that of the extended study, whose title and description are not
+    taken over. Relative paths of data files start at the folder of the file that names them. `path` is the
+    file of the study, or the folder of a study without a file.
     """
     return _Extension(table, path, shipped).table if table.get("extends") else table
 
@@ -160,7 +160,7 @@ class _Extension:
 
     @property
     def table(self) -> dict[str, Any]:
-        """Return the keys of both tables."""
+        """Return the merged table, as `extended` describes it."""
         both = {_label(each): each for each in _tables(self.base, "algorithms")}
         both |= {_label(each): each for each in _tables(self.own, "algorithms")}
         return {**self.base, **self.own, "algorithms": list(both.values())}
@@ -180,7 +180,7 @@ class _Extension:
 
 
 def _tables(table: dict[str, Any], key: str) -> list[Any]:
-    """Return the tables of a list; validation reports another value."""
+    """Return the tables under a key as a list; if they are not one, validation reports it later."""
     found = table.get(key, [])
     return found if isinstance(found, list) else [found]
 
@@ -191,7 +191,7 @@ def _label(entry: Any) -> str:
 
 
 def _with_paths_from(folder: Path, entry: Any) -> Any:
-    """Return a data set's table whose paths do not depend on the folder of its study file."""
+    """Return a data set's table with absolute paths; relative ones start at `folder`."""
     if not isinstance(entry, dict):
         return entry
     own: dict[str, Any] = {

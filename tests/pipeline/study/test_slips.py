@@ -45,7 +45,7 @@ def test_one_bracket_and_one_letter(tmp_path: Path) -> None:
 
 
 def test_where_rows_come_from_is_said_once() -> None:
-    both = "has both 'name' and 'path': write one; its name in tables is 'label'"
+    both = "has both 'name' and 'path': give one of them; 'label' sets the name in tables"
     assert said(datasets=[{"name": "digits", "path": "f.csv"}]) == f"s.toml: datasets[1]: {both}"
     assert "has both 'path' and 'openml'" in said(datasets=[{"path": "f.csv", "openml": 3}])
     assert "needs a 'name' from `singlepass list datasets`, the 'path' of a file" in said(datasets=[{}])

@@ -246,7 +246,7 @@ def test_every_key_is_documented() -> None:
         ({"metrics": ["f1", "f1"]}, "metrics: 'f1' is given twice"),
         ({"metrics": ["test_f1"]}, "metrics: 'test_f1' needs a test part"),
         ({"metrics": ["f1"], "rank_by": "kappa"}, "rank_by: 'kappa' is not one of the study's metrics"),
-        ({"rank_by": "kappa"}, "rank_by: 'kappa' is not one of the study's metrics: it sets none"),
+        ({"rank_by": "kappa"}, "rank_by: 'kappa' is not one of the study's metrics: add it to metrics"),
     ],
 )
 def test_a_metric_that_cannot_be_is_one_line(keys: dict[str, Any], line: str) -> None:
