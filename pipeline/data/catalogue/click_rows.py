@@ -8,7 +8,7 @@ from .clicks import N_CATEGORICAL, N_NUMERIC
 
 # Numbers of categories of the columns, from 4 to 2^22: doubled from column to column, except every fifth.
 _CATEGORIES = np.array([4 * 2**k // 2 ** (k // 5) for k in range(N_CATEGORICAL)], dtype=np.int64)
-# Share of the categories of every other column that are replaced from one day to the next.
+# From one day to the next, every other column moves all its categories on by 1 / _REPLACED of their number.
 _REPLACED = 20
 # A row is a click if the sum of its effects and noise is above this number: about a quarter of the rows.
 _THRESHOLD = 1.0
@@ -23,7 +23,7 @@ _GOLDEN, _FIRST, _SECOND = (
 def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, indptr, y):
     """Write a block of rows and labels, of which the first has the number `first`, from uniform numbers.
 
-    Only arithmetic that every machine rounds alike: no logarithms, no exponentials.
+    It uses only arithmetic that every machine rounds alike: no logarithms, no exponentials.
     """
     slopes = np.empty(N_NUMERIC)
     for j in range(N_NUMERIC):
@@ -73,7 +73,7 @@ def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, 
 
 @register_jitable(**INLINE)
 def _mixed(word):
-    """Return the finalizer of SplitMix64 (Steele, Lea, Flood 2014) of an integer."""
+    """Return the hash of an integer: the finalizer of SplitMix64 (Steele, Lea, Flood 2014)."""
     word = word + _GOLDEN
     word = (word ^ (word >> _30)) * _FIRST
     word = (word ^ (word >> _27)) * _SECOND

@@ -1,4 +1,4 @@
-"""Generate clicks on advertisements: rows of Criteo's shape, drawn block by block, however many."""
+"""Generate clicks on advertisements, in the form of Criteo's data: any number of rows, block by block."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _BLOCK = 4096
 
 
 class Clicks:
-    """Rows with 13 numeric and 26 categorical columns, heavy-tailed, that drift daily.
+    """Draw rows with 13 numeric and 26 categorical columns, heavy-tailed, that drift daily.
 
     The numeric columns are features 0 to 12, each category is hashed into one of the other
-    2^`hash_bits` - 13, and collisions add up. A column has 4 to 4 million categories, the first ones
-    frequent. Half of the columns replace a part of their categories every day, and every category has an
-    effect of which a third changes daily. Labels are 1 for a click. Rows can be drawn in any order.
+    2^`hash_bits` - 13, and collisions add up. A categorical column has 4 to 4 million categories, the
+    first ones frequent. In half of these columns other categories become frequent every day. Every category
+    has an effect, of which a third changes daily. Labels are 1 for a click. Rows can be drawn in any order.
     """
 
     def __init__(self, random_state: np.random.RandomState, *, hash_bits: int, rows_per_day: int) -> None:
         self._root = int(random_state.randint(2**31))
         self.n_features = 1 << hash_bits
         self._rows_per_day = rows_per_day
-        # The latest block and its number: the next rows often begin in it.
+        # Number and content of the latest block, in which the next rows often begin.
         self._latest: tuple[int, tuple[NDArray[Any], ...]] = (-1, ())
 
     def rows(self, start: int, stop: int) -> tuple[Matrix, Codes]:
@@ -50,7 +50,7 @@ class Clicks:
     def _block(self, number: int) -> tuple[NDArray[Any], ...]:
         # A block is drawn as a whole, so that its rows do not depend on where the stream ends.
         if self._latest[0] != number:
-            # Studies are read without compiled code, whose import takes half a second.
+            # Imported here, because reading a study needs no compiled code, whose import takes half a second.
             from .click_rows import fill
 
             rng = np.random.RandomState([self._root, number])
@@ -59,7 +59,7 @@ class Clicks:
             data = np.empty(_BLOCK * _WIDTH, np.float32)
             indices = np.empty(_BLOCK * _WIDTH, np.int32)
             indptr, y = np.zeros(_BLOCK + 1, np.int32), np.empty(_BLOCK, np.int32)
-            # What the effects of this stream depend on.
+            # Seed of the hashes that give the effects of columns and categories.
             effects = np.uint64(self._root)
             places = np.uint64(self.n_features - N_NUMERIC)
             first = number * _BLOCK

@@ -23,7 +23,7 @@ DrawRows = Callable[..., tuple[Matrix, Codes]]
 
 @dataclass(frozen=True)
 class Generator:
-    """A generated data set: its drawing function, its options and their defaults."""
+    """Declare a generated data set: its drawing function, its options and their defaults."""
 
     name: str
     #: ``draw(random_state, n, **parameters) -> X (n, d), y (n,) int32``; X is float64, or CSR.
@@ -46,7 +46,7 @@ class Generator:
     parameters: Mapping[str, Option] = field(default_factory=dict)
     #: Bytes of a row of a CSR matrix; 0 if rows are dense.
     row_bytes: int = 0
-    #: Draws the same rows as `draw`, in any order: a class with `rows`.
+    #: A class whose ``rows(start, stop)`` draws the same rows as `draw`, in any order; None if there is none.
     by_number: Callable[..., Clicks] | None = None
 
     @property
@@ -416,7 +416,7 @@ GENERATORS: dict[str, Generator] = {
             draw=draw_led,
             n_features=24,
             classes=tuple("0123456789"),
-            note="Breiman et al. 1984: digits of a faulty display, 17 irrelevant features; `swapped` of each",
+            note="Breiman et al. 1984: digits of a faulty display, 17 irrelevant features; swapped = 0 to 7",
             parameters={
                 "inverted": Option("number", 0.1, maximum=1),
                 "swapped": Option("count", 0, maximum=7),

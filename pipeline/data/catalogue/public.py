@@ -46,13 +46,13 @@ class PublicFile:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    #: Its public name, with the folder if the distributor has one.
+    #: The file's public name, with the folder if the distributor has one.
     name: str
     #: URLs of folders that contain it, tried in order.
     bases: tuple[str, ...] = ()
     #: ``"md5:…"`` or ``"sha256:…"`` of the public file, if known for certain.
     checksum: str | None = None
-    #: Other accepted file names: compressed differently, or a stand-in.
+    #: Other accepted file names, for another compression or a `StandIn`.
     also: tuple[str, ...] = ()
     #: Full URLs, for servers that use another name. Without `bases` and `urls` there is no download.
     urls: tuple[str, ...] = ()
@@ -102,14 +102,14 @@ class PublicSet:
     has_test: bool = False
     #: Default of ``standardize``: whether the scales of the features are too different for linear learners.
     standardize: bool = False
-    #: Increase it whenever the reader returns another table, and add its fingerprint to `fingerprints`.
+    #: Increase it whenever the reader returns another table; add that table's fingerprint to `fingerprints`.
     version: int = 1
     #: Named sets of classes that together are the positive class of a task.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: Lists of tasks, each under the value of ``task`` that selects it; a list maps label suffixes to tasks.
     task_lists: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    #: Content fingerprints of the public files as read. Another row order, a changed value or another reader
-    #: changes the fingerprint.
+    #: Fingerprints of the tables that the reader returns for the public files. Another row order, a changed
+    #: value or another reader changes the fingerprint.
     fingerprints: tuple[str, ...] = ()
     #: Published parts of the set that are accepted in its place, by file name (one of `PublicFile.also`).
     stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
@@ -260,7 +260,8 @@ def _mnist(paths: Sequence[Path], classes: Sequence[str]) -> Table:
     return Table(parts[0], parts[1], tuple(classes), parts[2], parts[3])
 
 
-# The reader of each name in TOML, and the keys of the declaration that it takes besides its own arguments.
+# For the name of each reader in TOML: the function, and the keys of the data set that it takes besides the
+# arguments in the table ``reader``.
 READERS: dict[str, tuple[Callable[..., Table], tuple[str, ...]]] = {
     "svmlight": (_svmlight, ("n_features",)),
     "delimited": (_delimited, ()),
@@ -289,7 +290,7 @@ def _sets(declared: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the data sets of an entry: one, or one for each of its ``parts``.
 
     A part's keys override those of the entry. In every value that is a text, ``{part}`` is replaced by the
-    part's name, and the name of a part's key in braces by that key's value.
+    part's name, and ``{key}`` by the value of the part's key.
     """
     common = {key: value for key, value in declared.items() if key != "parts"}
     keys = {each.name for each in fields(PublicSet)}
@@ -318,7 +319,7 @@ def _filled(value: Any, texts: Mapping[str, Any]) -> Any:
 
 
 def _read() -> tuple[dict[str, PublicSet], dict[str, Family]]:
-    """Read all declarations."""
+    """Read ``sets/*.toml``; return all data sets and all families by name."""
     folder = package_files(__package__) / "sets"
     documents = [tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in _FILES]
     declared = [each for document in documents for entry in document["sets"] for each in _sets(entry)]

@@ -1,4 +1,4 @@
-"""Provide what the readers of corpora share: texts in archives, bags of words, class codes and splits."""
+"""Share code between readers of corpora: texts in archives, bags of words, class codes and splits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def bag(
 
 
 def counted(rows: Iterable[Mapping[str, float]]) -> Any:
-    """Return the word counts of texts as float32 CSR, with the words in alphabetical order as columns."""
+    """Return rows, given as mappings of words to counts, as float32 CSR with alphabetical columns."""
     from sklearn.feature_extraction import DictVectorizer
 
     return as_csr(DictVectorizer(dtype=np.float32, sort=True).fit_transform(rows))
@@ -84,6 +84,6 @@ def codes_of(labels: Iterable[str], classes: Sequence[str]) -> Codes:
 
 
 def split(X: Any, y: Codes, test: Any, classes: Sequence[str]) -> Table:
-    """Split rows into training and test part by the mask `test`; leave out rows whose class code is -1."""
+    """Return a table with the rows of the mask `test` as test part, without rows whose class code is -1."""
     train, held = np.flatnonzero(~test & (y >= 0)), np.flatnonzero(test & (y >= 0))
     return Table(as_csr(X[train]), y[train], tuple(classes), as_csr(X[held]), y[held])

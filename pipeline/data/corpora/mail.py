@@ -16,7 +16,7 @@ from .bags import ALL_WORDS, archive_texts, bag, codes_of, split
 
 _PARTS = ("20news-bydate-train", "20news-bydate-test")
 _KINDS = ("ham", "spam")
-# Folders that mail programs create, not users (§5.4: "excluding non-archival email folders").
+# Folders that mail programs create, not users (AROW paper, §5.4: "excluding non-archival email folders").
 _NOT_ARCHIVAL = {
     "all_documents",
     "calendar",

@@ -84,7 +84,7 @@ _N_FEATURES = 47_236
 
 
 def rcv1(paths: Sequence[Path], codes: Sequence[str], classes: Sequence[str]) -> Table:
-    """Return binary rows of documents with exactly one of the topics `codes`; the last path lists topics."""
+    """Return binary rows of documents with exactly one topic of `codes`; the last path lists topics."""
     wanted = _labelled(paths[-1], codes)
     rows = [row for path in paths[:-1] for row in _vectors(path, wanted)]
     if not rows:
@@ -199,5 +199,5 @@ def nytimes(paths: Sequence[Path], key: str) -> Table:
             labels.append(label.strip())
     classes = tuple(sorted(set(labels)))
     if len(classes) < 2:
-        raise InputError(f"{paths[0]}: fewer than two values of {key!r}; a class is needed on each line")
+        raise InputError(f"{paths[0]}: fewer than two values of {key!r}; two classes or more are needed")
     return Table(bag(texts, binary=False, without_stop_words=True), codes_of(labels, classes), classes)

@@ -15,9 +15,9 @@ from ..tables.stream import Table
 from .bags import ALL_WORDS, archive_texts, bag, codes_of, counted
 
 _SENTIMENT = ("negative", "positive")
-# Digits of a count: float32 represents integers of this length exactly.
+# Most digits of a count: float32 represents integers of this length exactly.
 _LONGEST_COUNT = 7
-# Names of files, where they differ from the domain's name.
+# Names of domains in file names, if they differ from the domain's name here.
 _FDU_NAMES = {"kitchen": "kitchen_housewares"}
 
 
