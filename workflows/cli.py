@@ -93,7 +93,7 @@ def status(results: str, as_json: bool) -> None:
 @app.command()
 @click.argument("results")
 def compact(results: str) -> None:
-    """Merge the many files of a long run in RESULTS (a folder or URL) into few, when no run is active."""
+    """Merge the many files of a long run in RESULTS (a folder or URL) into few, after the run has ended."""
     from .status import compact_results
 
     click.echo(compact_results(results, lambda line: click.echo(line, err=True)))
@@ -124,7 +124,7 @@ def list_(what: str, names: tuple[str, ...]) -> None:
     "--width", metavar="LENGTH", help="Width of figures: 3.3in, 84mm, 8.4cm.  [default: as in the report]"
 )
 @click.option("--noise", type=float, help="Noise rate of figures.  [default: the lowest]")
-@click.option("--metric", help="Metric of critical difference diagrams.  [default: the one that ranks]")
+@click.option("--metric", help="Metric of critical difference diagrams.  [default: that of the report]")
 @click.option("--dataset", help="Data set of learning curves.  [default: the first]")
 def export(results: str, tables: tuple[str, ...], figures: tuple[Path, ...], **options: Any) -> None:
     """Print tables of RESULTS (a folder or URL) as LaTeX, and write figures of a given width."""
@@ -194,7 +194,7 @@ def fetch(names: tuple[str, ...]) -> None:
     "options",
     multiple=True,
     metavar="KEY=VALUE",
-    help="As in a study: n_features=123, dense=true.",
+    help="Option of the data sets, as in a study: n_features=123, dense=true.",
 )
 def convert(names: tuple[str, ...], target: str | None, options: tuple[str, ...]) -> None:
     """Parse and check data sets, your own files, or all data of a study, so that a run starts at once."""
@@ -236,7 +236,7 @@ def main() -> None:
     """Run the command line. Bad input is reported as one line with exit status 2, never as a traceback."""
     first, *others = gc.get_threshold()
     gc.set_threshold(max(first, _NEW_OBJECTS), *others)
-    # Python need not search all modules for cycles at the end, which takes half a second.
+    # Without this, Python searches all modules for cycles when it exits, which takes half a second.
     atexit.register(gc.freeze)
     try:
         status = app(standalone_mode=False)

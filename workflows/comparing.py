@@ -1,4 +1,4 @@
-"""Compare a newcomer with a study, compare finished runs, and merge the results of several machines."""
+"""Compare a new learner with those of a study, compare finished runs, and merge several machines' results."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Note = Callable[[str], None]
 
 
 def newcomer(text: str) -> tuple[str, str]:
-    """Return the plug-in file ("" without one) and the learner's name of ``FILE.py:NAME`` or a plain name.
+    """Parse ``FILE.py:NAME``, ``FILE.py`` or ``NAME``; return the plug-in file (or "") and learner's name.
 
-    A file with one learner needs no name. Raises InputError for a file without such a learner.
+    A file with one learner needs no name. Raises InputError if the file has no such learner.
     """
     path, found, name = text.partition(".py:") if ".py:" in text else (text, "", "")
     if not found and not text.endswith(".py"):
@@ -50,9 +50,10 @@ def newcomer(text: str) -> tuple[str, str]:
 
 
 def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note) -> Study:
-    """Return a study with further learners as its focus, on the data sets that are on this machine.
+    """Return a study extended by learners that run on those of its data sets that are on this machine.
 
-    `note` receives a line for the data sets that are not. Relative paths of data start at `folder`.
+    The new learners are the focus of its rankings. `note` receives a line that names the other data sets.
+    Relative paths of data start at `folder`.
     """
     there = [
         each.label
@@ -62,7 +63,7 @@ def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note)
     absent = [each.label for each in study.datasets if each.label not in there]
     if not there:
         raise InputError(
-            f"the data of no data set of {study.name} are here: `singlepass data fetch` gets them"
+            f"no data set of {study.name} is on this machine: download one with `singlepass data fetch`"
         )
     if absent:
         note(f"data not here: {', '.join(names)} does not run on {', '.join(dict.fromkeys(absent))}")
@@ -92,17 +93,17 @@ def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note)
 # Keys in which studies of one comparison may differ: names, what the report shows, and limits that change no
 # result.
 _OWN = ("name", "title", "description", "extends", "rankings", "curves", "solutions", "time_limit")
-# Keys with lists, of which several results have a union or an intersection.
+# Keys with lists. `merge_results` unites them; `compare_results` keeps what is common, but all algorithms.
 _LISTS = ("datasets", "noise", "seeds", "algorithms")
 
 
 @dataclass(frozen=True)
 class _Finished:
-    """Results of which others are made."""
+    """Results that are merged or compared."""
 
     store: Store
     study: dict[str, Any]
-    # Documents of the store.
+    # Contents of the store's plan.json, and the runs in its provenance.json.
     plan: dict[str, Any]
     runs: list[dict[str, Any]]
 
@@ -135,15 +136,16 @@ def _new_store(out: str) -> Store:
 
 
 def _labelled(entry: Any) -> Any:
-    """Return what identifies an entry of a list: the label of a table, or a rate or seed itself."""
+    """Return what identifies an entry of a list: a table's label, or the text of another value."""
     return entry["label"] if isinstance(entry, dict) and "label" in entry else repr(entry)
 
 
 def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
     """Write the cells of several results of a study to a new folder or URL; return a line about them.
 
-    Seeds, noise levels, data sets and algorithms are those of all studies; `note` receives a line for each
-    other key in which they differ. Raises InputError if two results have different counts of a cell.
+    The new study has the seeds, noise levels, data sets and algorithms of all results; `note` receives a line
+    for each result whose study differs from the first one's in other keys. Raises InputError if two results
+    have different counts of a cell.
     """
     found = [_read(url) for url in urls]
     study = dict(found[0].study)
@@ -187,11 +189,11 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
 
 
 def compare_results(urls: Sequence[str], out: str, command: str | None, note: Note) -> None:
-    """Make results at `out` that read the comparable cells of several results, for one report.
+    """Write results to `out` that refer to the comparable cells of several results, for one report.
 
-    Comparable cells are of the same data, noise and seeds; `note` receives a line about what is left out.
-    Algorithms with one label and different parameters get the name of their results. Raises InputError if the
-    studies differ in any other key.
+    Cells are comparable if all results have their data set, noise level and seed; `note` receives a line
+    about those left out. If two results use a label for algorithms with different parameters, the second
+    label gets the name of its results. Raises InputError if the studies differ in any other key.
     """
     found = [_read(url) for url in urls]
     first = found[0]

@@ -34,7 +34,7 @@ Subject: TypeAlias = tuple[Study, Path | None, tuple[str, ...]]
 _PATIENCE = 20.0
 # Bytes of free disk below which a converted text corpus and compiled code may not fit.
 ENOUGH_DISK = 2e9
-# Largest numbers of lines: one per group of identical workers, and one per table that a worker lacks.
+# Largest numbers of lines about groups of identical workers, and about tables that a worker lacks.
 KINDS_SHOWN, LACKS_SHOWN = 10, 5
 # Largest number of data sets named in a line.
 _NAMED = 5
@@ -90,7 +90,7 @@ def examine_machine(subject: Subject | None, out: str) -> Findings:
             if look.missing:
                 found.problems.append(f"data set {look.label}: {look.state}")
         if waiting:
-            # A table depends on its options: one converted with other options does not count.
+            # Parsing depends on the options: a table that was parsed with other options cannot be used.
             named = ", ".join(waiting[:_NAMED]) + (", …" if len(waiting) > _NAMED else "")
             found.advice.append(
                 f"data {named}: the run parses them with the options of this study; to do so now: "
@@ -147,7 +147,7 @@ def examine_cluster(
     scheduler_file: str | None,
     patience: float | None,
 ) -> Findings:
-    """Start or reach a cluster, and check it and whether its workers have the data of a study.
+    """Start a cluster or connect to one, and check it and whether its workers have the data of a study.
 
     The parameters are those of `WorkerOptions`, but `patience` is by default `_PATIENCE` seconds for a
     scheduler that runs already.

@@ -84,7 +84,7 @@ def _datasets() -> Table:
     found = table("data set", "rows × features", "classes", "tasks", "state", "what it is")
     for row in data.describe():
         classes = str(len(row.classes)) if len(row.classes) > _SHOWN_CLASSES else ", ".join(row.classes)
-        # A set of tasks stands for its members (sentiment:books, …), of which some data sets have dozens.
+        # Show the name of a family of tasks ("sentiment"), but not its members (sentiment:books, …).
         tasks = ", ".join([task for task in row.tasks if ":" not in task])
         state = row.state.partition(":")[0]
         found.add_row(*plain(row.name, _shape(row), classes, tasks, state, row.title or row.note))

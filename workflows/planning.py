@@ -35,14 +35,14 @@ Pair = tuple[int, str]
 
 @dataclass(frozen=True)
 class Finished:
-    """Number of planned cells that are in the store, by stage, data set and algorithm."""
+    """The planned cells that are in the store or in its bases, counted by stage, data set and algorithm."""
 
     done: Counter[tuple[str, Pair]]
     # Cells with the status "failed", "crashed" or "stopped".
     failed: Counter[tuple[str, Pair]]
     # Seconds of a cell, by data set and algorithm.
     costs: Costs
-    # How many of the finished cells each base has, by its name.
+    # Number of finished cells in each base (other results, `--base`), by the base's name.
     from_bases: Counter[str]
     # The algorithms whose short trial cells gave the costs; empty if finished cells did.
     tried: tuple[str, ...] = ()
@@ -58,12 +58,12 @@ class StudyOutline:
     outlooks: list[data.Outlook]
     # Cells by stage, data set and algorithm, as far as the number of tasks is known.
     planned: Counter[tuple[str, Pair]]
-    # Largest number of seeds that a data set runs with, at any noise level; 1 if others would repeat it.
+    # Largest number of seeds that a data set runs with, at any noise level; 1 if all give the same result.
     repetitions: int
     finished: Finished
     # Bytes of each full covariance, by a text that names its algorithm and data set.
     covariances: dict[str, int]
-    # Bytes of the models of a grid that a thread has at a time, by a text that names algorithm and data set.
+    # Bytes of the models of a grid in memory of a thread, by a text that names algorithm and data set.
     grids: dict[str, int]
     # Warnings of features whose scales differ, by the label of their data set.
     scales: Mapping[str, str]
@@ -93,7 +93,7 @@ def outline(
 ) -> StudyOutline:
     """Outline a study whose results go to `out`, without downloading, parsing or writing results.
 
-    `bases` are those of `run_study`. Errors of its data sets are in the outline; any other error raises
+    `bases` are as for `run_study`. Errors of the study's data sets are in the outline; any other error raises
     InputError.
     """
     base = Path() if file is None else file.parent
@@ -139,7 +139,7 @@ def rows_of_task(study: Study, dataset: DatasetSpec, outlook: data.Outlook) -> i
 
 
 def _with_base(outlook: data.Outlook, entry: DatasetSpec, folder: Path, store: Store) -> data.Outlook:
-    """Return the preview of an entry, ready to be planned if a base knows its data."""
+    """Return a data set's preview; it is ready to be planned if bases have results on all of its tasks."""
     if outlook.ready or not store.bases:
         return outlook
     known = store.known_data()
@@ -173,7 +173,7 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
 def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
     """Return the number of repetitions of a data set's tasks, for each level of noise."""
     tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
-    # Data that is not parsed yet has no tasks here. It comes from files, whose rows are not drawn by seed.
+    # Data that are not parsed yet have no tasks here. They are in files, so a seed does not draw their rows.
     drawn = any(data.is_drawn(task) for task in tasks)
     return [len(plan.repetitions(dataset, noise, drawn=drawn)) for noise in plan.study.noise]
 
@@ -195,7 +195,7 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
             there = {key: kept[key] for key in group.cell_keys() if key in kept}
             for row in there.values():
                 (found.done if row["status"] == "ok" else found.failed)[name, (place, algorithm)] += 1
-            # A base was computed on another machine, or with other load.
+            # Times of a base's cells do not count: they ran on another machine, or under another load.
             found.costs.learn(row | {"dataset": place} for key, row in there.items() if key not in origin)
         stage = stage.after(lambda rows=rows: rows)  # type: ignore[misc]
     return found
@@ -226,9 +226,10 @@ _SHOWN_BYTES = 1 << 28
 def _grids(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:
     """Return the bytes of the models of each large grid that are in memory at a time, on each data set.
 
-    A reading has up to LANES points, each model twice. Tuning along the stream needs the models of all
-    points, and those of one reading again. Points of a kernel store rows, and each reading those of all its
-    points once more: at most all rows that a cell learns.
+    Up to LANES points learn together in one reading of the rows, and each of their models is in memory twice.
+    Tuning along the stream keeps the models of all points, and a second copy of those of one reading. A
+    kernel learner's models store rows, and each reading stores the rows of all its points once more. A model
+    stores at most all rows that a cell learns.
     """
     found = {}
     for dataset, outlook in zip(study.datasets, outlooks, strict=True):
@@ -272,7 +273,7 @@ def show_outline(found: StudyOutline) -> None:
     }
     counted = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
     if repeats := len(study.seeds) - found.repetitions:
-        counted += f" ({repeats} more would repeat it: rows in their given order, without noise)"
+        counted += f" ({repeats} more would give equal results: rows in their given order, without noise)"
     put(f"{study.name}: {counted}; results in {found.out}\n")
     _show_cells(found)
     if found.finished.from_bases:
@@ -388,7 +389,7 @@ def _time(found: StudyOutline) -> Iterator[str]:
         how = f"roughly estimated from short trial cells of {' and '.join(found.finished.tried)}"
     if guessed:
         how += (
-            f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm by the times of others"
+            f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm from times of others"
         )
     yield (
         f"time     about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}, "

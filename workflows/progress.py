@@ -195,7 +195,7 @@ class NotebookBar(RunProgress):
             self._handle.update(content)
 
     def __exit__(self, *error: object) -> None:
-        # A refused study has nothing to show.
+        # If the study was refused, there is nothing to show.
         if self.total or self._notes:
             self._draw()
 

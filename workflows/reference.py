@@ -3,7 +3,7 @@
     python -m singlepass.workflows.reference results/quickstart results/projectron-small …
 
 writes archives of the cells of finished shipped studies, which `--base reference` reads. With ``--archives
-FOLDER --url URL`` the archives are not part of the package, but to be uploaded to URL.
+FOLDER --url URL`` the archives are written to FOLDER instead of the package, and must be uploaded to URL.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def show_reference() -> None:
 
 
 def plan_with(base: Base, name: str, *, parse: bool = False) -> Plan:
-    """Return the plan of a shipped study; data that are not here, or not parsed, are those of a base."""
+    """Return the plan of a shipped study; fingerprints of data that are not parsed here are the base's."""
     return make_plan(find_study(name)[0], known=base.fingerprints, parse=parse)
 
 
 def named_keys(plan: Plan, base: Base) -> list[str]:
-    """Return the keys of the cells of a plan whose grids are decided by the cells of a base."""
+    """Return the keys of all cells of a plan; the tuning cells of a base decide which grid points win."""
     store = Store("")
     store.bases = (base,)
     keys: list[str] = []
@@ -78,7 +78,7 @@ def named_keys(plan: Plan, base: Base) -> list[str]:
 
 
 def unnamed(base: Base, plan: Plan) -> Counter[str]:
-    """Count the cells of a base that the present code no longer names, by algorithm."""
+    """Count, by algorithm, the cells of a base whose keys are no longer in the plan of the current code."""
     lost = sorted(base.keys - set(named_keys(plan, base)))
     return Counter(base.table("cells", lost)["algorithm"].to_pylist())
 
@@ -86,7 +86,7 @@ def unnamed(base: Base, plan: Plan) -> Counter[str]:
 def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: str) -> ReferenceStudy:
     """Add the finished results of a shipped study to the reference, and return its entry of the index.
 
-    Raises InputError if the present code names cells that the results lack, or only a part of them.
+    Raises InputError if the results lack cells of the plan that the current code makes.
     """
     name = str(Store(str(results)).read_json("study.json").get("name", ""))
     base = Base(str(results))
@@ -118,11 +118,11 @@ def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: 
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--release", help="Name of the release, such as 2026.11.  [default: that of the index]")
 @click.option("--archives", type=click.Path(path_type=Path), help="Write archives into this folder.")
-@click.option("--url", default="", help="Where the archives will be.")
+@click.option("--url", default="", help="URL to which the archives will be uploaded.")
 def make(results: tuple[Path, ...], release: str | None, archives: Path | None, url: str) -> None:
     """Add finished RESULTS of shipped studies to the reference cells."""
     if (archives is None) != (not url):
-        raise click.UsageError("--archives and --url belong together")
+        raise click.UsageError("--archives and --url belong together: give both or neither")
     index = read_index()
     entries = {entry.study: entry for entry in index.studies}
     for each in results:

@@ -30,5 +30,5 @@ def find_study(name_or_path: str) -> tuple[Study, Path | None]:
 
 
 def extension_of(file: Path | None) -> str:
-    """Say what the study of a file takes over from the one that it extends; "" if it extends none."""
+    """Return a line that says what a file's study takes over from the one that it extends, or "" if none."""
     return "" if file is None else extension(file, shipped_studies())

@@ -50,9 +50,9 @@ class RunStatus:
     study: str
     # Number of planned cells; None before the plan is written.
     planned: int | None
-    # Finished cells by status, with those of bases.
+    # Number of finished cells by status, including those read from bases (other results, `--base`).
     cells: dict[str, int]
-    # How many of them each base has, by its name.
+    # Number of these cells in each base, by the base's name.
     from_bases: dict[str, int]
     per_minute: float
     # Seconds until the run ends; None if unknown.
@@ -176,9 +176,9 @@ def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.DataFrame:
-    """Return the rows of planned cells and, during a run, the rows computed since its start.
+    """Return the rows of planned cells and, during a run, also the rows computed since it started.
 
-    The second part includes tuning cells, which enter the plan only when tuning is complete.
+    Those rows include tuning cells, which enter the plan only when tuning is complete.
     """
     import pandas as pd
 

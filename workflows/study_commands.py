@@ -1,4 +1,4 @@
-"""Define the commands about a study: `run`, `plan`, `doctor`, `report`."""
+"""Define the commands about studies and results: `run`, `plan`, `compare`, `doctor`, `report` and others."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _CLUSTER_OPTIONS = (
         "--patience",
         type=click.FloatRange(min=0),
         metavar="SECONDS",
-        help="How long to wait for a cluster to answer.  [default: the value of its file, or 600]",
+        help="How long to wait for a cluster to answer.  [default: the value in the TOML file, or 600]",
     ),
 )
 
@@ -84,7 +84,9 @@ def _on_cluster(options: dict[str, Any]) -> bool:
 @click.option("--allow-mismatch", is_flag=True, help="Also use workers with other versions of packages.")
 @_plugin
 @_base
-@click.option("--rerun-times", is_flag=True, help="Compute the first repetition of bases' cells, for times.")
+@click.option(
+    "--rerun-times", is_flag=True, help="Compute the first repetition of bases' cells here, to measure times."
+)
 @click.option("--retry-failed", is_flag=True, help="Compute failed, crashed and stopped cells again.")
 def run(
     study: str,
@@ -181,11 +183,11 @@ def compare(
     bases: tuple[str, ...],
     threads: int | None,
 ) -> None:
-    """Compare a learner with those of STUDY at the cost of its own cells, or finished RESULTS in one report.
+    """Compare a learner with those of STUDY, running only its own cells; or finished RESULTS in one report.
 
-    With --with, the cells of STUDY are taken from the bases, by default reference, and a learner runs on the
-    data sets that are on this machine. NAME is a learner of the file, if it has several; without a file, it
-    is the name of a learner as in a study.
+    With --with, the cells of STUDY are taken from --base, by default reference, and the learner runs on the
+    data sets that are on this machine. NAME is the learner of a file that has several; without a file, it is
+    the name of a learner as in a study.
     """
     from .comparing import compare_results, newcomer, with_newcomers
     from .progress import progress_display
@@ -257,7 +259,7 @@ def submit(results: str, to: Path | None) -> None:
     "--cells", type=click.IntRange(min=1), default=20, show_default=True, help="Cells to compute again."
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), help="Draws the sample.  [default: another one each time]"
+    "--seed", type=click.IntRange(min=0), help="Seed that draws the sample.  [default: a new one each time]"
 )
 @click.option("--trust", is_flag=True, help="Run the code of the archive with your rights.")
 @click.option(

@@ -1,8 +1,7 @@
-"""Pack results into an archive for others, and verify such an archive by computing a sample of it again.
+"""Pack results into an archive for others, and verify such an archive by computing a sample of cells again.
 
-Verifying runs a stranger's code. It runs in a subprocess (`recomputation`) with limits, in a folder that is
-deleted afterwards, which gets the study and the plug-ins but no result. SECURITY.md says what this does not
-protect from.
+Verifying runs a stranger's code, in a subprocess (`recomputation`) with limits. Its folder gets the study and
+the plug-ins but no results, and is deleted afterwards. SECURITY.md says what this does not protect from.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
         (folder / "cells/part-own.parquet").write_bytes(to_parquet(cells))
         (folder / "curves/part-own.parquet").write_bytes(to_parquet(curves))
         (folder / "plan.parquet").write_bytes(to_parquet(planned))
-        # A path of this machine tells others nothing.
+        # Leave out the plug-ins' paths, which mean nothing on other machines.
         plan = {key: value for key, value in plan.items() if key != "plugins"}
         for name, content in (("study", study), ("plan", plan), ("provenance", {"runs": runs})):
             (folder / f"{name}.json").write_bytes(seal_document(content))
@@ -104,10 +103,10 @@ def _read_plugin(path: str, checksum: str) -> bytes:
 
 @dataclass(frozen=True)
 class Verification:
-    """The outcome of a verification."""
+    """Which cells of an archive were computed again, and how they differ from it."""
 
     study: str
-    # Cells of the archive, and keys of those that were computed again.
+    # Number of cells in the archive, and keys of those that were computed again.
     cells: int
     sample: list[str]
     # A line for each difference; empty if the archive is as claimed.
@@ -155,7 +154,7 @@ def verify(
 
 
 def _recomputed(archive: Path, work: Path, seconds: float, memory: float) -> dict[str, Any]:
-    """Run the subprocess in a folder, and return its answers by key."""
+    """Run the subprocess in the folder `work`, and return its answers by the key of the cell."""
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     cache = work / "cache"
     cache.mkdir()

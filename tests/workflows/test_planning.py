@@ -135,8 +135,8 @@ def test_seeds_that_repeat_nothing_are_counted_once_before_and_after_parsing(
         told.append(result.stdout + result.stderr)
     before, run, after, status = told
     opening = (
-        "stream: 1 data set, 2 algorithms, 1 noise level, 1 seed (4 more would repeat it: rows in their "
-        "given order, without noise); results in"
+        "stream: 1 data set, 2 algorithms, 1 noise level, 1 seed (4 more would give equal results: rows "
+        "in their given order, without noise); results in"
     )
     for text in (before, after):
         assert " ".join(text.split()).startswith(opening)
