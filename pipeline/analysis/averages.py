@@ -30,8 +30,8 @@ def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
 def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
     """Return the metric by which algorithms are ranked.
 
-    It is the one that the study sets, or else test accuracy if it was measured, or else the online error
-    against the labels before noise.
+    It is the one that the study sets. If the study sets none, it is test accuracy if that was measured, and
+    otherwise the online error against the labels before noise.
     """
     # Studies of earlier versions may name a metric that is no longer allowed for ranking: skip it.
     if asked := [metric for metric in asked_metrics(study) if can_rank(metric.name)]:
@@ -62,7 +62,8 @@ class Scores:
 
         Both tables are data sets by algorithms: the standard error of the mean difference to the best, NaN
         for the best itself and below two seeds; and whether the 95% interval of that difference (Student's t)
-        has 0, true for the best. The interval covers orders, splits and flips of labels, not data sets.
+        contains 0, true for the best. The interval covers the randomness of row orders, splits and label
+        noise, not the choice of data sets.
         """
         means, complete = self.mean.to_numpy(np.float64), self.complete.to_numpy(bool)
         errors, level = np.full(means.shape, np.nan), np.zeros(means.shape, bool)
@@ -84,7 +85,7 @@ class Scores:
         return errors, level
 
     def complete_blocks(self, algorithms: list[str]) -> tuple[pd.DataFrame, list[DroppedBlock]]:
-        """Return the scores of the data sets that all `algorithms` finished, and why the others are left out.
+        """Return the scores of the data sets that all `algorithms` finished, and the data sets left out.
 
         A data set with a failed or stopped cell is left out. The mean without this cell would cover fewer
         seeds, that is, other row orders and other noisy labels, and would not be comparable.
@@ -119,7 +120,7 @@ class _Tables:
     complete: pd.DataFrame
     # For (data set, algorithm): the seeds that have a value.
     seeds: dict[tuple[str, str], set[int]]
-    # The values averaged, (data set, seed) by algorithms.
+    # The values that are averaged: rows are (data set, seed), columns algorithms.
     by_seed: pd.DataFrame
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Scores that differ by at most one point count as equal in practice (Benavoli et al. 2017, section 4).
+# Scores, as shares, that differ by at most this count as equivalent (Benavoli et al. 2017, section 4).
 ROPE = 0.01
 # Weight of the prior's pseudo-observation, a difference of 0 (Benavoli et al. 2014, section 3).
 _PRIOR = 0.5
@@ -63,8 +63,8 @@ def _mass_above(
 ) -> NDArray[np.float64]:
     """Return, per draw, Σ w_i w_j over the pairs with z_i + z_j > 2·rope; equality counts half.
 
-    `values` z rise. Then the partners of each z_i are a tail of the values, whose weight is a difference of
-    cumulative sums.
+    `values` are z, ascending. Therefore the z_j that satisfy the condition for one z_i are a tail of the
+    values, and their weight is a difference of cumulative sums.
     """
     needed = 2 * rope - values
     below = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)

@@ -21,8 +21,8 @@ from .pairwise import PairTest, wilcoxon_holm
 
 # Fewer blocks leave little to find: of five algorithms, 10 blocks allow p = 0.02 after Holm's correction.
 FEWEST_BLOCKS = 10
-# Steps of a curve are joined to at most this many blocks, and to blocks of at least this many rows: rows of
-# long blocks depend less on those of others, and their errors tie less often.
+# Steps of a curve are joined to at most this many blocks, and to blocks of at least this many rows. In long
+# blocks errors depend less on those in the block before, and algorithms tie less often.
 _MOST_BLOCKS, _LEAST_ROWS = 50, 30
 
 
@@ -73,9 +73,9 @@ def block_errors(
 
 
 def leader_tests(errors: pd.DataFrame) -> list[BlockTest]:
-    """Test the algorithm of the fewest errors against each other one; `errors` is from `block_errors`.
+    """Test the algorithm with the fewest errors against every other one; `errors` is from `block_errors`.
 
-    The others come by their errors. The result is empty for fewer than two algorithms.
+    The tests are sorted by the errors of the other algorithm. There are none for fewer than two algorithms.
     """
     order = list(errors.mean().sort_values(kind="stable").index)
     tests = {(each.first, each.second): each for each in wilcoxon_holm(errors[order], order, "lower")}

@@ -88,10 +88,11 @@ class Comparison:
 
     @cached_property
     def beliefs(self) -> dict[tuple[str, str], Belief]:
-        """Return the posterior of every pair (first, second) in the order of the mean ranks.
+        """Return the posterior of every pair (first, second), where first has the better mean rank.
 
-        It is empty with fewer than six base sets, which no signed-rank test can tell apart either, or if the
-        metric is not a share: then one point is not a region of practical equivalence.
+        It is empty with fewer than six base sets, on which no signed-rank test can be significant either. It
+        is also empty if the metric is not a share, because the region of practical equivalence is one
+        percentage point.
         """
         if self.n_sources < _FEWEST_BELIEVED or not self.metric.percent:
             return {}
@@ -133,7 +134,7 @@ class Comparison:
     def beaten(self) -> list[str]:
         """Return the algorithms that the leader by mean rank is significantly better than, best first.
 
-        Mean ranks weight tasks and tests weight base sets, so the two can contradict each other. Three things
+        Mean ranks weight tasks equally, tests weight base sets equally; they can contradict. Three things
         must agree: the pair differs significantly, its estimated difference favors the leader, and the 95%
         interval of the difference of the two mean ranks excludes 0 (with enough base sets for an interval).
         """

@@ -71,7 +71,7 @@ class CellCurves:
     def series(
         self, dataset: str, noise: Noise, algorithm: str, column: str, against: str
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return columns `against` (x) and `column` (y) of each seed; of points with one x only the last."""
+        """Return columns `against` (x) and `column` (y) of each seed; of points with equal x, the last."""
         found = []
         for place in self._places.get((dataset, noise.slug, algorithm), ()):
             x, y = self.column(against)[place], self.column(column)[place]

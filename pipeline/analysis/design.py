@@ -29,13 +29,13 @@ def _ordered(found: list[str], given: list[str]) -> list[str]:
 class Design:
     """What a study compares, in the order in which its tables print it."""
 
-    # Labels of the data sets (tasks), and the base set of each.
+    # Labels of the data sets (tasks), and the base set of each: the data set from which the task is cut.
     datasets: list[str]
     sources: list[str]
     algorithms: list[str]
     # The noise of the study, sorted by model and rate.
     noise: list[Noise]
-    # Repetitions, rising.
+    # Seeds of the repetitions, ascending.
     seeds: list[int]
     # For each (data set label, noise slug) whose results do not depend on the seed: the one seed that runs.
     once: Mapping[tuple[str, str], set[int]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Design:
         )
 
     def seeds_of(self, dataset: str, noise: Noise) -> list[int]:
-        """Return the repetitions of a data set at one noise rate."""
+        """Return the seeds that run on a data set at one noise rate, ascending."""
         return sorted(self.once.get((dataset, noise.slug), self.seeds))
 
 
@@ -68,11 +68,11 @@ class Design:
 class Coverage:
     """Count how many cells of a study are in the store."""
 
-    # Cells that are not for tuning, by status.
+    # Numbers of evaluation cells, by status; `failed` includes crashed cells.
     ok: int
     failed: int
     stopped: int
-    # Cells of the tuning grids, and those of them that failed or were stopped.
+    # Number of tuning cells, and of those of them that failed, crashed or were stopped.
     tuning: int
     lost: int
     # Number of cells of the whole study, tuning included, and of those that are not in the store yet.

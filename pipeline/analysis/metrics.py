@@ -16,7 +16,7 @@ from .class_measures import CLASS_MEASURES, REFERENCE_OF, ClassCounts, beyond
 
 @dataclass(frozen=True)
 class Metric:
-    """Define one number per cell, and which direction is better."""
+    """Define a metric: how to compute it for each cell, which direction is better, and how to print it."""
 
     # Identifier, also the stem of file names; and its name in prose, in lower case.
     name: str
@@ -125,18 +125,18 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether a metric is also measured over the latest examples (not regret, test metrics)."""
+    """Return whether curves can have a windowed and a fading variant of a metric; not of regret or tests."""
     scoring = SCORINGS.get(metric.name)
     return scoring is not None and scoring.side != "test" and scoring.needs != "regret"
 
 
 def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return a metric over the latest examples, one value per point of curves; it must have such values."""
+    """Return the windowed variant of a metric (see `has_windows`), one value per point of the curves."""
     return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_WINDOW.items()}))
 
 
 def faded(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return a metric with the study's fading factor, one value per point; it must have such values."""
+    """Return the fading variant of a metric (see `has_windows`), one value per point of the curves."""
     return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_FADING.items()}))
 
 

@@ -1,8 +1,9 @@
 """Compare pairs of algorithms: signed-rank test, Holm's correction, effects, groups of equals.
 
-Every test takes one row per base set (scores already averaged over seeds, and over tasks cut from one base
-set). This is the main post-hoc test: its verdict on a pair does not depend on the other algorithms, unlike
-the verdict of tests on mean ranks (A. Benavoli, G. Corani, F. Mangili, JMLR 17 (2016)).
+A base set is the data set from which tasks are cut, such as one task per pair of its classes. Every test
+takes one row per base set: scores averaged over seeds and over the tasks of the base set. This is the main
+post-hoc test: its verdict on a pair does not depend on the other algorithms, unlike the verdict of tests on
+mean ranks (A. Benavoli, G. Corani, F. Mangili, JMLR 17 (2016)).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from ..scoring import Direction
 from .ranks import snap
 
 # Up to this many base sets the null distribution of the rank sum is enumerated, ties included. Beyond it the
-# normal approximation decides, which is far off for small p-values (at n = 151: 2.3e-7 for 1.1e-7, 9e-14 for
-# 1.9e-15).
+# normal approximation is used, which is far off for small p-values (at n = 151 it gives 2.3e-7 instead of
+# 1.1e-7, and 9e-14 instead of 1.9e-15).
 _EXACT_UP_TO = 1000
 # Confidence of the intervals of effects.
 LEVEL = 0.95
@@ -42,7 +43,7 @@ class SignedRank:
 
 @functools.lru_cache(maxsize=64)
 def _null(steps: bytes) -> NDArray[np.float64]:
-    """Return P(sum = 0), P(sum = 1), … if each of the steps (int64, as bytes) enters with probability 1/2."""
+    """Return P(sum = 0), P(sum = 1), … for a sum that has each of `steps` (int64 bytes) with chance 1/2."""
     sizes = np.frombuffer(steps, np.int64)
     chance = np.zeros(int(sizes.sum()) + 1)
     chance[0], reached = 1.0, 0
@@ -142,7 +143,7 @@ class PairTest:
     losses: int
     # Mean over base sets of first minus second, in the unit and sign of the metric.
     difference: float
-    # Hodges–Lehmann estimate of first minus second, with its 95% interval; infinite for under six base sets.
+    # Hodges–Lehmann estimate of first minus second, and its 95% interval, infinite with under six base sets.
     effect: float
     low: float
     high: float
@@ -187,10 +188,10 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
 
 
 def _differences(table: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> list[NDArray[np.float64]]:
-    """Return the differences of pairs of columns, in which equal differences of any two rows compare equal.
+    """Return the differences of pairs of columns, rounded so that equal differences compare equal.
 
-    Two scores that tie in the ranks differ by 0. All other differences are rounded by the largest score of
-    the table: rounded by their own rows, equal differences of two rows would not tie.
+    Two scores that tie in the ranks differ by 0. All other differences are rounded to digits counted from the
+    largest score of the table. If digits were counted from the largest score of each row, they would not tie.
     """
     ranked = np.array([snap(row) for row in table]).reshape(table.shape)
     largest = np.abs(table).max(initial=0.0)
@@ -202,7 +203,7 @@ def _differences(table: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -
 
 
 def smallest_p(n: int, k: int) -> float:
-    """Return the smallest Holm-adjusted p-value that any of k algorithms' pairs can reach on n base sets.
+    """Return the smallest Holm-adjusted p-value that a pair of k algorithms can reach on n base sets.
 
     It is ``min(1, pairs / 2**(n - 1))``: the smallest p-value of an exact two-sided signed-rank test times
     the number of pairs.

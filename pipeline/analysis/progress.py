@@ -18,7 +18,7 @@ _BLOCK = ["dataset", "noise"]
 class Shortfall:
     """Describe the progress of an algorithm whose cells on a data set and noise rate are not all finished."""
 
-    # Cells in all, stopped at the time limit, failed or crashed, not yet run.
+    # Numbers of cells: in all, stopped at the time limit, failed or crashed, and not yet run.
     planned: int
     stopped: int = 0
     failed: int = 0
@@ -31,7 +31,7 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class NotRun:
-    """Describe cells that have not run, for seeds that lack cells of just these data sets and algorithms."""
+    """Describe the missing cells of consecutive seeds that lack the same data sets and algorithms."""
 
     seeds: list[int]
     datasets: list[str]
@@ -50,7 +50,7 @@ def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
-    """Return those of the `finished` cells on whose data set and noise level every algorithm finished."""
+    """Return the `finished` cells of the data sets and noise levels on which every algorithm finished."""
     names = finished["algorithm"].unique()
     expected = {dataset: sum(design.runs(name, dataset) for name in names) for dataset in design.datasets}
     there = finished.groupby(_BLOCK)["algorithm"].transform("nunique")
@@ -87,7 +87,7 @@ def shortfalls(rows: pd.DataFrame, noise: Noise, design: Design) -> dict[tuple[s
 
 
 def not_run(cells: pd.DataFrame, design: Design) -> list[NotRun]:
-    """Return the cells on the study's seeds that have not run, for data sets with at least one cell."""
+    """Return the cells on the study's seeds that have not run; data sets without any cell are ignored."""
     rows = evaluation_rows(cells)
     there = set(zip(*(rows[name] for name in ("seed", "dataset", "noise", "algorithm")), strict=True))
     lacking: dict[int, list[tuple[str, str]]] = defaultdict(list)

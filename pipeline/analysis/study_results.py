@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class StudyResults:
     """The results of the cells that a study plans now."""
 
-    # The tables of the store, without rows of earlier versions of the study. If the store has bases, cells
-    # have a column "base": the name of the base from which a cell was read, None for a cell of the store.
+    # The tables of the store, without rows of earlier versions of the study. If the study was run with bases
+    # (other results that it takes cells from), column "base" names the base of a cell; None for an own cell.
     cells: pd.DataFrame
     curves: pd.DataFrame
     # The validated study as it was run; later versions of the package may not accept it.
@@ -29,7 +29,7 @@ class StudyResults:
     planned: int
     # Environment of the latest run, and the number of runs.
     provenance: dict[str, Any] = field(default_factory=dict)
-    # The result of every grid.
+    # The winner and the scores of every grid.
     tuning: list[Tuned] = field(default_factory=list)
 
 

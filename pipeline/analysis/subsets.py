@@ -27,7 +27,7 @@ def within(design: Design, datasets: Sequence[str]) -> Design:
 
 
 def _tasks(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per data set, indexed by its label."""
+    """Return the first evaluation cell of each data set, indexed by the data set's label."""
     return evaluation_rows(cells).drop_duplicates("dataset").set_index("dataset")
 
 

@@ -64,7 +64,7 @@ def _at_edge(best: list[dict[str, Scalar]], grid: dict[str, list[Scalar]]) -> tu
 
 @dataclass(frozen=True)
 class _Point:
-    """One point of a grid, whose mistakes are counted on `n` examples."""
+    """One point of a grid; points are compared by `judged`, the mistakes on `n` examples."""
 
     judged: int
     n: int
