@@ -1,1 +1,1 @@
-"""Parts that several linear learners share: covariances, steps, the state of many classes."""
+"""Parts that several linear learners share: covariances, losses, scaled weights, state of many classes."""

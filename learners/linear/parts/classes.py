@@ -1,8 +1,8 @@
 """Operations on one row for a learner of K classes: class weights, scores of all classes, updates.
 
-State is a (d, width) array with one number per class, padded to whole vectors. The scores of all classes need
-the K numbers of each non-zero together, which are in one or a few cache lines; separate arrays per class
-would need a line each. An update changes two columns at the row's non-zeros.
+The state is a (d, width) array: it has a row for each feature and a column for each class, padded to whole
+SIMD vectors. Scoring reads the K numbers of each non-zero feature together, from one or a few cache lines;
+with an array for each class it would read K lines. An update changes two columns at the row's non-zeros.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...numeric.vector import class_sums
 
 
 def weights_by_code(learner):
-    """Return the weight ω of each class by its code, None for a learner without ``class_weight``.
+    """Return an array of the class weights ω, indexed by class code; None without a ``class_weight``.
 
     A label of ``class_weight`` that is not a class raises ValueError.
     """
@@ -36,16 +36,16 @@ def weights_by_code(learner):
 
 @by_types(**INLINE)
 def weight_of(weights, code):
-    """Return the weight of a row's class; without weights it is the constant 1."""
+    """Return the weight of the class with this code; the constant 1 if `weights` is None."""
     if isinstance(weights, types.NoneType):
         return lambda weights, code: 1.0
     return lambda weights, code: weights[code]
 
 
 def new_class_state(n_features, n_classes, value=0.0, place=0):
-    """Return a float64 array of shape (n_features, width), where width is n_classes, padded to whole vectors.
+    """Return a float64 array of shape (n_features, width); width is n_classes, rounded up to SIMD vectors.
 
-    `value` fills the array. Arrays that are read together take different places (0, 1 or 2).
+    `value` fills the array. Arrays that a loop reads together need different places, see `new_state`.
 
     >>> new_class_state(5, 10).shape
     (5, 16)
@@ -65,14 +65,14 @@ _linear_sums = class_sums(lambda ir, w, x: ir.fmul(w, x))
 
 @register_jitable(**INLINE)
 def score_classes(W, x, sums, scores):
-    """Write w_z·x of every class into `scores`; `sums` is a buffer as wide as W."""
+    """Write w_z·x of every class z into `scores`, and with the padding into `sums`, which is as wide as W."""
     _linear_sums((W,), x, (), sums)
     copy_scores(sums, scores)
 
 
 @register_jitable(**INLINE)
 def copy_scores(sums, scores):
-    """Copy the scores of the classes, leaving out the padding."""
+    """Copy the scores of the classes from `sums` to `scores`, without the padding."""
     for z in range(scores.shape[0]):
         scores[z] = sums[z]
 
@@ -87,7 +87,7 @@ def class_scores(X, W, scores):
 
 @register_jitable(**INLINE)
 def add_to_pair(W, a, x, y, z):
-    """Add ``a Δf = a (f(x, y) - f(x, z))``: a x to block y, -a x to block z."""
+    """Add a x to the weights of class y, and subtract it from those of class z (``W += a Δf``)."""
     y, z = np.uintp(y), np.uintp(z)
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)

@@ -1,13 +1,13 @@
 """The covariance Σ of second-order learners: the operations on it, for both of its shapes.
 
-A full Σ of two classes is a 2-D array (see `full_covariance`), a diagonal a (d,) array σ. With more classes
-the vector has one block per class: a diagonal is an array of `new_class_state`, a full Σ has shape
-(1, rows, width). The compiler chooses between them, so an algorithm is written once. `s` is a buffer that
-passes Σx between the functions: of shape (d,), or row 0 of it for a full Σ. A diagonal with CSR rows or more
-classes does not use it.
+For two classes, a full Σ is a 2-D array (see `full_covariance`), and a diagonal Σ is a (d,) array σ. For more
+classes, the weight vector has one block per class: a diagonal Σ is then an array of `new_class_state`, and a
+full Σ is an array of shape (1, rows, width). Numba selects the code by the array's dimensions, so a learner
+is written once. `s` is a buffer in which one function leaves Σx for another: an array of shape (d,), or for a
+full Σ row 0 of a larger array. A diagonal Σ does not use it with CSR rows or more than two classes.
 
-For a diagonal of two classes with dense rows and the covariance projection, an update is postponed in `s`
-until the next row is read. Both then take one pass over the state.
+With two classes, a diagonal Σ, dense rows and the covariance projection, an update is postponed until the
+next row is scored; until then `s` contains its Σx. Update and score then take one pass over the state.
 """
 
 from typing import Literal, TypeAlias
@@ -38,19 +38,19 @@ from .full_covariance import (
     widen_full,
 )
 
-#: The types of ``covariance`` and ``projection``.
+#: Types of the parameters ``covariance`` and ``projection``.
 Shape: TypeAlias = Literal["diagonal", "full"]
 Projection: TypeAlias = Literal["covariance", "precision"]
 
-# A postponed update is (True, α, β).
+# A postponed update is (True, α, β); this value means that no update is postponed.
 NOTHING_WAITS = (False, 0.0, 0.0)
 
 
 def new_covariance(shape, n_features, scale=1.0, n_classes=None):
-    """Return Σ = ``scale · I``, "full" or "diagonal", and the buffer in which compiled loops store Σx.
+    """Return Σ = ``scale · I`` of a shape, "full" or "diagonal", and the buffer for Σx of compiled loops.
 
-    Σ has one block per class. Two classes share a single block; `n_classes` is None for them. A full matrix
-    of more than 4 GiB raises ValueError.
+    Σ has one block per class. Two classes share a single block, and `n_classes` is None. A full matrix of
+    more than 4 GiB raises ValueError.
     """
     if shape == "full":
         sigma, buffer = new_full_covariance(n_features, scale, n_classes or 1)
@@ -62,7 +62,7 @@ def new_covariance(shape, n_features, scale=1.0, n_classes=None):
 
 
 def widen_covariance(old, new, n_classes=None):
-    """Copy Σ into a new Σ over more features; both are from `new_covariance`."""
+    """Copy the array of Σ into the array of a new Σ with more features; `new_covariance` has made both."""
     if n_classes is not None and old.ndim == 3:
         old, new = old[0], new[0]
     elif n_classes is not None or old.ndim == 1:
@@ -82,9 +82,9 @@ def covariance_matrix(sigma, n_classes=None):
 def is_usable(v):
     """Return whether the variance ``v = xᵀΣx`` allows an update.
 
-    With ``v = 0`` (x = 0, or Σ collapsed in this direction) there is nothing to move and nothing to
-    divide by. Rounding can make v slightly negative for a full Σ, and v may overflow. Rows without a usable v
-    are skipped; the second-order Perceptron only leaves A unchanged.
+    If ``v = 0`` (x = 0, or Σ has become 0 in the direction of x), Σx is 0, and v cannot be divided by.
+    Rounding can make v slightly negative for a full Σ, and v may overflow. Learners skip rows without a
+    usable v; only the second-order Perceptron does not skip v <= 0, but leaves A unchanged.
     """
     return (v > 0.0) & (v < np.inf)
 
@@ -98,7 +98,7 @@ def variance(sigma, x, s):
 
 
 def _shrink(ir, mu, sigma, s, alpha, beta):
-    """Generate code for ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²`` of a diagonal Σ, rounded as in `update`."""
+    """Generate code for ``μ_j += α s`` and ``σ_j -= β s²`` with ``s = σ_j x_j``, rounded as in `update`."""
     mu = ir.fadd(mu, ir.fmul(alpha, s))
     shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
     zero = zero_like(shrunk)
@@ -122,17 +122,17 @@ _update_and_score_dense = lane_pass(2, _update_and_score)
 
 @by_types(**INLINE)
 def update_and_score(mu, sigma, s, waiting, x, with_variance):
-    """Apply the postponed update, if any; return ``(μ·x, xᵀΣx, NOTHING_WAITS)`` for the next row.
+    """Apply the postponed update, if any; then return ``(μ·x, xᵀΣx, NOTHING_WAITS)`` for the row x.
 
-    `waiting` is the result of `update`, NOTHING_WAITS at first. If `with_variance` is false, xᵀΣx is computed
-    only where it costs nothing (dense rows with a diagonal); otherwise it is 0, and `variance_at_hand`
-    computes it later.
+    `waiting` is the result of the last `update`, NOTHING_WAITS at first. For a diagonal Σ with dense rows,
+    xᵀΣx costs nothing and is always computed. In other cases it is 0 if `with_variance` is false, and
+    `variance_at_hand` computes it later.
     """
     if sigma.ndim == 1 and not is_sparse_row(x):
 
         def dense(mu, sigma, s, waiting, x, with_variance):
-            # A separate flag, known before the division that gives α and β, so that the branch need not wait
-            # for it.
+            # The flag is known before the division that gives α and β, so the branch need not wait for the
+            # division.
             waits, alpha, beta = waiting
             if waits:
                 score, v = _update_and_score_dense((mu, sigma, s), x, (alpha, beta))
@@ -161,7 +161,7 @@ def update_and_score(mu, sigma, s, waiting, x, with_variance):
 
 @by_types(**INLINE)
 def variance_at_hand(v, sigma, x, s, with_variance):
-    """Return ``xᵀΣx``: `v` if `update_and_score` computed it for this row, otherwise computed here."""
+    """Return ``xᵀΣx``: `v` if `update_and_score` has computed it for this row, otherwise compute it."""
     if sigma.ndim == 1 and not is_sparse_row(x):
         return lambda v, sigma, x, s, with_variance: v
     return lambda v, sigma, x, s, with_variance: v if with_variance else variance(sigma, x, s)
@@ -169,12 +169,12 @@ def variance_at_hand(v, sigma, x, s, with_variance):
 
 @by_types(**INLINE)
 def update(mu, sigma, x, s, alpha, beta, gamma, precision):
-    """Move the mean and shrink the covariance along a row whose variance was computed last.
+    """Move the mean and shrink the covariance along x, the row whose variance was computed last.
 
-    ``μ += α Σx``. Full: ``Σ -= β Σx xᵀΣ``. Diagonal with projection "covariance": the diagonal of that,
-    ``σ_j -= β σ_j² x_j²``. Diagonal with `precision`: the diagonal of ``Σ⁻¹ += γ x xᵀ``,
-    ``1/σ_j += γ x_j²``. Returns the postponed update for `update_and_score` or, after the last row,
-    `finish_update`.
+    ``μ += α Σx``. A full Σ: ``Σ -= β Σx xᵀΣ``. A diagonal with projection "covariance": the diagonal of that,
+    ``σ_j -= β σ_j² x_j²``. A diagonal with `precision`: the diagonal of ``Σ⁻¹ += γ x xᵀ``,
+    ``1/σ_j += γ x_j²``. Returns the postponed update or NOTHING_WAITS, to be passed as `waiting` to
+    `update_and_score` or, after the last row, to `finish_update`.
     """
     if sigma.ndim == 1:
         sparse = is_sparse_row(x)
@@ -219,7 +219,8 @@ def finish_update(mu, sigma, s, waiting):
     def diagonal(mu, sigma, s, waiting):
         waits, alpha, beta = waiting
         if waits:
-            # Updates are applied while a next row is read. Any row will do, such as `s`: its score is unused.
+            # The code that applies an update also scores a row. Any row will do, such as `s`: its score is
+            # not used.
             _update_and_score_dense((mu, sigma, s), s, (alpha, beta))
 
     return diagonal
@@ -227,7 +228,7 @@ def finish_update(mu, sigma, s, waiting):
 
 @by_types()
 def pair_variance(sigma, x, y, z, s):
-    """Return ``v = ΔfᵀΣΔf`` for Δf = f(x, y) - f(x, z), leaving ΣΔf of a full Σ in `s`."""
+    """Return ``v = ΔfᵀΣΔf`` for the Δf with x in block y and -x in block z; store ΣΔf of a full Σ in `s`."""
     if sigma.ndim == 2:
 
         def diagonal(sigma, x, y, z, s):
@@ -245,11 +246,11 @@ def pair_variance(sigma, x, y, z, s):
 
 @by_types()
 def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
-    """Move the mean and shrink the covariance along Δf, whose variance was computed last.
+    """Move the mean and shrink the covariance along the Δf for which `pair_variance` was called last.
 
     ``μ += α ΣΔf``; ``Σ -= β ΣΔf ΔfᵀΣ`` (full), the diagonal of that (diagonal, projection "covariance") or
-    the diagonal of the inverse's update ``Σ⁻¹ += γ Δf Δfᵀ`` (`precision` true). A diagonal changes in the
-    blocks y and z only.
+    the diagonal of the inverse's update ``Σ⁻¹ += γ Δf Δfᵀ`` (`precision` true). A diagonal changes only in
+    the blocks of the classes y and z.
     """
     if sigma.ndim == 2:
 

@@ -1,9 +1,9 @@
-"""A full Σ as a symmetric matrix B minus the last few updates, ``Σ = B - Σ_t u_t u_tᵀ``.
+"""A full covariance Σ, stored as a symmetric matrix B minus the sum of its latest updates ``u_t u_tᵀ``.
 
-Subtracting each outer product at once would read and write all of Σ per update. Instead the u_t are stored,
-and every MOST_TERMS updates all of them are subtracted together, at the speed of a matrix product. A product
-with Σ reads half of B once, and that is all memory traffic of an update. The number of stored updates is part
-of the state, so splitting the rows into calls does not change when they are subtracted.
+Subtracting each outer product immediately would read and write all of B per update. Instead the u_t are
+stored, and every MOST_TERMS updates all of them are subtracted together, at the speed of a matrix product. A
+product Σx reads half of B once, and that is all memory traffic of an update. The number of stored updates is
+part of the state, so splitting the rows into several calls does not change when updates are subtracted.
 
 One array stores everything, so that compiled loops take the same arguments as for a diagonal: the rows of B,
 MOST_TERMS rows for the u_t, and a last row with the numbers of stored updates, features and classes. B is
@@ -33,11 +33,12 @@ from ...numeric.rows import by_types, dot, entry, n_entries, new_state
 #: Matrices are divided into blocks with this many rows and columns: a cache line of float64.
 LANES = 8
 
-#: Rows that `multiply_rows` processes together, so that s is loaded and stored once for four rows. Eight are
-#: no faster and do not fit into 16 registers of 32 bytes.
+#: Rows that `multiply_rows` processes together, so that the result s is loaded and stored once for four rows.
+#: Eight rows are no faster and do not fit into 16 registers of 32 bytes.
 STRIP = 4
 
-# Rows of a block whose sums are in registers together. AVX-512 has 32 of 64 bytes, AVX2 has 16 of 32 bytes.
+# Rows of a block whose sums are in registers together. AVX-512 has 32 registers of 64 bytes, AVX2 has 16 of
+# 32 bytes.
 _TILE = LANES if llvm.get_host_cpu_features().get("avx512f") else LANES // 2
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -77,11 +78,12 @@ def _transpose(builder, rows):
 
 @intrinsic
 def multiply_rows(_typing_context, B, i, x, s):
-    """Add the share of rows i … i + STRIP - 1 of a symmetric B to ``s = B x``, reading its lower triangle.
+    """Add the contribution of rows i … i + STRIP - 1 of a symmetric B to ``s = B x``.
 
-    Each number is used twice, for its row and for its column. Call it with i = 0, STRIP, 2 STRIP, …. Row i
-    starts s_i as the sum over its columns up to the end of its block, in LANES lanes that are folded in a
-    fixed tree; later rows add their terms one by one. The previous content of `s` does not matter.
+    Only the lower triangle is read; each number of it is used for its row and for its column. To get s, call
+    this with i = 0, STRIP, 2 STRIP, …. The call for row r sets s_r to the sum over the columns up to the end
+    of r's block, computed in LANES lanes that are added in a fixed tree. Calls for later rows add their terms
+    to s_r one by one. The previous content of `s` does not matter.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -115,10 +117,10 @@ def multiply_rows(_typing_context, B, i, x, s):
 
 @intrinsic
 def subtract_products(_typing_context, B, i, j, U, n_terms):
-    """Subtract ``Σ_t u_t u_tᵀ`` from the block of B at (i, j) and write its transpose to (j, i).
+    """Subtract the sum of all ``u_t u_tᵀ`` from B's block at (i, j); write the block's transpose to (j, i).
 
-    The u_t are the first `n_terms` rows of U, which is as wide as B. Their products are summed in the
-    order of t and subtracted at once.
+    The u_t are the first `n_terms` rows of U, which is as wide as B. Their products are added in the
+    order of t, and the sum is then subtracted.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -153,9 +155,9 @@ def subtract_products(_typing_context, B, i, j, U, n_terms):
 # depend on free memory, so that every machine refuses the same matrices.
 _MAX_BYTES = 4 * 2**30
 
-#: The stored updates are subtracted when there are this many. Each makes every product a little slower, but a
-#: subtraction is a pass over B. At d = 784 an update takes 40 µs with 8 of them, 36 µs with 16, 24 or 32. At
-#: d = 256 and d = 123, 16 are fastest.
+#: The stored updates are subtracted when there are this many. Each stored update makes every product a little
+#: slower, but a subtraction is a pass over B. Measured at d = 784: an update takes 40 µs with a limit of 8,
+#: and 36 µs with 16, 24 or 32. At d = 256 and d = 123, 16 is fastest.
 MOST_TERMS = 16
 
 # Positions in the last row of the array: the numbers of stored updates, of features and of classes.
@@ -164,8 +166,9 @@ _NOTED, _FEATURES, _CLASSES = 0, 1, 2
 # Rows of the buffer after row 0 (Σx): x, the values of its non-zeros, and their positions as integers.
 _DIRECTION, _VALUES, _PLACES = 1, 2, 3
 
-# If fewer than 1/2 of a vector's entries are non-zero, a product reads the whole rows of B of these entries,
-# otherwise half of B (measured: faster up to 0.45 of the entries at d = 123, 0.5 at 256 and 784).
+# If fewer than 1/2 of the entries of x are non-zero, Σx is computed from the whole rows of B that belong to
+# these entries, otherwise from the lower half of all rows. (Measured: the former is faster up to a share of
+# 0.45 at d = 123, 0.5 at 256 and 784.)
 _FEW = 2
 
 
@@ -184,8 +187,8 @@ def check_full_size(n_features, n_classes=1):
 def new_full_covariance(n_features, scale=1.0, n_classes=1):
     """Return ``scale · I`` over the blocks of all classes (one block for two classes), and a buffer.
 
-    The matrix is stored in the array that the module describes. In the four rows of the buffer, compiled
-    loops store Σx, x as a vector, and the values and positions of its non-zeros. A matrix of more than 4 GiB
+    The module docstring describes the array of the matrix. In the four rows of the buffer, compiled loops
+    store Σx, x as a dense vector, and the values and positions of its non-zeros. A matrix of more than 4 GiB
     raises ValueError.
     """
     check_full_size(n_features, n_classes)
@@ -255,10 +258,10 @@ def _is_listed(x):
 
 @by_types()
 def _place_row(x, a, start, buffer, n_nonzeros):
-    """Write a times a row into a part of the vector (dense) or of its list of non-zeros (CSR).
+    """Write ``a x`` into the buffer's vector from position `start` on; a CSR row into its list of non-zeros.
 
-    Returns the number of non-zeros of the vector so far. The vector must be 0 before; parts come in
-    order.
+    Returns the number of non-zeros of the vector so far. The vector must be 0 before the first call, and
+    calls must have ascending `start`.
     """
     if is_sparse_row(x):
 
@@ -287,8 +290,8 @@ def _place_row(x, a, start, buffer, n_nonzeros):
 def _multiply(sigma, buffer, n_nonzeros, listed):
     """Write Σx into ``buffer[0]`` and return xᵀΣx, for the x in the other rows of the buffer.
 
-    The order of the terms depends on the number of non-zeros only, not on whether x is `listed`. So a CSR row
-    gives the result of the same dense row to the last bit.
+    The order of the terms depends only on the number of non-zeros, not on whether x is `listed` (CSR). So a
+    CSR row and the equal dense row have the same result, to the last bit.
     """
     n = sigma.shape[0] - MOST_TERMS - 1
     s, x = buffer[0, :n], buffer[_DIRECTION, :n]
@@ -311,7 +314,7 @@ def _multiply(sigma, buffer, n_nonzeros, listed):
     else:
         for i in range(0, n, STRIP):
             multiply_rows(sigma, i, x, s)
-    # Stored updates join the list: row u of the array, times -u·x.
+    # Subtract the stored updates: append each of them, row u of the array, to the list with the factor -u·x.
     for u in range(n, n + int(sigma[sigma.shape[0] - 1, _NOTED])):
         values[last] = -(dot(sigma[u], nonzeros) if few else dot(sigma[u, :n], x))
         places[last] = u
@@ -352,7 +355,7 @@ def subtract_outer(sigma, buffer, beta):
 
 @register_jitable
 def _any_nonzero(terms, i):
-    """Return whether the block of columns at i has a non-zero entry."""
+    """Return whether a stored update has a non-zero entry in columns i … i + LANES - 1."""
     for t in range(terms.shape[0]):
         for j in range(i, i + LANES):
             if terms[t, j] != 0.0:
@@ -362,7 +365,7 @@ def _any_nonzero(terms, i):
 
 @register_jitable
 def scale_matrix(sigma, factor):
-    """Replace Σ by ``factor Σ``; a power of two changes no digit."""
+    """Replace Σ by ``factor Σ``; this is exact if the factor is a power of two."""
     subtract_noted(sigma)
     n = sigma.shape[0] - MOST_TERMS - 1
     for i in range(n):
@@ -377,7 +380,7 @@ def subtract_noted(sigma):
     last = sigma[sigma.shape[0] - 1]
     noted = int(last[_NOTED])
     terms = sigma[n : n + noted]
-    # With CSR rows the first updates are 0 nearly everywhere, and so are their outer products.
+    # With CSR rows the first updates are 0 nearly everywhere: skip blocks of columns in which all are 0.
     blocks, n_blocks = np.empty(n // LANES, np.intp), 0
     for i in range(0, n, LANES):
         if _any_nonzero(terms, i):

@@ -1,14 +1,15 @@
-"""Losses of the margin and their gradients: a slope for two classes, a factor per class block for more.
+"""Losses of the margin m and their gradients: a slope c(m) for two classes, a factor per class for more.
 
 Compiled loops get a loss as its position in `LOSSES` and choose its formula once per row, so one loop serves
 all losses.
 
-The functions that losses need have the same result on every machine; those of C libraries differ in the last
-bit. The arc tangent uses a table and a short series: with q near x,
+The exponential, tanh and arc tangent of this module have the same results on every machine; those of C
+libraries differ in the last bit. The arc tangent uses a table and a short series: with q near x,
 ``atan x = atan q + atan((x - q)/(1 + q x))``. The q are the middles of 128 intervals between 0 and 1, and
-atan q is stored with twice the digits. The error is at most 0.58 units in the last place. Among equally
-accurate arrangements this one rounds like the C library of the golden run of the tangent loss. That run
-is chaotic: it diverges if its 631st arc tangent, which is 0.4997 units from the float64 above, is rounded up.
+atan q is stored as a sum of two float64s. The error is at most 0.58 units in the last place. Of several
+equally accurate orders of operations, this one rounds like the C library with which the golden results of the
+tangent loss were computed. That run is chaotic: all later results change if its 631st arc tangent, which is
+0.4997 units below the next float64, is rounded up.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ...numeric.margins import best_wrong
 from ...numeric.rows import entry, n_entries
 from ...numeric.vector import exponential
 
-# Below this, exp(x) is below the normal range; it is then computed as a square.
+# For smaller a, e^a can be below the normal range of float64. It is then computed as the square of e^(a/2).
 _LOWEST = -700.0
 
 
@@ -55,18 +56,18 @@ def hyperbolic_tangent(a):
 
 
 _INTERVALS = 128
-# How many of the first intervals, of x and of 1/x, use the series alone (q = 0): there, x - q would cancel
-# digits of the result. The ninth interval of x, which begins at 1/16, is one of them. Up to tan(1/16), the
-# result is below 1/16, so its last digit is finer than that of x.
+# Numbers of first intervals, of x and of 1/x, in which q is 0 and only the series is used: there, x - q would
+# cancel digits of the result. They include the ninth interval of x, which begins at 1/16, because up to
+# x = tan(1/16) the result is below 1/16, so that its last digit is finer than that of x.
 _WITHOUT = (9, 8)
-# Terms of the series after u. |u| is at most 9/128, so the next term, u¹⁷/17, would add 2e-20 of u.
+# Terms of the series of atan u after u. |u| is at most 9/128, so the next term, u¹⁷/17, is at most 2e-20 u.
 _TERMS = 7
 # The table is computed in integers, in units of 2^-120.
 _BITS = 120
 
 
 def _of_ratio(numerator, denominator):
-    """Return atan of a ratio of at most 1/128, in units of 2^-120, by its series."""
+    """Return atan(numerator/denominator) in units of 2^-120, by its series; the ratio is at most 1/128."""
     power, total, odd = (numerator << _BITS) // denominator, 0, 1
     while power:
         total += power // odd if odd % 4 == 1 else -(power // odd)
@@ -81,7 +82,10 @@ def _two_floats(value):
 
 
 def _tables():
-    """Return the middle q of each interval, and atan q (row 0) or π/2 - atan q (row 1) as two float64s."""
+    """Return the middles q of the intervals, and the high and low parts of atan q and of π/2 - atan q.
+
+    The three arrays have a row for the intervals of x and one for those of 1/x.
+    """
     size = 2 * _INTERVALS
     # By the addition theorem, atan of an interval's middle is atan of the middle before plus atan of a ratio.
     # The first ratio is the first middle itself; the last one leads from the last middle to 1.
@@ -116,7 +120,7 @@ def arc_tangent(a):
     else:
         side, k = 1, np.uintp(_INTERVALS / x)
         q = _MIDDLES[1, k]
-        # q has eight digits, so its products with either part of x are exact.
+        # q has eight binary digits, so its products with both parts of x are exact.
         first = np.float64(np.float32(x))
         u = ((q * first - 1.0) + q * (x - first)) / (q + x)
     square, series = u * u, 0.0
@@ -136,11 +140,11 @@ _HINGE, _SQUARED, _HUBER, _LOGISTIC, _SIGMOID, _RAMP, _UNHINGED, _SAVAGE, _TANGE
 #: The losses whose slope is at most 1, as coin betting requires.
 BOUNDED_LOSSES = ("hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage")
 
-#: The forms of the logistic loss with more than two classes.
+#: Forms of the logistic loss with more than two classes: softmax, or of the margin over the best wrong class.
 FORMS = ("softmax", "best_wrong")
 
-# A row with a steeper slope is no update: the slope times a feature and a step size would overflow.
-# Only the squared hinge has such slopes, if the lengths of rows differ by many powers of ten.
+# A row is skipped if the slope of its loss is larger: the slope times a feature and a step size could
+# overflow. Only the squared hinge has such slopes, if the lengths of rows differ by many powers of ten.
 _STEEPEST = 1e130
 
 
@@ -178,13 +182,13 @@ def weighted_slope(loss, m, factors):
 
 @register_jitable
 def is_step(c):
-    """Return whether a slope makes a step: not 0, not NaN, not too steep."""
+    """Return whether a slope c leads to a step: it is not 0, not NaN, and not too large."""
     return 0.0 < abs(c) < _STEEPEST
 
 
 @register_jitable
 def has_entries(x):
-    """Return whether a row has a non-zero entry; ‖x‖² may underflow to 0 for small ones."""
+    """Return whether a row has a non-zero entry; ‖x‖² does not show it, because it can underflow to 0."""
     for k in range(n_entries(x)):
         _, x_j = entry(x, k)
         if x_j != 0.0:
@@ -200,11 +204,11 @@ def has_gradient(c, m, x):
 
 @register_jitable
 def class_gradient(loss, softmax, s, y, x, which, factors):
-    """Return the number of classes whose gradient is not 0, and write these into `which`.
+    """Write the classes whose gradient is not 0 into `which`, and return their number.
 
     The gradient of class z is ``a_z x``; the a_z are written into `factors`. For the softmax they are
-    ``p_z - [z = y]``, otherwise -c(m) for y and c(m) for the best wrong class. A row of zeros and a row
-    whose scores overflowed have no gradient.
+    ``p_z - [z = y]``, otherwise -c(m) for y and c(m) for the best wrong class. The result is 0 for a row of
+    zeros and for a row whose scores overflowed.
     """
     z = best_wrong(s, y)
     m = s[y] - s[z]

@@ -2,13 +2,13 @@
 
 from ...numeric.compiled import register_jitable
 
-# Below this scale, its inverse, by which updates are multiplied, would lose range.
+# A smaller scale is multiplied into the vector: updates are multiplied by 1/scale, which could overflow.
 SMALLEST_SCALE = 2.0**-300
 
 
 @register_jitable
 def folded(v, scale):
-    """Return the scale of ``scale v``. A tiny one is multiplied into v, in d operations, and is 1 then."""
+    """Return the scale of ``w = scale v``. If it is tiny, multiply it into v (d operations) and return 1."""
     if scale < SMALLEST_SCALE:
         v *= scale
         return 1.0
