@@ -29,7 +29,7 @@ _UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
 # Values in a batch; each is a Python object of some 60 bytes until it is stored in an array.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
-# Exceptions that the reader raises on malformed files.
+# Exceptions that the ARFF parser raises on malformed files.
 _FAULTS = (arff.ArffException, ValueError, TypeError, IndexError, KeyError, AttributeError)
 _HEADER = (
     "expected are @relation, then lines '@attribute NAME TYPE' (numeric, real, integer, string or {values}; "
@@ -41,7 +41,7 @@ class ArffFile(ColumnFile):
     """Read an ARFF file in bounded memory.
 
     A nominal attribute is a category with its declared values, also if it is the label. ``?`` is a missing
-    value. The file is UTF-8, plain or .gz, .bz2, .xz.
+    value. The file is UTF-8, plain or compressed (.gz, .bz2, .xz).
     """
 
     def __init__(self, path: Path, *, limits: Limits = USUAL) -> None:
@@ -63,7 +63,7 @@ class ArffFile(ColumnFile):
             found = in_threads(lambda numbered: (*numbered, self._plain_rows(numbered[1])), blocks)
             for first, block, columns in found:
                 if columns is None:
-                    # The ARFF parser reads the rest, since it has to read the header first.
+                    # From here on the ARFF parser reads: first the header, then all remaining rows.
                     rest = chain([(first, block)], ((number, each) for number, each, _ in found))
                     for batch in self._rows(head, rest, done):
                         values = list(zip(*batch, strict=True))
@@ -90,7 +90,7 @@ class ArffFile(ColumnFile):
             for name, of in zip(names, self.types, strict=True)
         }
         read = csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False)
-        # An empty field is an error in a column of numbers, and is looked for in others.
+        # Arrow refuses an empty field in a column of numbers; the loop below finds one in other columns.
         convert = csv.ConvertOptions(column_types=types, null_values=["?"], strings_can_be_null=True)
         parse = csv.ParseOptions(quote_char=False)
         try:
@@ -186,7 +186,7 @@ def _said(error: Exception) -> str:
     try:
         return str(error)
     except Exception:
-        # The reader uses text of the file as a format string, so that str(error) itself may fail.
+        # The ARFF parser uses text of the file as a format string, so that str(error) itself may fail.
         return "a value that is not one of those declared"
 
 
@@ -227,14 +227,14 @@ def _opened(
 def _decoded(
     path: Path, limits: Limits, lines: Iterable[tuple[int, bytes]]
 ) -> tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any]]:
-    """Return attributes, rows and the current line as [number, text] of numbered lines."""
+    """Parse numbered lines; return attributes, rows, and the current line as [number, text]."""
     line: list[Any] = [0, ""]
 
     def numbered() -> Iterator[str]:
         declared = 0
         for number, raw in lines:
             line[:] = number, decode_line(path, number, raw).strip()
-            # Skip comments: the reader concatenates them in quadratic time.
+            # Skip comments: the ARFF parser concatenates them in quadratic time.
             if not line[1] or line[1].startswith("%"):
                 continue
             declared += line[1][:10].lower() == "@attribute"

@@ -1,4 +1,4 @@
-"""Tables from arrays, sparse matrices and frames in memory, and from the idx files of MNIST."""
+"""Make tables from arrays, sparse matrices and data frames in memory; read the idx files of MNIST."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
     if len(missing_rows):
         raise InputError(f"{owner}, row {missing_rows[0] + 1}: the label is missing")
     if labels.dtype == object:
-        # An object array that contains only numbers or booleans gets that dtype, so that its classes are
-        # named alike.
+        # An object array of only numbers or booleans gets their dtype, so that its classes have the same
+        # names as those of a numeric array.
         labels = pd.Series(labels).infer_objects().to_numpy()
     return labels.astype(str) if labels.dtype == object else labels
 

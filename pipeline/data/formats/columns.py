@@ -24,8 +24,8 @@ LABEL_NAMES = ("label", "target", "class", "y")
 # This ends every error message about a missing value.
 IF_MISSING = 'every feature must be a finite number, or set missing = "mean" or "indicator"'
 
-# Columns with at most this many values get one feature per value: states of the USA, days of a month. Columns
-# with more are names and places, and are hashed.
+# Columns with at most this many values, such as states of the USA or days of a month, get one feature per
+# value. Columns with more values, such as names and places, are hashed.
 ONE_HOT = 64
 # 2^16 features: a weight vector of 512 KB fits in a core's cache.
 HASH_BITS = 16
@@ -66,8 +66,8 @@ class ColumnFile(ABC):
     path: Path
     #: The names of all columns.
     names: tuple[str, ...]
-    #: What the file declares about each column's type: "number", "category", "" if nothing, or the file's own
-    #: term.
+    #: Each column's type as the file declares it: "number", "category", "" if it declares none, or another
+    #: type by its name in the file.
     types: tuple[str, ...]
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Layout:
     label: int
     order: int | None
     features: tuple[int, ...]
-    #: Of each feature: "number", "category" or "text".
+    #: The role of each feature column: "number", "category" or "text".
     roles: tuple[str, ...]
 
     def kinds(self, n: int) -> list[Kind | None]:

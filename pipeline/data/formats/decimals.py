@@ -40,7 +40,7 @@ def _powers_of_five() -> npt.NDArray[np.uint64]:
 _FIVES = _powers_of_five()
 # 2^(p - 1075) for the biased binary exponents p of normal numbers: times a 53-bit mantissa it is the number.
 _TWOS = np.ldexp(1.0, np.arange(2047) - 1075)
-#: How `read_number` ends: not a number; its value; a number that only Python's float rounds correctly.
+#: Outcomes of `read_number`: not a number; a number that was read; a number that Python's float must read.
 WRONG, READ, HARD = 0, 1, 2
 
 # Numba computes in uint64 only if both operands have that type.
@@ -94,7 +94,7 @@ def _nearest(w, q):
             w <<= np.uint64(step)
             zeros += step
     high, low = _product(w, _FIVES[q - _SMALLEST_EXPONENT, 0])
-    # The lower half of the power matters only if every bit below the 55 leading ones is one.
+    # The lower half of the power matters only if all bits below the 55 leading bits are 1.
     if high & _NINE_BITS == _NINE_BITS:
         second, _ = _product(w, _FIVES[q - _SMALLEST_EXPONENT, 1])
         low += second
@@ -130,7 +130,7 @@ def _eight_bytes(_typing_context, text, at):
         address = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
         value = builder.load(address)
         value.align = 1
-        # The processors that Numba compiles for with swapped bytes (s390x) need the bytes in this order, too.
+        # Big-endian processors (s390x) load the bytes in reverse order, so swap them.
         return value if sys.byteorder == "little" else builder.bswap(value)
 
     return types.uint64(text, types.uint64), codegen
@@ -150,7 +150,7 @@ def _trailing_zeros(_typing_context, bits):
 def _separators(_typing_context, text, at):
     """Return a bit for each of the 64 bytes from a position on, the first in the lowest bit.
 
-    It is set for white space, control characters, ":" and "#".
+    The bit is 1 for white space, control characters, ":" and "#".
     """
 
     def codegen(context, builder, signature, arguments):
@@ -170,9 +170,9 @@ def _separators(_typing_context, text, at):
 
 @register_jitable(**INLINE)
 def find_separators(text, positions):
-    """Write the positions of white space, control characters, ":" and "#" in order.
+    """Write the positions of white space, control characters, ":" and "#" in order to `positions`.
 
-    After the text are 64 bytes that may be read.
+    The 64 bytes after the text must be readable.
     """
     n = np.uint64(text.shape[0])
     count = 0
@@ -189,7 +189,7 @@ def find_separators(text, positions):
 
 @register_jitable(**INLINE)
 def _larger_than_9(eight):
-    """Return the high bits of the bytes that are not 0 to 9; those after the first one may be wrong."""
+    """Return a mask with the high bit of each byte above 9; bits after the first set one may be wrong."""
     return ((eight + _CARRY_FROM_10) | eight) & _HIGH_BITS
 
 
@@ -204,7 +204,7 @@ def _joined(eight):
 def digits_from(text, at, number):
     """Append the digits at a position to a number, modulo 2^64; return (position after them, number).
 
-    Eight bytes are taken at once, because a loop over digits is mispredicted at the end of each number.
+    Eight bytes are taken at once, because in a loop over digits the last branch would be mispredicted.
     """
     while True:
         # The digits become 0 to 9; the first larger byte ends them, and carries after it do not matter.
@@ -223,8 +223,8 @@ def digits_from(text, at, number):
 def read_short(text, start, stop):
     """Return the number between two positions, and `READ`, or `WRONG` if `read_number` must decide.
 
-    Such a number has at most eight bytes after its sign, and no exponent. No branch depends on its form,
-    since it would be mispredicted.
+    It reads numbers of at most eight bytes after the sign, without exponent. No branch depends on the form of
+    the number, since it would be mispredicted.
     """
     negative = byte(text, start) == _MINUS
     start += np.uint64(negative)

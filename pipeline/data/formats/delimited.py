@@ -28,7 +28,7 @@ _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 
 class DelimitedFile(ColumnFile):
-    """Read a delimited text file, UTF-8, plain or .gz, .bz2, .xz.
+    """Read a delimited text file (UTF-8), plain or compressed (.gz, .bz2, .xz).
 
     `header` says whether the first line contains names; if not, columns are named by their number, from 1. By
     default the first line is a header if none of its fields is a number.
@@ -136,7 +136,7 @@ class DelimitedFile(ColumnFile):
                     f"{self.path}, line {number}: a quote is not closed in the line; values must not "
                     "contain line breaks"
                 )
-        raise InputError(f"{self.path}: after line {first} a row is not one line: write each row in one line")
+        raise InputError(f"{self.path}: a row after line {first} spans several lines: write it in one line")
 
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
         """Find the first wrong line and raise an error that names it, since Arrow's own error does not."""

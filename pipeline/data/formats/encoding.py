@@ -129,7 +129,7 @@ class Encoder:
         return [missing_in(column.role, array) for column, array in both if column.marked]
 
     def _of_text(self, column: _Column, array: Any, place: int) -> _Entries:
-        """Return the features of a text column as `_Entries`; each distinct value is processed once."""
+        """Return the entries of a column of categories or words; each distinct value is processed once."""
         coded = array.dictionary_encode()
         if column.values is None:
             look_up: Callable[[str], tuple[int, float] | None] = self._hashed(column.name)

@@ -55,7 +55,7 @@ class Format:
 
 
 def _open_delimited(path: Path, options: Options) -> DelimitedFile:
-    # A test file has the options of its training file; those lack `delimiter` and `header` if it is not CSV.
+    # A test file has its training file's options, without `delimiter` and `header` if that file is not CSV.
     given = str(options.get("delimiter", ""))
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")
@@ -149,7 +149,7 @@ def file_format(path: Path, named: object = "") -> str:
 
 
 def file_options(path: Path, given: Options) -> Mapping[str, Option]:
-    """Return the options that a file of this format takes."""
+    """Return the options that a file takes, by its format."""
     return {**FORMATS[file_format(path, given.get("format", ""))].options, **_ANY}
 
 
@@ -160,11 +160,11 @@ def open_columns(path: Path, options: Options) -> ColumnFile | None:
 
 
 def text_of_sparse_features(path: Path, options: Options) -> tuple[Scan, int]:
-    """Return how the lines of a text of sparse features are scanned, and its number of features or 0."""
+    """Return the function that scans a text of sparse features, and the number of features, 0 if unknown."""
     found = file_format(path, options["format"])
     scan = FORMATS[found].scan
     if scan is None:
-        raise ValueError(f"{path}: {found} files have columns")
+        raise ValueError(f"{path}: {found} is not a format of sparse features")
     if found == "vw":
         return scan(options), 1 << count_of(options, "hash_bits")
     return scan(options), count_of(options, "n_features")
@@ -174,9 +174,9 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
     """Read files one after the other as one training part, and the files `tests` likewise as its test part.
 
     All have the same format. Missing values are NaN. Values get the requested dtype, unless features will be
-    standardised later. No other feature option is applied.
+    standardized later. No other feature option is applied.
     """
-    # Keep the file's precision for standardising: means and deviations are computed from the stored numbers.
+    # Before standardizing, keep the file's precision: means and deviations are those of the stored numbers.
     dtype = "" if options["standardize"] else str(options["dtype"])
     found = file_format(paths[0], options["format"])
     if FORMATS[found].scan is not None:

@@ -52,10 +52,10 @@ class ColumnBlock:
 def read_columns(
     files: Sequence[ColumnFile], asked: Asked, *, dtype: str = "", training: LabelledColumns | None = None
 ) -> LabelledColumns:
-    """Read files with the same columns as one, in order.
+    """Read files that have the same columns, one after the other, into one matrix and its labels.
 
     `dtype` is "float32" or "float64"; empty means float32 if all numbers are stored so, otherwise float64.
-    `training` is the training part if these are files of the test part: they must have its columns and are
+    `training` is given for files of a test part: they must have the columns of the training part, and are
     encoded in the same way. Raises InputError with file, row and column.
     """
     laid = [(file, lay_out(file, asked)) for file in files]
@@ -156,7 +156,7 @@ class _Collected:
                     f"mean of the training part{marked}"
                 )
             elif n:
-                marked = ", except a mark" if column.marked else ""
+                marked = ", except the indicator" if column.marked else ""
                 yield (
                     f"column {column.name!r}: {n:,} of {len(self.labels):,} values missing: these rows have "
                     f"no feature of the column{marked}"
@@ -172,7 +172,7 @@ def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
 
 
 def _other_columns(path: Path, found: Sequence[str], first: Path, names: Sequence[str]) -> InputError:
-    """Return the error for a file whose columns differ from those of another."""
+    """Return the error for a file whose feature columns differ from `names`, those of file `first`."""
     extra, missing = (
         [each for each in some if each not in others] for some, others in ((found, names), (names, found))
     )

@@ -52,7 +52,7 @@ class LabelCollector:
         return list(self._found), self._codes.finish()
 
 
-# Rows whose labels are sorted first.
+# Distinct labels are first sought in this many rows.
 _FIRST_ROWS = 1 << 16
 
 
@@ -112,7 +112,7 @@ def is_number(text: str) -> bool:
 def _named(
     labels: npt.NDArray[Any] | CodedLabels, path: Path
 ) -> tuple[list[str], list[str], npt.NDArray[Any]]:
-    """Return the class names, the name of each distinct label, and each row's index into these."""
+    """Return the class names, the class name of each distinct label, and each row's index into the latter."""
     codes: npt.NDArray[Any]
     if isinstance(labels, CodedLabels):
         values, codes = labels.values, labels.codes
@@ -156,7 +156,7 @@ def class_name(value: Any) -> str:
 
 
 def _class_codes(classes: Sequence[str], texts: Sequence[str], codes: npt.NDArray[Any]) -> Codes:
-    """Return the class codes of rows from their indices into names; in a file if the indices are."""
+    """Return the class codes of rows, given their indices into names; memory-mapped if the indices are."""
     position = {name: code for code, name in enumerate(classes)}
     table = np.array([position[text] for text in texts], dtype=np.int32)
     if not isinstance(codes, np.memmap):

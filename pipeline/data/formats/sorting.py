@@ -18,15 +18,15 @@ from .columns import ColumnFile
 from .labels import is_number
 
 Keys = npt.NDArray[np.float64]
-# Rows moved at a time; each may load 64 KB of the mapped file around it.
+# Rows copied at a time; reading one row may load 64 KB of the mapped file around it.
 _STEP = 1 << 10
 
 
 def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
     """Return a function that converts an array of the column's values to sort keys.
 
-    Its second argument is the number of rows before the array, for error messages. Numbers are their own
-    keys; dates and times (ISO 8601, UTC if they name no zone) become times since 1970.
+    Its second argument is the number of rows before the array, for error messages. Numbers are used
+    unchanged; dates and times (ISO 8601, UTC if they name no zone) become times since 1970.
     """
     name = file.names[position]
     kind: list[str] = []
@@ -85,7 +85,7 @@ def by_keys(
 
 
 def _seconds(text: str) -> tuple[str, float]:
-    """Return the type of a text ("number", "time" or "neither") and its sort key."""
+    """Return the type of a text ("number", "time" or "neither") and its sort key, seconds for a time."""
     if is_number(text):
         return "number", float(text)
     try:

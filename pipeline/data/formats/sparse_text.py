@@ -20,7 +20,7 @@ class Tokens(NamedTuple):
     """Contain the rows of a block of lines."""
 
     labels: npt.NDArray[np.float64]
-    #: Position after the last non-zero of each row.
+    #: For each row, the position after its last entry in `indices` and `values`.
     ends: npt.NDArray[np.int64]
     #: Feature indices from 0, rising in each row.
     indices: npt.NDArray[np.int32]
@@ -48,7 +48,7 @@ def read_sparse(
 ) -> Table:
     """Read files one after the other, and their test files, so that both parts have the same features.
 
-    An `n_features` of 0 takes as many features as the rows need. `dense` returns arrays instead of CSR with
+    If `n_features` is 0, X has as many features as the rows need. `dense` returns arrays instead of CSR with
     int32 indices. `dtype` is "float32" or "float64" (the default).
     """
     parts = []
@@ -70,7 +70,7 @@ def sparse_blocks(
 ) -> Iterator[tuple[Any, Floats]]:
     """Yield (X, labels) for blocks of lines of a file, in file order and bounded memory.
 
-    X is CSR, float64 with int32 indices; its width is the largest index so far unless `n_features` is given.
+    X is CSR, float64 with int32 indices; its width fits the largest index so far, or is `n_features`.
     """
     width = 0
     for tokens in _tokens(path, scan, limits):
@@ -80,7 +80,7 @@ def sparse_blocks(
 
 
 def _tokens(path: Path, scan: Scan, limits: Limits) -> Iterator[Tokens]:
-    """Yield the rows of a file, in file order; the blocks depend on the file only."""
+    """Yield the rows of a file in blocks, in file order; blocks do not depend on the number of threads."""
     with open_text(path, limits) as (stream, report_position):
         blocks = whole_lines(stream, _BLOCK_BYTES)
         for tokens in in_threads(lambda numbered: scan(path, *numbered), blocks):

@@ -21,10 +21,10 @@ _COMMENT = re.compile(rb"#.*")
 
 
 def svmlight_scan(*, n_features: int = 0, zero_based: bool = False, limits: Limits = USUAL) -> Scan:
-    """Return the function that scans blocks of lines.
+    """Return the function that scans blocks of lines of svmlight text.
 
-    An `n_features` of 0 accepts ``limits.max_features``. `zero_based` says that indices start at 0; LIBSVM's
-    own files start at 1.
+    If `n_features` is 0, up to ``limits.max_features`` features are accepted. `zero_based` says that indices
+    start at 0; in LIBSVM's files they start at 1.
     """
     from .tokens import svmlight_tokens  # needs Numba, which commands that read no file can do without
 

@@ -32,7 +32,7 @@ class _Scratch(threading.local):
         self._arrays: tuple[npt.NDArray[Any], ...] = ()
 
     def arrays(self, n_bytes: int) -> tuple[npt.NDArray[Any], ...]:
-        """Return arrays for the labels, ends, indices, values, hard numbers and separators of a text."""
+        """Return arrays for labels, ends, indices, values, hard numbers (`HARD`) and separators of a text."""
         # A row ("1\n") or feature (" a") has at least two bytes. Memory that is not written costs nothing.
         n = n_bytes // 2 + 1
         if not self._arrays or len(self._arrays[0]) < n:
@@ -51,7 +51,7 @@ _scratch = _Scratch()
 
 
 def text_of(block: bytes) -> npt.NDArray[np.uint8]:
-    """Return a block as an array that ends with a line end, before 64 bytes that may be read."""
+    """Return a block as an array that ends with a line end; 64 bytes after the array may be read."""
     return np.frombuffer(b"%b\n%b" % (block, bytes(64)), dtype=np.uint8)[:-64]
 
 
@@ -66,7 +66,7 @@ def svmlight_tokens(block: bytes, *, lowest: int, most: int) -> Tokens | None:
 
 
 def vowpal_tokens(block: bytes, *, hash_bits: int) -> Tokens | None:
-    """Scan complete lines of Vowpal Wabbit text likewise; features are hashed into 2^`hash_bits` indices."""
+    """Scan Vowpal Wabbit text like `svmlight_tokens`; features are hashed into 2^`hash_bits` indices."""
     arrays = _scratch.arrays(len(block))
     mask = np.uint64((1 << hash_bits) - 1)
     n_rows, n_entries, n_hard = _scan_vowpal(text_of(block), mask, *arrays[:-1])
@@ -80,7 +80,7 @@ def vowpal_tokens(block: bytes, *, hash_bits: int) -> Tokens | None:
 def _finished(
     block: bytes, arrays: tuple[npt.NDArray[Any], ...], n_rows: int, n_entries: int, n_hard: int
 ) -> Tokens | None:
-    """Let Python read the hard numbers of a scanned block; return copies, or None if a number is infinite."""
+    """Parse the hard numbers in Python; return the block's rows, or None if the block must be read again."""
     labels, ends, indices, values, hard, _ = arrays
     if n_rows < 0:
         return None
@@ -106,9 +106,9 @@ def _is_space(each):
 def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, positions):
     """Fill the arrays; return (rows, entries, hard numbers), with -1 rows if a line is wrong.
 
-    A hard number is left to Python: row or (negative, from -1) entry, start, end. `text` ends with a line
-    end. Each token ends at one of the `positions`, which are found first: then the processor reads several
-    tokens at once, since none waits for the end of the one before it.
+    A row of `hard` is a number left to Python: i for label i, or -1 - i for value i; its start; its end.
+    `text` ends with a line end. Each token ends at one of the `positions`, which are found first: then the
+    processor reads several tokens at once, since none waits for the end of the one before it.
     """
     find_separators(text, positions)
     n = np.uint64(text.shape[0])
@@ -143,7 +143,7 @@ def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, posi
                 end, number = digits_from(text, at, _0)
                 if end == stop:
                     index = np.int64(number)
-                    # More digits could overflow.
+                    # More than 18 digits could overflow.
                     if stop - at > _18 or index <= previous or index > last:
                         return -1, 0, 0
                     previous = index
@@ -162,7 +162,7 @@ def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, posi
                     values[n_entries] = value
                     n_entries += 1
                 elif stop == at + _3 and (byte(text, at), byte(text, at + _1), byte(text, at + _2)) == _QID:
-                    # "qid:" and what follows is not a feature.
+                    # Skip "qid:" and what follows it, which is not a feature.
                     while byte(text, stop) == _COLON:
                         at = stop + _1
                         stop = np.uint64(positions[place])
@@ -218,7 +218,7 @@ def _murmur(text, start, stop, seed):
 
 @register_jitable(**INLINE)
 def _hashed(text, start, stop, seed):
-    """Return Vowpal Wabbit's hash of a name: a number is itself, added to the seed, modulo 2^64."""
+    """Return Vowpal Wabbit's hash of a name; a name that is a number n has the hash (n + seed) mod 2^64."""
     end, number = digits_from(text, start, _0)
     return number + seed if end == stop and stop > start else _murmur(text, start, stop, seed)
 
@@ -261,7 +261,7 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
                 n_hard += 1
             while _is_blank(byte(text, at)):
                 at += _1
-            # What else may stand before the bar is rare: a weight or a tag.
+            # A line with a weight or a tag before the bar is rare, and left to Python.
             if byte(text, at) != _BAR:
                 return -1, 0, 0
             while byte(text, at) == _BAR:
@@ -269,7 +269,7 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
                 start = at
                 at = _end_of_name(text, at)
                 seed = _hashed(text, start, at, _0) if at > start else _0
-                # A weight of a namespace is rare, too.
+                # So is a namespace with a weight.
                 if byte(text, at) == _COLON or byte(text, at) == _BAR:
                     return -1, 0, 0
                 while True:
@@ -279,7 +279,7 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
                         break
                     start = at
                     at = _end_of_name(text, at)
-                    # A value without a name, and a bar within a name.
+                    # So are a value without a name, and a bar within a name.
                     if at == start or byte(text, at) == _BAR:
                         return -1, 0, 0
                     indices[n_entries] = np.int64(_hashed(text, start, at, seed) & mask)

@@ -1,4 +1,4 @@
-"""Scan Vowpal Wabbit's text (``label 'tag |namespace name:value name …``); features are hashed as there."""
+"""Scan Vowpal Wabbit's text (``label 'tag |namespace name:value name …``), and hash features as it does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLANKS = re.compile(rb"[ \t\r]+")
 
 
 def vowpal_scan(*, hash_bits: int) -> Scan:
-    """Return the function that scans blocks of lines into 2^`hash_bits` features (option -b there)."""
+    """Return the function that scans lines into 2^`hash_bits` features (Vowpal Wabbit's option -b)."""
     from .tokens import vowpal_tokens  # needs Numba, which commands that read no file can do without
 
     def scan(path: Path, first: int, block: bytes) -> Tokens:
@@ -88,7 +88,7 @@ def _label(where: str, head: bytes) -> float:
 
 
 def _split(where: str, field: bytes) -> tuple[bytes, float]:
-    """Return the name and the value of a field; the value is 1 if it has none."""
+    """Return the name and the value of a field; the value is 1 if the field has none."""
     name, colon, text = field.partition(b":")
     if not colon:
         return name, 1.0
@@ -101,7 +101,7 @@ def _split(where: str, field: bytes) -> tuple[bytes, float]:
 
 
 def _hashed(name: bytes, seed: int) -> int:
-    """Return Vowpal Wabbit's hash of a name: a number is itself, added to the seed, modulo 2^64."""
+    """Return Vowpal Wabbit's hash of a name; a name that is a number n has the hash (n + seed) mod 2^64."""
     from sklearn.utils import murmurhash3_32
 
     if name.isdigit():
