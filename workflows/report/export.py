@@ -70,7 +70,7 @@ def write_figure(
     if kind is None or file.suffix not in _SUFFIXES:
         raise InputError(
             f"--figure {file}: name it cd*.pdf (critical difference diagram) or curves*.pdf (learning "
-            f"curves); {', '.join(_SUFFIXES)} are written"
+            f"curves); formats: {', '.join(_SUFFIXES)}"
         )
     import matplotlib
     from matplotlib import pyplot

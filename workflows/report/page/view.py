@@ -25,8 +25,8 @@ from .blocks import Legend
 
 # With five data sets or more, tables take less space than one picture per data set.
 _FEW = 4
-# With more tasks the page shows only their accuracies. Every further table with one row per task and noise
-# level would add some 50 kB that hardly anyone reads.
+# With more tasks the page contains only the tables of accuracies. Every other table with one row per task
+# would add some 50 kB per noise level that hardly anyone reads.
 FILES_ONLY_ABOVE = 100
 
 
@@ -60,7 +60,7 @@ class StudyView:
 
     @cached_property
     def finished(self) -> pd.DataFrame:
-        """Return the cells that enter means: those on shared seeds, of algorithms that have finished."""
+        """Return the cells that enter means: of finished algorithms, on seeds that every algorithm ran."""
         return finished_rows(self.cells)
 
     @cached_property
@@ -183,7 +183,7 @@ class StudyView:
 
     @property
     def many(self) -> bool:
-        """Return whether the page leaves tables with one row per task to their files."""
+        """Return whether tables with one row per task are left out of the page and only written to files."""
         return len(self.design.datasets) > FILES_ONLY_ABOVE
 
     @cached_property

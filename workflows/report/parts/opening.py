@@ -236,7 +236,7 @@ def _looks_ahead(view: StudyView) -> list[str]:
 
 
 def _protocols(study: Mapping[str, Any]) -> str:
-    """Describe how the data sets are used; each may override the study's protocol."""
+    """Describe how the data sets are used; a data set may override the study's protocol."""
     usual = str(study.get("protocol"))
     used = [str(entry.get("protocol") or usual) for entry in study.get("datasets", [])] or [usual]
     texts = []

@@ -1,6 +1,6 @@
 """Build tables of mean ranks and of significance tests.
 
-The comparisons that a function takes are of one metric, one per noise level.
+Arguments called `comparisons` have one comparison per noise level, all by the same metric.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def _scores(learnt: TrainedCell, x: NDArray[np.float64], y: NDArray[np.float64])
         grid = type(X)(grid)
     scores = np.asarray(learnt.learner.decision_function(grid), np.float64)
     if scores.shape != (across.size,):
-        raise InputError("its decision_function does not return one score a row")
+        raise InputError("the learner's decision_function does not return one score per row")
     return scores.reshape(across.shape)
 
 

@@ -68,5 +68,5 @@ def with_block(text: str, name: str, content: str) -> str:
     before, found, rest = text.partition(begin)
     _, ended, after = rest.partition(end)
     if not (found and ended):
-        raise ValueError(f"no place for the table: it goes between lines {begin.strip()} and {end.strip()}")
+        raise ValueError(f"no place for the table: add the lines {begin.strip()} and {end.strip()}")
     return before + begin + content + end + after

@@ -172,7 +172,7 @@ def test_a_learner_of_the_users_own_may_have_anything(
     # Replace the learner as if it had been this class from the start.
     for learner, reason in (
         (Odd, "Perceptron on gauss (ZeroDivisionError: division by zero)"),
-        (Wide, "Perceptron on gauss (its decision_function does not return one score a row)"),
+        (Wide, "Perceptron on gauss (the learner's decision_function does not return one score per row)"),
     ):
         known = {**registry.available(), "Perceptron": learner}
         with monkeypatch.context() as patched:
