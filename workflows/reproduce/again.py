@@ -32,7 +32,7 @@ def first_cell(study: StudyEvidence, algorithm: str, dataset: str, noise: float 
     this = (cells["algorithm"] == algorithm) & (cells["dataset"] == dataset) & (cells["seed"] == seed)
     found = cells[this & (cells["noise"] == Noise(noise).slug)].to_dict("records")
     if not found:
-        raise NotThere(f"{study.name}: {algorithm} on {dataset} with seed {seed} is not there")
+        raise NotThere(f"{study.name}: {algorithm} on {dataset} with seed {seed} has no finished cell")
     return {str(name): value for name, value in found[0].items()}
 
 
@@ -60,9 +60,9 @@ def flipped(learnt: TrainedCell) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Competitor:
-    """A function g of fixed direction and any norm; a mistake bound compares a learner with it.
+    """A function g of fixed direction and any norm, with which the Projectron's bounds compare a learner.
 
-    `margins` has y g(x) of every row of the stream, for ‖g‖ = 1. D in a bound is the result of `losses`.
+    `margins` has y g(x) of every row of the stream, for ‖g‖ = 1. In the bounds, D is the result of `losses`.
     """
 
     margins: NDArray[np.float64]
@@ -72,12 +72,12 @@ class Competitor:
         return np.array([np.maximum(0.0, 1.0 - norm * self.margins).sum() for norm in norms])
 
     def corollary_1(self, limit: float) -> float:
-        """Return the smallest ``2 ‖g‖² + 4 D`` over a grid of norms up to a limit."""
+        """Return corollary 1's bound: the least ``2 ‖g‖² + 4 D`` over a grid of norms up to `limit`."""
         norms = limit * _SCALES
         return float((2.0 * norms**2 + 4.0 * self.losses(norms)).min())
 
     def theorem_2(self, eta: float) -> float:
-        """Return the smallest ``(‖g‖² + 2 D)/(1 - 2 eta ‖g‖)`` over a grid of norms below ``1/(2 eta)``."""
+        """Return theorem 2's bound: the least ``(‖g‖² + 2 D)/(1 - 2 eta ‖g‖)`` on a grid below 1/(2 eta)."""
         norms = (0.5 / eta if eta > 0.0 else 100.0) * _SCALES[:-1]
         return float(((norms**2 + 2.0 * self.losses(norms)) / (1.0 - 2.0 * eta * norms)).min())
 
@@ -97,7 +97,7 @@ def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor
 
 
 def removals(learnt: TrainedCell) -> pd.DataFrame:
-    """Stream a cell through a fresh copy of its learner, row by row; return removals from the support set.
+    """Let an untrained copy of the learner learn the cell's rows one by one; return removals from its cache.
 
     Column `when` is the number of rows streamed until the removal. `age` is the number of rows that came
     after the removed one, and `mean_age` the mean of this number over all rows of the cache.

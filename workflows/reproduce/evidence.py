@@ -25,12 +25,12 @@ class NotThere(Exception):
 
 
 def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
-    """Return a frame's only row of that name; as pandas types it, a name may also select several rows."""
+    """Return the row with a name that occurs once; pandas' own types would allow for several such rows."""
     return cast("pd.Series[float]", frame.loc[name])
 
 
 def half_width(values: pd.Series[float]) -> float:
-    """Return half of Student's 95% interval of a mean."""
+    """Return half the width of Student's 95% interval of the mean of `values`."""
     return float(stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values)))
 
 
@@ -108,7 +108,7 @@ class StudyEvidence:
         return joined([each.sd for each in scores]).where(enough) if spread else mean
 
     def value(self, metric: str, algorithm: str, dataset: str, noise: float = 0.0) -> float:
-        """Return one mean over seeds."""
+        """Return a metric's mean over seeds, for one algorithm on one data set."""
         table = self.table(metric, noise, datasets=[dataset], algorithms=[algorithm])
         return float(table.to_numpy()[0, 0])
 
@@ -162,7 +162,7 @@ class StudyEvidence:
         return self.curves(column, [algorithm], dataset, noise)[0]
 
     def at(self, column: str, algorithm: str, dataset: str, t: float, noise: float = 0.0) -> float:
-        """Return a curve's value after `t` examples, interpolated; raise `NotThere` outside it."""
+        """Return a curve's value after `t` examples, interpolated; raise `NotThere` outside the curve."""
         curve = self.curve(column, algorithm, dataset, noise)
         if not curve.t[0] <= t <= curve.t[-1]:
             raise NotThere(f"{self.name}: {column} of {algorithm} on {dataset} is not known at {t:,.0f}")

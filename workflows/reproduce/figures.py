@@ -16,7 +16,7 @@ from ..report.plots.curve_plots import Axis, Estimates, estimate_panels
 from ..report.plots.svg import Styles, styles_of, swatch
 
 ABSENT = "not in the text"
-# The panels of a figure: a heading and its curves each.
+# The panels of a figure, each with its heading and its curves.
 PanelsOf = Sequence[tuple[str, Sequence[Curve]]]
 
 
@@ -25,8 +25,8 @@ def curves_figure(
 ) -> list[Block]:
     """Draw panels of curves with one legend, and write their numbers to a file.
 
-    `name` is the stem of the files and unique on the page, such as "fig-5"; `file` is the stem of the numbers
-    if it differs. `styles` are those of the study, or None if the curves are not named after algorithms.
+    `name` is the stem of the files and unique on the page, such as "fig-5". `file` is the stem for the
+    numbers if it differs. `styles` are those of the study, or None if curves are not named after algorithms.
     """
     names = list(dict.fromkeys(each.algorithm for _, curves in panels for each in curves))
     styles = styles or styles_of(names)
@@ -114,7 +114,7 @@ def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float =
         return TableCell(text)
     if math.isnan(ours):
         return TableCell(f"{text} ({number(printed, digits)})")
-    # The difference of the numbers as shown, so that the entry is consistent.
+    # Subtract the rounded numbers, so that the deviation agrees with the numbers shown.
     apart = round(ours, digits) - round(printed, digits)
     sign = "+" if apart > 0 else "−" if apart < 0 else "±"
     return TableCell(f"{text} ({number(printed, digits)}, {sign}{number(abs(apart), digits)})")

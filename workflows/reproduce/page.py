@@ -20,7 +20,7 @@ from .paper import Exhibit, Paper
 from .printed import claims, read_rows
 from .verdicts import Judged, Outcome, Verdict, judge
 
-# The table of verdicts from which README's table is made.
+# Name of the file of verdicts in the folder of a page; README's table is made from these files.
 CLAIMS_FILE = "claims.csv"
 CLAIMS_HEADER = ("id", "where", "claim", "kind", "verdict", "met", "asked", "figures")
 

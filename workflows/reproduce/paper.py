@@ -52,13 +52,13 @@ class Paper:
     name: str
     # Authors, title, year.
     title: str
-    # The studies by the name that exhibits and checks use, as in ``evidence["binary"]``.
+    # The studies, by the names that exhibits and checks use, as in ``evidence["binary"]``.
     studies: Mapping[str, PaperStudy]
     # Every table and figure of its experiments, in the paper's order.
     exhibits: Sequence[Exhibit]
     # The function that judges each claim, by the id of the claim.
     checks: Mapping[str, Check]
-    # What a reader must know about the repetition: opening words and a sentence each.
+    # What a reader must know about how we repeated the paper: pairs (opening words, sentence).
     remarks: Sequence[tuple[str, str]] = ()
     # Whether these are our own studies: then the claims are ours and have no printed numbers to compare with.
     own: bool = False

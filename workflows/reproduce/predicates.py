@@ -1,4 +1,4 @@
-"""The vocabulary of claims: predicates over frames of results, and questions that judge a claim by them.
+"""Predicates over frames of results, and questions, which judge the claims of papers by these predicates.
 
 A frame has one row per case of a claim, such as a data set, and one column per thing that is compared, such
 as an algorithm or a noise rate. A row has NaN in a column without a value for it. The row of a claim with one
@@ -189,7 +189,7 @@ def as_printed(low: float, high: float) -> Predicate:
 
 
 def together(*predicates: Predicate) -> Predicate:
-    """Ask all predicates; a case holds if it holds for every predicate that has it.
+    """Ask all predicates; a case holds if every predicate that has this case says so.
 
     Examples
     --------
@@ -245,12 +245,12 @@ class Question:
     # Returns the frame that `predicate` is applied to, or raises `NotThere`.
     measure: Measure
     predicate: Predicate
-    # What the numbers are, at the start of the verdict's text. Noise rates are added to it; other columns, if
-    # there are several, are named with each number.
+    # What the numbers are: the start of the verdict's text. If columns are noise rates, the rates follow.
+    # Otherwise, if there are several columns, each number is printed with the name of its column.
     said: str
     # Digits of these numbers after the point.
     digits: int = 1
-    # Returns another frame, whose numbers are listed too but do not decide.
+    # Returns another frame, whose numbers are printed too but do not affect the verdict.
     also: Measure | None = None
 
     def answer(self, evidence: Evidence) -> tuple[dict[str, bool], str]:
@@ -273,7 +273,7 @@ class Question:
 
 
 def jointly(*questions: Question) -> Callable[[Evidence], Verdict]:
-    """Return the check of a claim that asks several questions; each case of each counts."""
+    """Return the check of a claim that asks several questions; every case of every question counts."""
 
     def check(evidence: Evidence) -> Verdict:
         answers = [question.answer(evidence) for question in questions]

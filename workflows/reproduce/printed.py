@@ -1,7 +1,7 @@
 """Printed claims, numbers and tables of the papers, and the texts of their pages, from the files in `facts/`.
 
-Claims, numbers and printed tables have only what the texts of the papers contain; numbers that are lost from
-a text are absent. `tasks` also has data sets of ours.
+Claims, numbers and printed tables contain only what we could read in the papers' texts: numbers that a text
+lacks are absent. The table ``tasks`` also lists data sets that we added.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verdicts on claims, and the rules that make them from the cases of a claim."""
+"""Verdicts on claims, and the rules that derive a verdict from the cases in which a claim holds."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Judged:
     verdict: Verdict
 
 
-# Least shares of the cases of a claim that mostly holds, and of one that is mixed; below it mostly fails.
+# Least shares of true cases for "mostly holds" and for "mixed"; with a smaller share a claim "mostly fails".
 _MOSTLY, _HALF = 0.75, 0.5
 
 
@@ -136,7 +136,7 @@ def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> 
 
 
 def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
-    """Decorate a function that yields cases of a claim, with texts: it becomes a check of the claim."""
+    """Decorate a generator of a claim's cases and their texts: turn it into the check of the claim."""
     return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
 
 

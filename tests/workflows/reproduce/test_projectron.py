@@ -178,7 +178,7 @@ def test_nothing_is_said_of_a_model_that_comes_out_otherwise(finished: StudyResu
     found = verdicts(replace(finished, cells=cells), "proj-8")["proj-8"]
     assert found.outcome is Outcome.UNTESTED
     assert "training it again gives mistakes" in found.figures
-    with pytest.raises(NotThere, match="Nobody on breast-cancer with seed 0 is not there"):
+    with pytest.raises(NotThere, match="Nobody on breast-cancer with seed 0 has no finished cell"):
         learn_again(StudyEvidence("projectron", finished), "Nobody", "breast-cancer")
 
 

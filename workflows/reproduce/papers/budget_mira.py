@@ -20,7 +20,8 @@ from ..verdicts import Check, Outcome, Parts, Verdict, by_case
 
 # "Competitive": at most a quarter more test errors.
 _COMPETITIVE = 1.25
-# "Sparse": at most half of the patterns; "generalises well": at most half a point more test error.
+# "Sparse": at most half of the patterns, that is, support vectors. "Generalises well": at most half a point
+# more test error.
 _SPARSE, _AS_GOOD = 0.5, 0.005
 # "Clearly" shorter: at most this share of the cost without deletion.
 _CLEARLY = 0.9

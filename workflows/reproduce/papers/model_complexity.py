@@ -33,12 +33,12 @@ SIZES, ALL = (1000, 4000), 60_000
 
 
 def said(place: int) -> float:
-    """Return a number that the paper prints."""
+    """Return the number that the paper prints and that has the id ``mc-n<place>`` in `facts`."""
     return printed(NAME, f"mc-n{place}")
 
 
 FIRST_SWITCH = int(said(18))
-# The low complexities of Fig. 4 are the best ones at this number of examples; the claim starts there.
+# The number of examples at which the low complexities of Fig. 4 are best; the claim about them starts there.
 FEW = int(said(23))
 
 
@@ -46,10 +46,11 @@ FEW = int(said(23))
 class Kernel:
     """A kernel, its algorithms in the study, and the numbers that the paper prints for it.
 
-    `short` begins the labels of its algorithms. `parameter` is its complexity. `low` and `high` are the
-    labels of the fixed complexities of Fig. 4. `starts` are parts of OMS-LASVM's labels: ways to choose the
-    first complexity. `best` has the paper's best complexities and `reached` those that OMS-LASVM uses, by
-    number of examples. `errors` has those of OMS-LASVM and of `high` after all examples, in percent.
+    `short` begins the labels of its algorithms. `parameter` names the kernel parameter that is the
+    complexity. `low` and `high` are the labels of the fixed complexities of Fig. 4. `starts` are parts of
+    OMS-LASVM's labels: ways to choose the first complexity. The rest is printed in the paper: `best` has the
+    best complexities and `reached` those that OMS-LASVM uses, by number of examples, and `errors` the errors
+    of OMS-LASVM and of `high` after all examples, in percent.
     """
 
     name: str
@@ -105,7 +106,7 @@ POLY = Kernel(
     reached={1000: said(21), ALL: said(22)},
     errors=(said(31), said(32)),
 )
-# This kernel is ours: x·z of pixels is about 100, so the paper's polynomial is scaled.
+# We added this kernel: the paper's polynomial of 0.01 x·z, because x·z of pixels is about 100.
 POLY_OURS = Kernel("polynomial of 0.01 x·z", "poly 0.01", "degree", "poly 0.01 1", "poly 0.01 3")
 KERNELS = (RBF, POLY)
 
@@ -146,7 +147,7 @@ def runs(study: StudyEvidence, label: str) -> list[Run]:
     """Return the runs of OMS-LASVM with a label, one per order; raise `NotThere` if there are none."""
     cells = study.cells[study.cells["algorithm"] == label].sort_values("seed")
     if cells.empty:
-        raise NotThere(f"{study.name}: {label} is not there")
+        raise NotThere(f"{study.name}: {label} has no finished cell")
     found = []
     for seed, switches, text in zip(cells["seed"], cells["switches"], cells["params"], strict=True):
         params = json.loads(text)
@@ -172,7 +173,7 @@ def _error(study: StudyEvidence, label: str, t: float) -> float:
 
 
 def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
-    """Return mean and sd of test errors over orders, shape (complexities, sizes), and how many orders."""
+    """Return mean and sd of test errors, shape (complexities, numbers of examples), and how many orders."""
     fixed, points = kernel.fixed(study), _until(study, SIZES)
     curves = study.curves("test_error", list(fixed), DATASET)
     places, rows = [list(curves[0].t).index(size) for size in points], list(fixed.values())
@@ -234,7 +235,7 @@ def _inside(evidence: Evidence) -> Parts:
 
 
 def _error_of(best: float) -> float:
-    """Return the standard error of a difference of two shares of the test rows, all in percent."""
+    """Return the standard error, in points, of the difference of two test errors near `best` percent."""
     return math.sqrt(2 * best * (100 - best) / _TEST_ROWS)
 
 
@@ -277,7 +278,7 @@ def _near_the_best(
 ) -> tuple[dict[str, bool], str]:
     """Return whether each run of both tests uses, after `t` examples, a complexity near the best for `size`.
 
-    That is up to a factor from one that the test rows do not distinguish from the best.
+    Near is within `factor` of a complexity whose test error the test rows do not distinguish from the best.
     """
     errors = _errors(study, kernel)[size]
     wanted = errors.index[errors - errors.min() <= _error_of(float(errors.min()))]

@@ -1,4 +1,4 @@
-"""State sentences about our own studies of noise as predicates on their results, with one figure each."""
+"""Judge the claims of our own studies of noise by predicates on their results; draw a figure per study."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _lead(study: StudyEvidence, other: str, rate: float) -> pd.Series[float]:
 
 @measure
 def _leads(evidence: Evidence, others: Sequence[str], end: int) -> Rows:
-    """Return an estimate of AROW's lead (`end` 0), or an end of its interval (1, 2), by other and rate."""
+    """Return AROW's lead over others by rate: an estimate (`end` 0), or an end of its interval (1, 2)."""
     study = evidence["slack"]
     return {
         other: {rate: hodges_lehmann(_lead(study, other, rate))[end] for rate in study.rates}
@@ -47,7 +47,7 @@ def _leads(evidence: Evidence, others: Sequence[str], end: int) -> Rows:
 
 @measure
 def _growth(evidence: Evidence, other: str) -> Rows:
-    """Return the lower end of the interval of what each further rate adds to AROW's lead, by base set."""
+    """Return the lower end of the 95% interval of how much AROW's lead grows from each rate to the next."""
     study = evidence["slack"]
     steps = {
         f"{100 * before:g} to {100 * after:g}%": _lead(study, other, after) - _lead(study, other, before)
@@ -57,23 +57,23 @@ def _growth(evidence: Evidence, other: str) -> Rows:
 
 
 def _parts(study: StudyEvidence, rate: float) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return by base set the points that PA-I and AROW gain over PA."""
+    """Return two series by base set: the points that PA-I gains over PA, and that AROW gains over PA."""
     whole = _lead(study, "PA", rate)
     return whole - _lead(study, "PA-I", rate), whole
 
 
 @measure
 def _recovered(evidence: Evidence, half: bool) -> Rows:
-    """Return the share of AROW's lead over PA that PA-I makes up, or how far it is beyond half."""
+    """Return the share of AROW's lead over PA that PA-I also gains over PA; `half` as for `_share`."""
     study = evidence["slack"]
     return {"": {rate: _share(*_parts(study, rate), half=half) for rate in study.rates[1:]}}
 
 
 def _share(part: pd.Series[float], whole: pd.Series[float], *, half: bool) -> float:
-    """Return the ratio of two mean gains in percent.
+    """Return the mean of `part` in percent of the mean of `whole`; both are gains by base set.
 
-    With `half`, return the lower end of the interval of the first gain minus half of the second. It is above
-    0 where the first is more than half of the second beyond chance; a ratio has no such interval of its own.
+    With `half`, return instead the lower end of the 95% interval of `part` minus half of `whole`. If it is
+    above 0, `part` is significantly more than half of `whole`. For a ratio there is no such interval.
     """
     return hodges_lehmann(part - whole / 2)[1] if half else 100 * float(part.mean() / whole.mean())
 
@@ -151,7 +151,7 @@ _NOISE, _UNDER_NOISE, _AFTER = 0.3, "under noise", "after a change"
 
 @lru_cache(maxsize=4)
 def _drift_errors(study: StudyEvidence) -> dict[str, pd.DataFrame]:
-    """Return errors in percent against clean labels, by stream: a row for each (algorithm, seed)."""
+    """Return a frame for each stream: errors in percent against clean labels, a row per (algorithm, seed)."""
     named = study.cells[["key", "dataset", "noise", "algorithm", "seed"]]
     rows = study.view.results.curves[["key", "t", "mistakes_clean"]].merge(named, on="key")
     index, found = ["algorithm", "seed"], {}
@@ -176,7 +176,7 @@ def _drift_errors(study: StudyEvidence) -> dict[str, pd.DataFrame]:
 
 
 def _readings(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the learners for each form of CW, if CW is one of them."""
+    """Return `names` once with each form of CW in place of CW, or only once if CW is not among them."""
     if "CW" not in names:
         return {"": tuple(names)}
     return {f" ({form})": tuple(form if name == "CW" else name for name in names) for form in _CW_FORMS}
@@ -193,10 +193,10 @@ def _mean_errors(evidence: Evidence, column: str, names: Sequence[str]) -> Rows:
 
 @measure
 def _ahead(evidence: Evidence, column: str, first: Sequence[str], others: Sequence[str]) -> Rows:
-    """Return the upper end of the 95% interval of an error's difference, the largest of all pairs.
+    """Return the largest upper end of the 95% intervals of differences in error, first minus other learner.
 
-    There is a row for each stream and form of CW. The differences are paired by repetition, first minus
-    other; the intervals are Student's.
+    There is a row for each stream and form of CW. The differences are paired by repetition; the intervals are
+    Student's.
     """
     found = {}
     for stream, errors in _drift_errors(evidence["drift"]).items():
@@ -212,7 +212,7 @@ def _upper(values: pd.Series[float]) -> float:
 
 
 def _clearly(column: str, first: Sequence[str], others: Sequence[str]) -> Question:
-    """Ask whether each of `first` has a smaller error than each other, beyond the interval."""
+    """Ask whether each learner of `first` has a significantly smaller error than each of `others`."""
     return Question(
         _ahead(column, first, others),
         at_most(0.0, ""),
@@ -269,7 +269,7 @@ def _plane(evidence: Evidence) -> list[Block]:
 _BUDGETS = (5, 20, 80)
 _FIRST_STEP, _LAST_STEP = (f"{few} to {many} points" for few, many in pairwise(_BUDGETS))
 _DEFAULTS = "defaults"
-# The choices, by the column of points that judges.
+# Ways to choose a point of a grid, each with the column that it minimizes.
 _JUDGES = {
     "noisy labels": "mistakes",
     "corrected for the noise": "corrected",
@@ -302,10 +302,10 @@ def _corrected(points: pd.DataFrame, noise: Noise) -> pd.Series[float]:
 
 @lru_cache(maxsize=4)
 def _choices(study: StudyEvidence) -> dict[tuple[str, int], pd.DataFrame]:
-    """Return the test accuracies in percent by noise and budget, one column per arm.
+    """Return the test accuracies in percent by noise and budget (number of grid points), a column per arm.
 
-    A row is a (data set, algorithm, seed). Each repetition draws its own points of the grid, and smaller
-    budgets are the first of them. The defaults are the same with every budget.
+    An arm is the defaults or a way to choose a point. A row is a (data set, algorithm, seed). Each repetition
+    draws its points at random; a smaller budget takes the first of them. The defaults ignore the budget.
     """
     cells = study.view.results.cells
     cells = cells[cells["status"] == "ok"]
@@ -351,7 +351,7 @@ def _noises(evidence: Evidence) -> list[str]:
 
 @measure
 def _gains(evidence: Evidence, arm: str, over: str, end: int, noises: slice) -> Rows:
-    """Return the estimated gain of an arm over another (`end` 0), or an end of its interval (1, 2)."""
+    """Return one arm's gain over another: an estimate (`end` 0), or an end of its interval (1, 2)."""
     found = {}
     for noise in _noises(evidence)[noises]:
         sets = {budget: _by_set(evidence, noise, budget) for budget in _BUDGETS}
@@ -363,7 +363,7 @@ def _gains(evidence: Evidence, arm: str, over: str, end: int, noises: slice) -> 
 
 @measure
 def _made_up(evidence: Evidence, half: bool) -> Rows:
-    """Return the share of what clean labels would add that the corrected risk adds, with noise by class."""
+    """Return the share of clean labels' gain that the corrected risk reaches, under noise by class."""
     noise = _noises(evidence)[1]
     sets = {budget: _by_set(evidence, noise, budget) for budget in _BUDGETS}
     return {
@@ -377,7 +377,7 @@ def _made_up(evidence: Evidence, half: bool) -> Rows:
 
 
 def _steps(evidence: Evidence, noise: str, arm: str, over: str = "") -> Mapping[str, pd.Series[float]]:
-    """Return by base set what more points of the grid add to an arm, or to its gain over another one."""
+    """Return, by base set, what each larger budget adds to an arm's accuracy, or to its gain over `over`."""
     tables = [_by_set(evidence, noise, budget) for budget in _BUDGETS]
     gains = [table[arm] - table[over] if over else table[arm] for table in tables]
     steps = (later - earlier for earlier, later in pairwise(gains))
@@ -386,9 +386,9 @@ def _steps(evidence: Evidence, noise: str, arm: str, over: str = "") -> Mapping[
 
 @measure
 def _larger_budgets(evidence: Evidence) -> Rows:
-    """Return the upper end of the interval of the last step if noisy labels judge, and a lower end.
+    """Return two interval ends, for choices by noisy labels: the upper end of what the last step adds.
 
-    The latter is of the interval of how much more the first step adds.
+    The other is the lower end of how much more the first step adds. A step goes to the next larger budget.
     """
     found = {}
     for noise in _noises(evidence):
@@ -407,7 +407,7 @@ def _mean_steps(evidence: Evidence) -> Rows:
 
 @measure
 def _hindsight_steps(evidence: Evidence) -> Rows:
-    """Return the lower ends of the intervals of what further points add to the gain by hindsight."""
+    """Return lower ends of the intervals of what each step adds to hindsight's gain over clean labels."""
     return {
         noise: {
             step: hodges_lehmann(each)[1]

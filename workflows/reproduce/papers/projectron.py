@@ -27,7 +27,8 @@ _PROJECTS = 0.95
 # From this number of support vectors on, a projection takes longer than the constant work per mistake. To
 # estimate an exponent, sizes must differ by at least this factor.
 _LARGE, _RANGE = 300, 3
-# The exponents that count as quadratic; for a verdict, those of repetitions may differ by this at most.
+# The range of exponents that counts as quadratic, and the most by which the repetitions' exponents may differ
+# for a verdict.
 _QUADRATIC, _AGREE = (1.5, 2.5), 0.5
 # The mistake bounds compare a learner with a fixed function, here the final one of this learner.
 _COMPETITOR = "Projectron++, U of B = 1000"
@@ -79,10 +80,10 @@ def _with_margin_updates(evidence: Evidence) -> Rows:
 
 
 def _where_it_projects(said: str) -> Callable[[Callable[[Evidence, Sequence[str]], Parts]], Check]:
-    """Decorate a function of the evidence and of data sets: it becomes a check of sets with projections.
+    """Decorate a function that yields cases for given data sets: it becomes a check of sets with projections.
 
-    Elsewhere the Projectron is the Perceptron, and learners of its size forget nothing. The verdict names
-    these sets.
+    On other sets the Projectron equals the Perceptron, and learners with its support size never remove a
+    row. The verdict names these sets.
     """
 
     def decorate(parts: Callable[[Evidence, Sequence[str]], Parts]) -> Check:
@@ -342,7 +343,7 @@ _NOTE = (
 
 
 def _at_equal_sizes() -> list[tuple[str, str, str]]:
-    """Return η, words and the label of each learner that is compared at equal support sizes."""
+    """Return (η, printed name, label) of each learner that is compared at equal support sizes."""
     learners = [("", "Perceptron, no budget", "Perceptron")]
     for eta in map(str, ETAS):
         learners += [(eta, who, f"{who} {eta}") for who in ("Projectron", "Projectron++")]

@@ -48,8 +48,8 @@ from .measures import (
     slope,
 )
 
-# Our thresholds for words of the paper. The difference of mean ranks that is more than "slightly" and
-# "comparable", and that makes a lead.
+# Our thresholds for words of the paper. Mean ranks that differ by more are not "comparable" or "slightly"
+# apart; a lead must be at least this large to count.
 _APART = 0.25
 _AT_MOST, _AT_LEAST = f"{_APART:g} apart at most counts", f"a lead of {_APART:g} counts"
 # Shares of tasks: a "narrow" majority, "most", "almost every".
@@ -179,7 +179,7 @@ def _nearly_every_task(evidence: Evidence) -> Parts:
 
 @measure
 def _mnist(evidence: Evidence, over_arow: bool = False) -> Rows:
-    """Return mistakes on MNIST at two noise rates; with `over_arow`, those of the others minus AROW's."""
+    """Return mistakes on MNIST at two noise rates; with `over_arow`, other learners' minus AROW's."""
     found = pd.DataFrame({q: evidence["mnist"].table("mistakes_clean", q).iloc[0] for q in (0.0, 0.1)})
     if over_arow:
         found = (found - found.loc["AROW"]).loc[["CW", *PAS, "SOP"]]
@@ -380,7 +380,7 @@ def _slopes(evidence: Evidence) -> dict[str, list[tuple[float, float]]]:
 def _as_resolved(
     cases: Mapping[str, bool | None], slopes: Mapping[str, list[tuple[float, float]]]
 ) -> Verdict:
-    """Judge the cases that the intervals resolve; the others are None."""
+    """Judge the cases that are not None; None means that the intervals are too wide to decide the case."""
     texts = [
         f"with {pa} {', '.join(f'{plain(each, 2)} ± {plain(half, 2)}' for each, half in values)}"
         for pa, values in slopes.items()
@@ -466,7 +466,8 @@ CLAIMS: Mapping[str, Check] = {
         f"mean ranks without noise ({_AT_LEAST})",
         digits=2,
     ),
-    # A case is a variant of PA with a kind of tasks: first at every level, and further ahead at the last.
+    # A case is a variant of PA with a group of tasks: AROW leads at every rate, and by more at the last than
+    # at the first.
     "arow-4": Question(_lead_in_rank(), leads_and_gains, "AROW's lead in mean rank", 2, _rank_of_arow()),
     "arow-5": Question(_cw_behind(), rises_with(), "mean rank of CW behind that of", digits=2),
     "arow-6": Question(

@@ -101,7 +101,7 @@ def task_by_task(evidence: Evidence) -> list[Block]:
 
 
 def _panel(study: StudyEvidence, accuracy: pd.DataFrame, group: str, q: float, baseline: str) -> Picture:
-    # Rounded, so that equal accuracies are on the line.
+    # Rounded, so that tasks with equal accuracies lie exactly on the line and are not counted.
     ours, theirs = ((100 * accuracy[name]).round(10) for name in ("AROW", baseline))
     at, style = f"{percent(q)} noise", study.view.styles[baseline]
     return Picture(
@@ -196,7 +196,7 @@ def mnist_curves(evidence: Evidence) -> list[Block]:
 
 # --- multi-class tasks
 
-# Rates of label noise by number of the table.
+# Rates of label noise, by the number of the paper's table.
 RATES = {3: 0.0, 4: 0.1, 5: 0.15, 6: 0.2, 7: 0.25, 8: 0.5}
 
 
@@ -318,7 +318,7 @@ def properties(evidence: Evidence) -> list[Block]:
     """Return Table 9: the properties that the paper attributes to the algorithms."""
     entries = table("arow", "table9_properties")
     if not entries:
-        raise NotThere("the text has none of it")
+        raise NotThere("the text of the paper lacks this table")
     kinds = list(dict.fromkeys(row["property"] for row in entries))
     said = {(row["algorithm"], row["property"]): row["value"] for row in entries}
     names = ["PA", "SOP", "CW", "AROW", "AROW-H", "AdaGrad"]

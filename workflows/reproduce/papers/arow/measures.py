@@ -13,9 +13,9 @@ from scipy import stats
 from ....report.words.wording import percent
 from ...evidence import NotThere, StudyEvidence
 
-# The paper does not say which PA it uses, so claims about PA are checked for both.
+# The paper does not say which variant of PA it uses, so claims about PA are checked for both variants.
 PAS = ("PA", "PA-I")
-# The study's multi-class tasks on text; the paper has no others.
+# The study's multi-class tasks on text; the paper's multi-class tasks are all on text.
 TEXT = ("amazon7", "amazon3", "20newsgroups", "reuters21578-r8")
 # Rates of label noise of Fig. 10.
 LEVELS = (0.0, 0.1, 0.25)
@@ -23,10 +23,12 @@ SYNTHETIC, NOISE = "arow-synthetic", 0.1
 # Two interpretations of Fig. 6, and their studies. Its caption refers to the learners of Fig. 5, which make
 # one pass; Sec. 5.1 says that all experiments tune the number of passes.
 READINGS = {"one pass": "synthetic", "passes tuned": "synthetic-batch"}
-# The paper's binary tasks by group. A larger share of the study's tasks is text, on which CW does better.
+# Numbers of the paper's binary tasks, by group. A larger share of the study's tasks is text, on which CW does
+# better.
 PAPER_TASKS = {"text": 30, "digits": 100}
 MIX = "the paper's mix"
-# Binary claims are asked of each, because a learner that leads on digits alone leads over all tasks.
+# Claims on binary tasks are checked for each of these groups, because a learner that leads only on digits
+# leads over all tasks.
 STRATA = (*PAPER_TASKS, MIX)
 
 
@@ -100,7 +102,7 @@ def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> p
 
 
 def lead_over_cw(study: StudyEvidence, q: float, group: str = "all") -> pd.Series[float]:
-    """Return AROW's accuracy minus CW's, by task. It is 0 where they are equal, whatever was rounded."""
+    """Return AROW's accuracy minus CW's, by task. It is exactly 0 if they are equal."""
     accuracy = study.table("test_accuracy", q, datasets=tasks_of(study, group), algorithms=["AROW", "CW"])
     return (accuracy["AROW"] - accuracy["CW"]).round(12)
 

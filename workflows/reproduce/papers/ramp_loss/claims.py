@@ -156,9 +156,9 @@ def _full_is_sparse(evidence: Evidence) -> Verdict:
 
 @measure
 def _sizes(evidence: Evidence) -> Rows:
-    """Return sizes by data set: of the larger ramp-loss model, and of the smallest of the three others.
+    """Return, by data set, the size of the larger ramp-loss model, and of the smallest of the other three.
 
-    A learner that was stopped saw fewer examples, and would have stored more.
+    Of these three, stopped learners are left out: they saw fewer examples, and would have stored more.
     """
     return {
         name: {
@@ -224,7 +224,7 @@ _UNTUNED = "at C = 10, gamma = 0.125, not tuned"
 
 
 def _tuned(evidence: Evidence) -> Row:
-    """Return the results on Gauss at tuned settings; none if they lack a learner or IDSVM was stopped."""
+    """Return the results on Gauss at tuned settings; empty if a learner is missing or was stopped."""
     try:
         row = our_rows(evidence, THREE).get("Gauss", {})
     except NotThere:
@@ -233,7 +233,7 @@ def _tuned(evidence: Evidence) -> Row:
 
 
 def judge_outliers(shares: Mapping[str, float], sizes: Mapping[str, float]) -> Verdict:
-    """Judge whether only IDSVM has support vectors beyond the other margin.
+    """Judge whether only IDSVM has support vectors beyond the other class's margin (y f(x) < -1).
 
     Each of the other two models must also have at most half as many support vectors in all.
     """

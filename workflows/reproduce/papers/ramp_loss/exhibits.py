@@ -143,7 +143,7 @@ def _point(cells: pd.DataFrame, printed: Entry | None) -> list[str | TableCell]:
     ]
 
 
-# The data sets of the study of differences: the paper's name of each, and what differs from Table I.
+# The data sets of the study "differences", each with its name in the paper and what differs from Table I.
 DIFFERENT_SETS: Mapping[str, tuple[str, str]] = {
     "usps-scaled": ("USPS", "features scaled"),
     "usps-unscaled": ("USPS", "features not scaled"),

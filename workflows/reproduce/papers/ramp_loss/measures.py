@@ -19,7 +19,7 @@ from ...evidence import Evidence, NotThere, StudyEvidence, half_width
 from ...printed import table
 
 PAPER = "ramp-loss"
-# The paper's names of the data sets, in its order, and the study's.
+# The study's names of the data sets by the paper's names, in the paper's order.
 SETS: Mapping[str, str] = {
     "Adult": "a9a",
     "Banana": "banana",
@@ -60,9 +60,9 @@ class Entry:
     def clearly_above(self, other: Entry) -> bool:
         """Return whether the 95% interval of the difference of both accuracies is above 0.
 
-        Differences are paired by repetition. Test rows that all repetitions share add the error of two
-        shares. Without repetitions, as printed, the bands of one standard deviation must be disjoint: the
-        paper counts so.
+        Differences are paired by repetition. If all repetitions share test rows, the sampling error of both
+        accuracies on these rows is added. Printed results have no repetitions; for them, the bands of one
+        standard deviation must be disjoint, as in the paper.
         """
         if self.by_seed is None or other.by_seed is None:
             return self.accuracy - self.accuracy_sd > other.accuracy + other.accuracy_sd
@@ -195,7 +195,7 @@ def batch_curve(evidence: Evidence) -> Curve:
 
 
 def shares_outside(study: StudyEvidence) -> dict[str, float]:
-    """Return the share of each model's support vectors beyond the other margin, y f(x) < -1.
+    """Return the share of each model's support vectors beyond the other class's margin, y f(x) < -1.
 
     This trains the models of the first repetition again.
     """
