@@ -1,7 +1,7 @@
 """Pack the folder of a store, or a part of it, into one archive, and unpack an archive safely.
 
-It is a zip archive, or with the suffix ``.xz`` an uncompressed zip archive within an xz file. The second kind
-is smaller if files repeat each other, such as the keys of cells. It is in memory as a whole.
+An archive is a zip file, or with the suffix ``.xz`` an uncompressed zip file within an xz file. The second
+kind is smaller if files repeat the same content, such as the keys of cells; it is read and written in memory.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 
 from ..errors import InputError
 
-# Every file of an archive: documents, tables of parts, sources of plug-ins. Nothing else is unpacked.
+# Names of the files in an archive: documents, tables of parts, sources of plug-ins. Others are refused.
 _NAMES = re.compile(
     r"(plan|study|provenance|submission)\.json|plan\.parquet"
     r"|(cells|curves)/part-[A-Za-z0-9._-]+\.parquet|plugins/[A-Za-z0-9_][A-Za-z0-9_.-]*\.py"
 )
-# Bytes that an archive may unpack to: far above the largest study, far below a disk.
+# Maximum number of bytes that an archive may unpack to: far above the largest study, far below a disk's size.
 _MOST_BYTES = 2 << 30
 # All entries have this date, so that the same files give the same archive.
 _DATE = (2000, 1, 1, 0, 0, 0)

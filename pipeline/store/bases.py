@@ -90,7 +90,7 @@ class Base:
 
 @contextlib.contextmanager
 def _naming() -> Iterator[None]:
-    """Say in an InputError that it is about a base."""
+    """Put "base" in front of the message of an InputError."""
     try:
         yield
     except InputError as error:

@@ -70,7 +70,8 @@ class Folder:
             ) from None
 
     def _reason(self, error: Exception) -> str:
-        # Clients of object stores raise errors of various types for a missing network or account.
+        # On a disk, any error but OSError is a defect of the code. Clients of object stores raise errors of
+        # various types for a missing network or account.
         if self.is_local and not isinstance(error, OSError):
             raise error
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -113,7 +114,7 @@ class Folder:
                 if isinstance(found, FileNotFoundError):
                     yield found
                 elif isinstance(found, Exception):
-                    # A failed read does not mean that the part is damaged.
+                    # Raised as an InputError, because a failed read does not mean that the part is damaged.
                     with self.reading():
                         raise found
                 else:

@@ -3,7 +3,7 @@
 A local folder is protected by a file lock, which ends with the process. Remote stores have no locks. There
 the client writes a *lease*, a document that it renews. A newcomer watches an existing lease: if it is
 renewed, its holder is alive and the newcomer is refused; if it is not renewed for a while, the holder is dead
-and the newcomer takes the lease over. Only the newcomer's own clock counts.
+and the newcomer takes the lease over. The newcomer measures this while by its own clock.
 
 If two clients take over a dead holder's lease at the same moment, both write, wait and read, and the one
 whose lease was overwritten gives up. A holder that was suspended for so long that it seemed dead finds
@@ -29,12 +29,12 @@ from pathlib import Path
 from ..errors import InputError
 from .folder import Folder
 
-# Seconds between two renewals of a lease, and how many renewals a dead holder has missed.
+# Seconds between two renewals of a lease, and missed renewals after which its holder counts as dead.
 RENEWED_EVERY = 5.0
 _MISSED = 4
-# Seconds between writing a lease and reading it back: long compared with a put.
+# Seconds between writing a lease and reading it back: long compared with the time that a write takes.
 SETTLING = 1.0
-# Seconds to try for a local lock: a process that only tests it keeps it for less than a millisecond.
+# Seconds to wait for a local lock: a process that only tests the lock has it for less than a millisecond.
 _TRYING = 0.5
 
 LOCK, HOLDER, LEASE = ".lock", ".lock-holder.json", "lease.json"
@@ -187,7 +187,7 @@ def _leased(folder: Folder, lock: StoreLock, note: Callable[[str], None]) -> Ite
     if found is None or found.token != mine.token:
         raise _refused(folder, found)
     ended = threading.Event()
-    # A daemon, so that a process that ends in any way stops renewing.
+    # A daemon thread, so that the renewals stop with the process, however it ends.
     renewing = threading.Thread(target=_renew, args=(folder, mine, lock, ended), daemon=True)
     renewing.start()
     try:
@@ -202,7 +202,7 @@ def _leased(folder: Folder, lock: StoreLock, note: Callable[[str], None]) -> Ite
 
 
 def _wait_for_the_dead(folder: Folder, note: Callable[[str], None]) -> None:
-    """Wait until the lease has no live holder; raise InputError as soon as a holder renews it."""
+    """Wait until the holder of the lease counts as dead; raise InputError as soon as it renews the lease."""
     first = found = _read(folder, LEASE)
     seconds = _MISSED * RENEWED_EVERY
     until = time.monotonic() + seconds

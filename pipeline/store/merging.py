@@ -65,7 +65,7 @@ def refuse_conflicts(store: Store, keys: Collection[str]) -> None:
 
 
 def _message(cells: pa.Table, key: str, column: str, *values: tuple[str, Any]) -> str:
-    """Name a cell, its column, and who has which value."""
+    """Return a message that names a cell and a column, and which value each of two stores has."""
     row = next(row for row in cells.to_pylist() if row["key"] == key)
     what = f"{row['algorithm']} on {row['dataset']}, noise {row['noise']}, seed {row['seed']}"
     told = ", ".join(f"{value} in {where}" for where, value in values)
@@ -73,7 +73,7 @@ def _message(cells: pa.Table, key: str, column: str, *values: tuple[str, Any]) -
 
 
 def merge_cells(stores: Sequence[Store], out: Store) -> int:
-    """Write the own cells of stores to another store, each once, and return their number.
+    """Write the cells of stores, but not those of their bases, once each to `out`; return their number.
 
     Raises InputError, before anything is written, if two stores have different counts of a cell.
     """

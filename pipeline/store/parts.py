@@ -45,7 +45,7 @@ class _MergedMeanwhile(Exception):
 
 
 class Parts:
-    """The parts in a folder; `other_version` says what to do if they have another schema version."""
+    """The parts in a folder; `other_version` is the advice in errors about parts of another version."""
 
     def __init__(self, folder: Folder, other_version: str = OTHER_OUTPUT) -> None:
         self.folder, self.url, self._other_version = folder, folder.url, other_version
@@ -132,10 +132,10 @@ class Parts:
                 return read()
             except _MergedMeanwhile as gone:
                 if (path := str(gone)).partition("/")[2] in self.names():
-                    raise self._damaged(path, "it is not there") from None
+                    raise self._damaged(path, "it is missing") from None
         raise InputError(f"{self.url}: another process keeps merging its files: try again later")
 
-    # -- tidying, by the one who holds the store ---------------------------------------------------
+    # -- tidying, by the process that has the lock -------------------------------------------------
 
     def check_version(self) -> None:
         """Raise InputError if the first part is readable and of another version."""
@@ -160,7 +160,7 @@ class Parts:
         return [f"{self.url}/cells/{name}" for name in damaged]
 
     def drop_leftovers(self) -> None:
-        """Remove incomplete parts older than `LEFT_AFTER`, by the file system's clock."""
+        """Remove files of incomplete parts that are older than `LEFT_AFTER` by the file system's clock."""
         whole = set(self.names())
         left = [f"{within}/{name}" for within in SCHEMAS for name in self.folder.listed(within)]
         left = [path for path in left if path.partition("/")[2] not in whole]
@@ -200,7 +200,7 @@ class Parts:
                     raise pa.ArrowInvalid("columns are missing, or of another type")
                 yield file
         except UnicodeDecodeError:
-            raise pa.ArrowInvalid("a name in it is no text") from None
+            raise pa.ArrowInvalid("a name in it is not UTF-8 text") from None
         except OSError as error:
             # An errno comes from the system (a permission, a disk, a network), not from the file's content.
             if error.errno is None or isinstance(error, FileNotFoundError):
@@ -222,8 +222,8 @@ class Parts:
         return InputError(f"{self.url}/{path}: damaged Parquet part ({reason}): {cure}")
 
 
-# Largest merged part: it takes a few hundred MB of memory to make, for a store of any size. In
-# addition, keys, states and times of all cells are in memory at once.
+# Maximum number of rows of a merged part. Merging takes a few hundred MB of memory for this many rows, and
+# in addition the memory for key, status and time of all cells of the store.
 MOST_ROWS = {"cells": 1 << 17, "curves": 1 << 20}
 
 
@@ -241,7 +241,7 @@ class Compaction:
 
 
 def compact(parts: Parts) -> Compaction:
-    """Merge parts into few; the caller must have the store's lock. Others may read and write meanwhile."""
+    """Merge parts into few; needs the store's lock. Other processes may read and write parts meanwhile."""
     names = parts.names()
     judged = list(parts.read(names, "cells", JUDGED_BY))
     beaten = {names[place]: keys for place, keys in beaten_keys(judged).items()}

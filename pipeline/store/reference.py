@@ -28,7 +28,7 @@ from .parts import Parts
 from .schema import METADATA, READABLE, SCHEMA_VERSION, with_values
 from .tables import only, to_parquet
 
-# The name of the reference cells as a base.
+# The value of ``--base`` that stands for the reference cells.
 REFERENCE = "reference"
 FOLDER = Path(__file__).parent / "reference_cells"
 
@@ -59,7 +59,7 @@ class ReferenceIndex:
 
     @property
     def name(self) -> str:
-        """Return what reports call these cells."""
+        """Return the name of these cells in reports."""
         return f"{REFERENCE}-{self.release}"
 
     def place(self, entry: ReferenceStudy) -> Path:
@@ -71,10 +71,10 @@ class ReferenceIndex:
         return (entry for entry in self.studies if not entry.url or self.place(entry).is_dir())
 
     def fetch(self, name: str) -> Path:
-        """Unpack the cells of a study, and download them before if need be; return their folder.
+        """Unpack the archive of a study's cells, downloaded if it has a URL; return the folder of the cells.
 
-        Raises InputError for an unknown study, or if the archive cannot be downloaded or is not the declared
-        one.
+        Raises InputError for an unknown study, or if the archive cannot be downloaded or its checksum differs
+        from the index.
         """
         entries = {entry.study: entry for entry in self.studies}
         if name not in entries:
@@ -125,9 +125,9 @@ def read_index(folder: Path = FOLDER) -> ReferenceIndex:
     return ReferenceIndex(content["release"], studies, folder)
 
 
-# Largest size of the archives that come with the package, so that a wheel takes at most 3 MB.
+# Largest total size of the archives that come with the package, so that a wheel takes at most 3 MB.
 MOST_BYTES = 1_900_000
-# Points of a learning curve in a compact copy.
+# Maximum number of points of a learning curve in a compact copy.
 POINTS = 10
 # Columns that a compact copy leaves out: where and when a cell ran, and times that no table shows.
 _LEFT_OUT = {"total_seconds", "started", "worker", "traceback", "attempts", "error"}
@@ -138,8 +138,8 @@ _SORTED_BY = [(name, "ascending") for name in ("stage", "dataset", "algorithm", 
 def compact_copy(source: str, keys: list[str], folder: Path, documents: dict[str, dict[str, Any]]) -> int:
     """Write the successful cells of a store with these keys to a new folder, and return their number.
 
-    The copy is a store. Final cells keep at most `POINTS` points of their curves, tuning cells none. Times
-    have three digits. `documents` are its JSON documents, by name.
+    The copy is a store. Evaluation cells keep at most `POINTS` points of their curves, tuning cells none.
+    Times have three significant digits. `documents` are the copy's JSON documents, by file name.
     """
     parts, planned = Parts(Folder(source)), pa.array(keys, pa.string())
     cells = only(parts.table("cells"), planned)
@@ -147,7 +147,7 @@ def compact_copy(source: str, keys: list[str], folder: Path, documents: dict[str
     final = cells.filter(pc.equal(cells["stage"], "run"))["key"]
     curves = thinned(parts.table("curves", keys=final.to_pylist()), final)
     for within, table in (("cells", _few_columns(cells)), ("curves", _few_columns(curves, "fit_seconds"))):
-        # The archive is compressed as a whole.
+        # Not compressed here, because the archive is compressed as a whole.
         encoding = {
             field.name: "BYTE_STREAM_SPLIT" for field in table.schema if pa.types.is_integer(field.type)
         }
@@ -173,7 +173,7 @@ def thinned(curves: pa.Table, keys: pa.ChunkedArray) -> pa.Table:
 
 
 def _few_columns(table: pa.Table, *left_out: str) -> pa.Table:
-    """Return a table without columns that a copy leaves out or that have no value, times in three digits."""
+    """Return a table without the columns to leave out and those without a value, and with rounded times."""
     names = [
         name
         for name in table.column_names

@@ -36,7 +36,7 @@ READABLE: Final = frozenset({SCHEMA_VERSION})
 METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 
 # How a cell ended. failed: it raised an error. stopped: its learner reached the time limit of the study.
-# crashed: the process that ran it crashed three times, or the cell did not end and was given up.
+# crashed: the process that ran it crashed three times, or the cell did not end before its timeout.
 Status: TypeAlias = Literal["ok", "failed", "stopped", "crashed"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
@@ -78,8 +78,8 @@ CELLS = pa.schema(
         # whether the data set has an official test part. Both are null in parts of earlier versions.
         *_fields(pa.bool_(), "drawn", "own_test"),
         # The rows from which means, deviations and fill values of features are computed. "all": the whole
-        # training part of the data set. "learnt": the training rows of the cell. "so far": the earlier rows
-        # of the stream and the row itself. Null if features are unchanged.
+        # training part of the data set. "learnt": the training rows of the cell. "so far": the row itself and
+        # the rows before it in the stream. Null if features are unchanged.
         pa.field("scaling", pa.string()),
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
@@ -98,7 +98,7 @@ CELLS = pa.schema(
         pa.field("noise_realised", pa.float64()),
         pa.field("noise_by_class", pa.list_(pa.float64())),
         *_COUNTED,
-        # How often each class occurs, in the stream and in the test part, is stored for every cell.
+        # `occurred_clean` and `test_occurred` (how often each class occurs) are stored for every cell.
         *_KEPT,
         *_fields(pa.float64(), *PRECISIONS, *REGRETS),
         # Numbers of examples after which an online model selection moved to the next level of complexity,
@@ -111,8 +111,8 @@ CELLS = pa.schema(
         *_fields(pa.float64(), *TEST_SCORES),
         *_fields(pa.int64(), "validation_examples", "validation_mistakes"),
         *_fields(pa.float64(), "fit_seconds", "total_seconds"),
-        # The number of points of a grid that were learnt in one reading, if the cell was one of them: its
-        # seconds are its share of the reading's.
+        # The number of points of a grid that were learned in one reading, if the cell was one of them; the
+        # cell's seconds are then its share of the reading's.
         pa.field("points", pa.int64()),
         pa.field("started", pa.timestamp("us", tz="UTC")),
         *_fields(pa.string(), "worker", "traceback"),
@@ -136,8 +136,8 @@ CURVES = pa.schema(
     metadata=METADATA,
 )
 SCHEMAS = {"cells": CELLS, "curves": CURVES}
-# The study's current names of its cells. A stored cell has the names of the study that computed it.
-# Algorithms with equal parameters share their cells, so a key can occur more than once.
+# The cells of the current study, with the study's labels. (A stored cell has the labels of the study that
+# computed it.) Algorithms with equal parameters share their cells, so a key can occur more than once.
 PLAN = pa.schema(
     [
         pa.field("key", pa.string(), nullable=False),
@@ -157,7 +157,7 @@ def version_of(schema: pa.Schema) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-# What to do about an output of another version.
+# The advice in an error about an output of another version.
 OTHER_OUTPUT: Final = "choose another --out, or move the folder away and run the study again"
 
 
@@ -166,7 +166,7 @@ def refuse_other_versions(schema: pa.Schema, url: str, remedy: str = OTHER_OUTPU
     version = version_of(schema)
     if version not in READABLE:
         raise InputError(
-            f"{url}: holds results of schema version {version or 'unknown'}, this singlepass reads "
+            f"{url}: contains results of schema version {version or 'unknown'}, this singlepass reads "
             f"and writes version {SCHEMA_VERSION}: {remedy}"
         )
 

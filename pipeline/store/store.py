@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
 # A finished run with more parts than this is merged: a run writes many, and a reader should open few.
 MAX_PARTS = 8
-# File with the name of the run: its workers write only where they find it, a new client may continue it.
+# File with the name of a run. The run's workers write only to a store with this file; a new client that finds
+# it may continue the run.
 MARK = "shared.json"
-# What a run's cluster leaves behind if the run is killed, and its number of workers. A run's end removes it.
+# File that names what a run's cluster leaves behind if the run is killed, such as jobs, and its number of
+# workers. The run removes the file at its end.
 CLUSTER = "cluster.json"
 # The small JSON documents of a store, except those of its lock.
 DOCUMENTS = ("study.json", "plan.json", "provenance.json", BASES, MARK, CLUSTER)
@@ -55,7 +57,7 @@ class Store:
         self.set_aside: list[str] = []
         #: Set by `exclusive`.
         self.lock: StoreLock | None = None
-        #: Where keys are looked up that the store lacks, in this order; see `use_bases`.
+        #: Bases in which keys that the store lacks are looked up, in this order; see `use_bases`.
         self.bases: tuple[Base, ...] = ()
         self._parts = Parts(self.folder)
 
@@ -122,14 +124,14 @@ class Store:
         self.bases = tuple(map(Base, dict.fromkeys(urls)))
 
     def known_data(self) -> dict[str, str]:
-        """Return the fingerprints of the data of all bases, those of the first base first; see `Base`."""
+        """Return the data fingerprints of all bases by `data_id`; if bases differ, the first one counts."""
         found: dict[str, str] = {}
         for base in reversed(self.bases):
             found |= base.fingerprints
         return found
 
     def write_bases(self, counts: Mapping[str, int]) -> None:
-        """Record the bases, with the number of the study's cells that each of them has, by URL."""
+        """Record the bases; `counts` has the number of the study's cells that come from each, by URL."""
         listed = [
             {"url": base.url, "name": base.name, "cells": counts.get(base.url, 0)} for base in self.bases
         ]
@@ -165,7 +167,7 @@ class Store:
     def new_rows(self, seen: set[str], columns: Sequence[str] = PROGRESS) -> pd.DataFrame:
         """Return the rows of parts written since the last call, with the given columns of the cells table.
 
-        `seen` holds the names of the parts read so far, empty at first; the call adds to it. A cell may
+        `seen` has the names of the parts read so far, empty at first; the call adds to it. A cell may
         appear more than once, if it was tried again or its part was merged.
         """
 
@@ -220,7 +222,7 @@ class Store:
         """Return a small JSON document, empty if it does not exist; raise InputError if it is damaged."""
         content = self._document(name)
         if content is None:
-            cure = "run the study again to set it aside and write it anew"
+            cure = "run the study again to set it aside and write a new one"
             raise InputError(f"{self.url}/{name}: damaged, or changed by hand: {cure}")
         return content
 

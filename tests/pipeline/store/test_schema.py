@@ -62,7 +62,7 @@ def test_what_is_written_can_be_read() -> None:
 @pytest.mark.parametrize("version", sorted({*range(1, SCHEMA_VERSION + 2)} - READABLE))
 def test_other_versions_are_refused_with_what_to_do(version: int) -> None:
     schema = pa.schema([], metadata={"singlepass_schema": str(version)})
-    line = f"here: holds results of schema version {version}, this .* choose another --out"
+    line = f"here: contains results of schema version {version}, this .* choose another --out"
     with pytest.raises(InputError, match=line):
         refuse_other_versions(schema, "here")
     with pytest.raises(InputError, match="schema version unknown"):

@@ -283,7 +283,7 @@ def test_results_of_another_version_are_refused_not_mixed(tmp_path: Path) -> Non
         pq.write_table(table.replace_schema_metadata({"singlepass_schema": "2"}), part)
     before = sorted(tmp_path.rglob("*"))
     for read in (store.prepare, store.cells, store.curves, store.done):
-        with pytest.raises(InputError, match="holds results of schema version 2, this singlepass reads"):
+        with pytest.raises(InputError, match="contains results of schema version 2, this singlepass reads"):
             read()
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -323,7 +323,7 @@ def test_a_cell_without_its_curve_is_damaged(store: Store) -> None:
     store.write([outcome("b")])
     gone = parts(store, "curves")[0]
     gone.unlink()
-    with pytest.raises(InputError, match=f"curves/{gone.name}: damaged Parquet part .it is not there"):
+    with pytest.raises(InputError, match=f"curves/{gone.name}: damaged Parquet part .it is missing"):
         store.curves()
     again = opened_again(store)
     assert len(again.set_aside) == len(again.done()) == 1

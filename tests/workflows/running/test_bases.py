@@ -292,7 +292,7 @@ def test_a_base_that_cannot_be_used_is_one_line(tmp_path: Path, base: Path) -> N
     content = part.read_bytes()
     table = pq.ParquetFile(part).read()
     pq.write_table(table.replace_schema_metadata({"singlepass_schema": "2"}), part)
-    refused("^base .*: holds results of schema version 2, this .*: leave it out, or run its study again")
+    refused("^base .*: contains results of schema version 2, this .*: leave it out, or run its study again")
     part.write_bytes(content[:200] + bytes([content[200] ^ 1]) + content[201:])
     refused("^base .*cells/part-.*: damaged Parquet part .*: run the study again to set it aside")
     part.write_bytes(content)
