@@ -1,1 +1,1 @@
-"""Turn a study into results: plan cells, stream data through learners, store Parquet, rank."""
+"""Turn a study into results: plan cells, stream data through learners, store results, rank algorithms."""

@@ -33,7 +33,7 @@ class HindsightError(ValueError):
 
 @dataclass(frozen=True)
 class Hindsight:
-    """The least total hinge loss of any weights whose norm is at most a given radius."""
+    """Bound the least total hinge loss of weights whose norm is at most a given radius, from both sides."""
 
     # The loss of the best weights found, and a lower bound for all such weights, by duality.
     loss: float

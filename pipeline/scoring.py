@@ -26,7 +26,7 @@ BY_CLASS: Final = ("predicted", "right_given", "occurred_given", "right_clean", 
 # Numbers of correct predictions of two references that ignore features: the most frequent class so far, and
 # the previous label.
 REFERENCES: Final = ("majority_given", "majority_clean", "before_given", "before_clean")
-#: The learners that are these references, with their labels in a study that sets `baselines`.
+#: The learners that predict as these references do, with their labels in a study that sets `baselines`.
 BASELINES: Final[Mapping[str, str]] = {"MajorityClass": "majority class", "NoChange": "no change"}
 LOSSES: Final = ("hinge_loss_given", "hinge_loss_clean", "log_loss_given", "log_loss_clean")
 AREAS: Final = ("auc_given", "auc_clean")
@@ -57,7 +57,7 @@ class Scoring:
     # Whether the metric is a share, shown as a percentage; and its digits after the point.
     percent: bool = True
     decimals: int = 1
-    # What a cell must store for it.
+    # Which data a cell must store for the metric.
     needs: Kept = "classes"
     # Whether the metric is defined for tasks of two classes only.
     two_classes: bool = False

@@ -90,7 +90,7 @@ BUNDLED: dict[str, BundledSet] = {
 
 
 class GeneratorSource(Source):
-    """Draw rows from a generator, new ones for each seed; the fingerprint covers the recipe, not the rows."""
+    """Draw rows from a generator, new ones for each seed; the fingerprint covers options, not rows."""
 
     is_drawn = True
 

@@ -69,9 +69,9 @@ def convert(
 ) -> list[str]:
     """Parse a data set ahead of a run, so that every later cell memory-maps the result.
 
-    `progress` is called as in `fetch`, with stored bytes; the other arguments are those of `expand`. Text is
-    read in bounded memory, so a file may be larger than memory. Returns the fingerprints of the tables
-    (several for a family). Raises InputError as `expand` and `open_stream` do.
+    `progress` is called as in `fetch`, with bytes of the file as stored; the other arguments are those of
+    `expand`. Text is read in bounded memory, so a file may be larger than memory. Returns the fingerprints of
+    the tables (several for a family). Raises InputError as `expand` and `open_stream` do.
     """
     with watched(progress):
         refs = expand(name=name, path=path, target=target, options=options, base=base)

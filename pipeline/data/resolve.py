@@ -358,7 +358,7 @@ def _scales_apart(ref: TaskRef) -> str:
     least, most = int(np.nanargmin(sizes)), int(np.nanargmax(sizes))
     if sizes[most] <= _FAR_APART * sizes[least]:
         return ""
-    # A sparse table made dense may not fit into memory.
+    # A sparse table can be standardized only if made dense, which may not fit into memory.
     remedy = "divide them in the file" if is_sparse(X) else "set standardize = true"
     return (
         f"features differ in scale: non-zero values of feature {most + 1} are about {sizes[most]:.3g}, those "

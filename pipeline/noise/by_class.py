@@ -1,4 +1,4 @@
-"""Label noise with rates per class, and pair noise, which swaps each class for the next one."""
+"""Label noise with rates per class, and pair noise, which replaces each class by the next one."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from .uniform import Circumstances, Codes, Noise
 # Random values are rounded to multiples of 1 / _STEPS: much coarser than the last digits, in which libraries
 # differ, and too fine to matter. Rows are then the same on every machine.
 _STEPS = 1 << 20
-# Rows that get noise at a time, so that temporary arrays take little memory.
+# Number of rows that get noise at a time, so that temporary arrays take little memory.
 _BLOCK = 1 << 12
 
 

@@ -44,7 +44,7 @@ def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, 
                 chosen = (chosen + day * (n // _REPLACED)) % n
             name = _mixed(np.uint64(chosen) + (np.uint64(j) << _32))
             today = _mixed(name + (np.uint64(day) << _8) + effects)
-            # These are multiples of 2^-24, so their sum is exact.
+            # The terms are multiples of 2^-24, so their sum is exact.
             margin += 2.0 * _centred(_mixed(name + effects)) + _centred(today)
             place = np.int32(N_NUMERIC + np.int64(name % n_places))
             k = j
@@ -60,7 +60,7 @@ def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, 
             indices[end], data[end] = j, value
             end += 1
         for j in range(N_CATEGORICAL):
-            # Categories of a row with the same feature become one entry.
+            # Categories of a row that are hashed to the same feature become one entry.
             if j and places[j] == places[j - 1]:
                 data[end - 1] += np.float32(1.0)
             else:

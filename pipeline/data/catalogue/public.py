@@ -240,7 +240,7 @@ def _delimited(paths: Sequence[Path], header: bool = False, last: int = 0, **how
         return table
     n = len(table.y) - last
     if n < 1:
-        raise InputError(f"{paths[0]}: {len(table.y):,} rows, of which the last {last:,} are the test part")
+        raise InputError(f"{paths[0]}: only {len(table.y):,} rows, but the last {last:,} are the test part")
     X: Any = table.X
     return replace(table, X=X[:n], y=table.y[:n], X_test=X[n:], y_test=table.y[n:])
 
@@ -251,9 +251,7 @@ def _mnist(paths: Sequence[Path], classes: Sequence[str]) -> Table:
     parts: list[Any] = []
     for pixels, digits, path in ((images, labels, paths[0]), (images_test, labels_test, paths[2])):
         if pixels.ndim != 3 or digits.ndim != 1 or len(pixels) != len(digits):
-            raise InputError(
-                f"{path}: {pixels.shape} images and {digits.shape} labels do not belong together"
-            )
+            raise InputError(f"{path}: {pixels.shape} images and {digits.shape} labels do not match")
         X = pixels.reshape(len(pixels), -1).astype(np.float32)
         X /= np.float32(255.0)
         parts += [X, digits.astype(np.int32)]

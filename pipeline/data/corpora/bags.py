@@ -14,7 +14,7 @@ from ..tables.stream import Codes, Table, int32_csr
 
 # scikit-learn's default: words of two letters or more, without punctuation.
 WORDS = r"(?u)\b\w\w+\b"
-# Words of one character count too, since bigrams of the reviews contain them ("a_top").
+# Also words of one character, since bigrams of the reviews contain them ("a_top").
 ALL_WORDS = r"(?u)\b\w+\b"
 
 

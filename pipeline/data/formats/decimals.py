@@ -58,7 +58,7 @@ _EIGHT_ZEROS, _CARRY_FROM_10 = np.uint64(0x3030303030303030), np.uint64(0x767676
 _HIGH_BITS, _PAIRS = np.uint64(0x8080808080808080), np.uint64(0x000000FF000000FF)
 _UPPER_PAIRS, _LOWER_PAIRS = np.uint64(100 + (1_000_000 << 32)), np.uint64(1 + (10_000 << 32))
 _POWERS = np.array([10**n for n in range(9)], dtype=np.uint64)
-# Digits that always fit a uint64.
+# A number of at most this many digits fits a uint64.
 _MOST_DIGITS = np.uint64(19)
 
 
@@ -228,10 +228,10 @@ def read_short(text, start, stop):
     """
     negative = byte(text, start) == _MINUS
     start += np.uint64(negative)
-    # The last digit becomes the last byte; zeros come before the first one.
+    # The last digit becomes the last byte; zero bytes come before the first digit.
     n = stop - start
     eight = (_eight_bytes(text, start) ^ _EIGHT_ZEROS) << (((_8 - n) << _3) & _63)
-    # One byte may be larger than 9, the point; `one` is its lowest bit, or 0.
+    # Only the decimal point may be a byte above 9; `one` is the lowest bit of that byte, 0 without a point.
     one = _larger_than_9(eight) >> _7
     has_point = np.uint64(one != _0)
     below = one - _1
@@ -280,7 +280,7 @@ def read_number(text, at):
         if at == begin:
             return at, 0.0, WRONG
         if at - begin > _8:
-            # Leading zeros, or a number that is 0 or infinite.
+            # The exponent has leading zeros, or makes the number 0 or infinite.
             return at, 0.0, HARD
         exponent += -np.int64(power) if down else np.int64(power)
     if n_digits > _MOST_DIGITS:

@@ -26,7 +26,7 @@ _QID = tuple(np.uint64(ord(each)) for each in "qid")
 
 
 class _Scratch(threading.local):
-    """Contain the memory that a thread scans into, since fresh memory costs as much as the scan."""
+    """Keep the arrays that a thread scans into, since fresh memory would cost as much time as the scan."""
 
     def __init__(self) -> None:
         self._arrays: tuple[npt.NDArray[Any], ...] = ()

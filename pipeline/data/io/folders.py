@@ -36,7 +36,7 @@ def cache_space() -> int:
         return shutil.disk_usage(folder).free
     except OSError as error:
         raise InputError(
-            f"cache {folder}: cannot be written ({error.strerror}); set SINGLEPASS_CACHE to a folder that can"
+            f"cache {folder}: cannot be written ({error.strerror}); set SINGLEPASS_CACHE to a writable folder"
         ) from None
 
 
@@ -48,5 +48,5 @@ def scratch_folder(parent: Path) -> Path:
     except OSError as error:
         raise InputError(
             f"{parent}: the cache cannot be written ({error.strerror}); "
-            "set SINGLEPASS_CACHE to a folder that can"
+            "set SINGLEPASS_CACHE to a writable folder"
         ) from None

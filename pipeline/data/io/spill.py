@@ -84,7 +84,7 @@ class SpillingArray(Generic[T]):
         except OSError as error:
             raise InputError(
                 f"{self._folder}: the cache cannot be written ({error.strerror}); "
-                "set SINGLEPASS_CACHE to a folder that can"
+                "set SINGLEPASS_CACHE to a writable folder"
             ) from None
         self._blocks, self._held = [], 0
 

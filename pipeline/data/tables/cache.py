@@ -94,7 +94,7 @@ def adopt(recipe: Mapping[str, Any], scratch: Path) -> None:
     _put(scratch, folder)
     if kept_folder(recipe) is None:
         raise InputError(
-            f"{folder.parent}: the cache cannot be written; set SINGLEPASS_CACHE to a folder that can"
+            f"{folder.parent}: the cache cannot be written; set SINGLEPASS_CACHE to a writable folder"
         )
 
 

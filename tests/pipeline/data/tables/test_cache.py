@@ -124,7 +124,7 @@ def test_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "file"))
     with pytest.raises(
-        InputError, match=r"the cache cannot be written .*; set SINGLEPASS_CACHE to a folder that can"
+        InputError, match=r"the cache cannot be written .*; set SINGLEPASS_CACHE to a writable folder"
     ):
         converted_table(RECIPE, table)
 
