@@ -25,7 +25,7 @@ class NotThere(Exception):
 
 
 def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
-    """Return the row with a name that occurs once; pandas' own types would allow for several such rows."""
+    """Return the row called `name`, typed as a series (by pandas' types it could be several rows)."""
     return cast("pd.Series[float]", frame.loc[name])
 
 

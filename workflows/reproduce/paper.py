@@ -85,7 +85,7 @@ def study_names(paper: Paper, *, small: bool) -> list[str]:
 
 
 def study_folder(results: str, name: str) -> str:
-    """Return the folder of a study's results: its name below a folder or URL."""
+    """Return the folder of a study's results, ``RESULTS/NAME``; `results` is a folder or URL."""
     return f"{results.rstrip('/')}/{name}"
 
 

@@ -30,7 +30,7 @@ _DIGITS = ("digits[round]", "mnist[3-vs-rest]", "usps[0-vs-rest]")
 
 
 def _lead(study: StudyEvidence, other: str, rate: float) -> pd.Series[float]:
-    """Return the points of test accuracy by which AROW is ahead, by base set."""
+    """Return the points of test accuracy by which AROW is ahead of `other`, by base set."""
     table = study.table("test_accuracy", rate, algorithms=["AROW", other])
     return 100 * (table["AROW"] - table[other])
 

@@ -165,11 +165,9 @@ def difficulty(study: StudyEvidence, pa: str, tasks: Sequence[str], q: float) ->
 
 
 def slope(points: pd.DataFrame) -> tuple[float, float]:
-    """Return the slope of the least-squares line through the points of `difficulty`, and half its interval.
+    """Fit a line to the points of `difficulty` by least squares; return its slope and half the 95% interval.
 
-    The interval has 95% confidence.
-
-    Raise `NotThere` if there are fewer than three different accuracies, which always lie on a line.
+    Raise `NotThere` if there are fewer than three different accuracies, because a line then always fits.
     """
     if points["accuracy"].nunique() < 3:
         raise NotThere("too few tasks for a fitted line")

@@ -105,7 +105,7 @@ def _largest_gains(evidence: Evidence) -> Verdict:
     gains = {name: row[RAMP].accuracy - row[LIBSVM].accuracy for name, row in rows.items()}
     expected = {"NCheckerboard", "Cover"}
     if not expected <= gains.keys() or len(gains) < 4:
-        raise NotThere("needs NCheckerboard, Cover and two further sets")
+        raise NotThere("the claim needs results on NCheckerboard, Cover and two further sets")
     order = sorted(gains, key=lambda name: -gains[name])
     # The printed values behind "up to two points" are 2.1 and 2.0.
     cases = {name: name in order[:2] and 1.0 <= gains[name] <= 3.0 for name in sorted(expected)}
@@ -178,7 +178,7 @@ def _far_sparser(frame: pd.DataFrame) -> dict[str, bool]:
 def _times_sparser(evidence: Evidence) -> Rows:
     row = our_rows(evidence, (LIBSVM, RAMP, ACTIVE)).get("Gauss")
     if row is None:
-        raise NotThere("Gauss is not complete")
+        raise NotThere("the results on the data set Gauss are not complete")
     return {each: {"times": row[LIBSVM].size / max(1.0, row[each].size)} for each in (RAMP, ACTIVE)}
 
 
@@ -435,7 +435,7 @@ def _all_is_worse(evidence: Evidence) -> Verdict:
 
 
 def _of_greedy(sign: int, names: Sequence[str]) -> Check:
-    """Return the check that Greedy (1), OnlineASVMR (-1) or neither (0) is ahead on some data sets."""
+    """Return the check that Greedy (`sign` 1), OnlineASVMR (-1) or neither (0) is ahead on some data sets."""
 
     def check(evidence: Evidence) -> Verdict:
         leads = _leads(evidence, RAMP_GREEDY, ACTIVE, names)

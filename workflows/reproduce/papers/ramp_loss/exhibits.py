@@ -181,7 +181,7 @@ def show_solutions(evidence: Evidence) -> list[Block]:
     """Return Fig. 2: boundaries and support vectors."""
     section = solutions.section(evidence["cost"].view)
     if section is None:
-        raise NotThere("the study asks for no solutions")
+        raise NotThere("the study does not request solutions")
     return list(section.blocks)
 
 

@@ -42,8 +42,8 @@ class Entry:
 
     `stopped` counts the repetitions that ended at the time limit. `seconds` is the learning time of the
     fastest repetition, the one least disturbed by other programs, and `seen` the mean number of examples
-    learned from; both are NaN for printed results. `by_seed` has the accuracies of the repetitions, if known,
-    and `shared_rows` the number of test rows, if repetitions share them (on Adult most of them).
+    learned from; both are NaN for printed results. `by_seed` has the accuracies of the repetitions, if known.
+    `shared_rows` is the number of test rows if repetitions share them (on Adult most of them), else infinite.
     """
 
     accuracy: float
