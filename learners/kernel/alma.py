@@ -15,7 +15,7 @@ from .support.block_view import add, score_of
 
 @compiled
 def _learn(view, n, codes, scores, margin, C, k, squared_norm):
-    """Learn a block by Gentile's ALMA, p = 2; `k` numbers the next update, `squared_norm` is ‖w‖²."""
+    """Learn a block by Gentile's ALMA, p = 2; `k` is the next update's number, `squared_norm` is ‖w‖²."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -44,25 +44,25 @@ def _learn(view, n, codes, scores, margin, C, k, squared_norm):
 
 @dataclass(eq=False, repr=False)
 class KernelALMA(KernelClassifier):
-    """ALMA₂ with kernels: an approximation to the largest margin, on normalised rows.
+    """ALMA₂ with kernels: an approximation to the largest margin, on normalized rows.
 
-    Whenever ``m/‖x‖ <= (1 - alpha) B/√k``, k being the number of the update: ``w += C/√k y x/‖x‖``, then w is
+    Whenever ``m/‖x‖ <= (1 - alpha) B/√k``, this being update k (from 1): ``w += C/√k y x/‖x‖``, then w is
     scaled back into the unit ball. ``‖x‖² = k(x, x)`` is one kernel evaluation per row.
 
     Parameters
     ----------
     alpha : float, default=0.9
-        0 to 1: the margin aimed at is 1 - alpha of the largest.
+        0 to 1: the margin aimed at is (1 - alpha) times the largest margin.
     B : float, default=None
-        > 0; None is the paper's 1/alpha.
+        Factor of the margin below which a row is learnt, > 0; None: the paper's 1/alpha.
     C : float, default=√2
-        > 0; the paper's √2.
+        Factor of the step size, > 0; the default is the paper's.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Notes
     -----
-    The score is f(x); that of `ALMA` is of the normalised row, ``f(x)/‖x‖``.
+    The score is f(x), whereas `ALMA` returns the score of the normalized row, ``f(x)/‖x‖``.
 
     See Also
     --------

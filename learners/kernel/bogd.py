@@ -1,4 +1,4 @@
-"""BOGD: kernel gradient descent on a budget that random removal keeps."""
+"""BOGD: kernel gradient descent with a budget, which is kept by removing random support vectors."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,9 +15,9 @@ from .support.support_set import RandomSlots
 
 @compiled
 def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
-    """Learn a block; removal k drops the support vector at position ``drops[k]`` by age, the oldest at 0.
+    """Learn a block; removal k of this block drops the support vector in slot ``ages[drops[k]]``.
 
-    ``ages`` lists the slots from the oldest row to the newest; its length is the budget.
+    `ages` lists the slots from the oldest support vector to the newest; its length is the budget.
     """
     budget = ages.shape[0]
     mistakes = updates = evaluations = removals = 0
@@ -59,25 +59,26 @@ def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
 
 @dataclass(eq=False, repr=False)
 class BOGD(KernelClassifier):
-    """Bounded online gradient descent: NORMA with a constant step, on a budget that random removal keeps.
+    """Bounded online gradient descent: NORMA with a constant step, and random removals to keep a budget.
 
-    Each row: ``α *= 1 - η lam``. If ``m <= 1`` the row joins with ``α = η y``. A full support set first loses
-    a random support vector, all with the same probability, and the others are enlarged, ``α *= B/(B - 1)``,
-    so that the expected score stays the same; `projection` bounds them.
+    Each row: ``α *= 1 - η lam``. A row with ``m <= 1`` joins the support set with ``α = η y``. If the set is
+    full, a random support vector is removed first (all are equally likely), and the coefficients of the
+    others are multiplied by ``B/(B - 1)``, so that the expected score stays the same; `projection` bounds
+    these coefficients.
 
     Parameters
     ----------
     budget : int, default=100
         B, the largest number of support vectors, >= 2.
     eta : float, default=0.2
-        Step, > 0.
+        Step size η, > 0.
     lam : float, default=0.01
-        Regularisation, >= 0, such that ``eta lam < 1``.
+        Regularization, >= 0, such that ``eta lam < 1``.
     gamma_max : float, default=5.0
-        > 0, such that after a removal ``|α| <= eta gamma_max``.
+        Bound of the coefficients after a removal, in units of eta, > 0: ``|α| <= eta gamma_max``.
     projection : {"clip", "scale"}, default="clip"
-        "clip" lowers each coefficient that is larger to the bound, before the new row joins. "scale"
-        multiplies all by the same factor, after it has joined.
+        "clip" sets each coefficient beyond the bound to the bound, before the new row is added. "scale"
+        multiplies all coefficients by the same factor, after it is added.
     random_state : int, default=0
         Seed of the removals, 0 … 2³² - 1: the same seed, the same removals.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
@@ -85,9 +86,10 @@ class BOGD(KernelClassifier):
 
     Notes
     -----
-    Checked against figures of an independent implementation, which equals ports of JSAT's BOGD ("clip") and
-    of BOGD.m ("scale"). KOL's drops the oldest and enlarges nothing. BOGD++, which drops small coefficients
-    more often, is left out: its published probabilities can be negative.
+    Checked against results of an independent implementation, which agrees with ports of JSAT's BOGD ("clip")
+    and of BOGD.m ("scale"). The BOGD of the C++ library KOL removes the oldest row and enlarges no other
+    coefficient. There is no BOGD++, which removes small coefficients more often: its published probabilities
+    can be negative.
 
     See Also
     --------

@@ -25,7 +25,7 @@ def _least_missed(view, own, n, t):
 
 
 class _ProjectedReplacement(NamedTuple):
-    """If the support set is full, the new row replaces the cheapest one, which is projected onto it."""
+    """If the support set is full, its cheapest row is projected onto the new row and replaced by it."""
 
     #: k(x, x) of the support vectors.
     own: np.ndarray
@@ -49,11 +49,11 @@ class _ProjectedReplacement(NamedTuple):
 class BPAS(RuleClassifier):
     """BPA-S: kernel PA-I on a budget; a new row replaces the support vector that costs least to remove.
 
-    If the hinge loss ``l = 1 - m`` is positive, ``τ = min(C, l/k(x, x))`` and the row joins with ``α = y τ``.
-    If the support set is full, the row r with the smallest ``α_r² (k_rr - k_rt²/k_tt)`` (ties: the oldest) is
-    removed, and the new row has ``α = y τ + α_r k_rt/k_tt``: the removed row is projected onto it.
+    If the hinge loss ``l = 1 - m`` of row t is positive, ``τ = min(C, l/k_tt)`` and the row joins the support
+    set with ``α = y τ``. If the set is full, the row r with the smallest ``α_r² (k_rr - k_rt²/k_tt)`` (ties:
+    the oldest) is removed and projected onto the new row, which then has ``α = y τ + α_r k_rt/k_tt``.
 
-    k(x, x) is one kernel evaluation of a row inside the margin.
+    A row with l > 0 takes one kernel evaluation, k_tt, besides those of its prediction.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class BPAS(RuleClassifier):
 
     Notes
     -----
-    The paper looks for the r with the least ``½‖f' - f‖² + C l'``: the new loss l' is the same for every r,
-    which leaves the rule above. Checked against figures of an independent implementation, which equals BPAs.m
-    and KOL.
+    The paper chooses the r with the smallest ``½‖f' - f‖² + C l'``, f' and l' being the function and the loss
+    after the step. l' is the same for every r, so the rule above remains. Checked against results of an
+    independent implementation, which agrees with BPAs.m and KOL.
 
     See Also
     --------

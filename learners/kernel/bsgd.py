@@ -1,4 +1,4 @@
-"""BSGD: stochastic gradient descent on a budget that removing or merging keeps."""
+"""BSGD: stochastic gradient descent with a budget, which is kept by removing or merging support vectors."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .kernel_classifier import KernelClassifier
 from .support.block_view import add, move, replace, score_of
 from .values.products import products_of_row
 
-# Merging replaces two support vectors by the point on the line between them that loses least (rbf kernel).
+# Merging (rbf kernel) replaces two support vectors by the point on their line that changes f least.
 
 _SECTION = (math.sqrt(5.0) - 1.0) / 2.0
 # The golden-section search ends when its interval of h is shorter than this.
@@ -32,10 +32,10 @@ def _coefficient(a, b, exponent, h):
 
 @compiled
 def _best_shares(a, b, exponents, shares):
-    """Find for each partner x_b of a support vector x_a the best h to merge them: ``h x_a + (1 - h) x_b``.
+    """Find the best h to merge a support vector x_a with each partner x_b into ``h x_a + (1 - h) x_b``.
 
     The h in [0, 1] with the largest |coefficient| is searched by golden section and written into `shares`.
-    All intervals have the same width and the inner loop has no branch, so it vectorises over the partners.
+    All intervals have the same width and the inner loop has no branch, so it vectorizes over the partners.
     """
     width, tolerance = 1.0, _EQUAL_MAXIMA
     low, at_c, at_d = np.zeros_like(b), np.empty_like(b), np.empty_like(b)
@@ -57,7 +57,7 @@ def _best_shares(a, b, exponents, shares):
 
 @register_jitable
 def _best_partner(a, b, exponents, numbers):
-    """Return the index of the partner that costs least to merge (ties: the oldest), and the h to use."""
+    """Return the index of the partner with the smallest loss (ties: the oldest), and the best h for it."""
     shares, losses = np.empty_like(b), np.empty_like(b)
     _best_shares(a, b, exponents, shares)
     least, best = np.inf, 0
@@ -74,7 +74,7 @@ def _best_partner(a, b, exponents, numbers):
 
 @register_jitable
 def _keep_now(view, rows, norms, slot, t):
-    """Store row t of the block in `slot` now, not after the block: ``view.rows[t]`` can then be changed."""
+    """Store row t in `slot` at once, not at the end of the block, so that ``view.rows[t]`` may be changed."""
     rows[slot] = view.rows[t]
     norms[slot] = view.norms[t]
     view.origin[slot] = slot
@@ -93,12 +93,12 @@ def _drop(view, rows, norms, n, slot, t):
 
 @compiled
 def _merge_or_drop(view, rows, norms, n, p, t):
-    """Merge the support vector in slot p with another one of the same sign, or remove it if no other exists.
+    """Merge the support vector in slot p with a partner q of the same sign, or remove it if it has no partner.
 
-    ``z = h x_p + (1 - h) x_n`` takes n's place and number. Row t of the block has already been stored
-    (`_keep_now`), so z is written into its place in the block, and its kernel values with later rows are
-    computed like those of any row. Return the kernel evaluations: those of p with the others of its sign,
-    without the cached values of row t.
+    ``z = h x_p + (1 - h) x_q`` takes q's slot and row number. Row t of the block has already been stored
+    (`_keep_now`), so z overwrites row t in the block, and the kernel values of z with later rows are computed
+    like those of any row. Return the number of kernel evaluations: those of p with the other support vectors
+    of its sign, except for values with row t, which are known.
     """
     products = np.empty((1, rows.shape[0]), rows.dtype)
     products_of_row(rows, p, 0, n, products)
@@ -134,7 +134,7 @@ _EQUAL = 1.0 + 1e-9
 
 @register_jitable
 def _shrink(view, n, round_):
-    """Take the step along the regulariser, ``α *= 1 - 1/t``."""
+    """Take the gradient step for the regularizer in round t: ``α *= 1 - 1/t``."""
     for i in range(n):
         view.alpha[i] *= 1.0 - 1.0 / round_
 
@@ -171,7 +171,7 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
             own[n] = view.own[t]
             n = add(view, n, t, a)
             continue
-        # The row with the smallest norm in feature space is left out; this may be the new row.
+        # The row with the smallest α² k(x, x) is removed. If that is the new row, it is not added.
         p = _smallest(view.alpha, own, view.born, n, a * a * view.own[t])
         if p >= 0:
             own[p] = view.own[t]
@@ -181,7 +181,7 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
 
 @compiled
 def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
-    """Learn a block with merging; `rows` and `norms` are the support vectors and their squared norms."""
+    """Learn a block with merging; by slot: `rows`, their squared norms, and `ones`, which are k(x, x)."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1
@@ -204,43 +204,43 @@ def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
 
 @dataclass(eq=False, repr=False)
 class BSGD(KernelClassifier):
-    """Budgeted stochastic gradient descent: Pegasos with a kernel, and with merging or removal.
+    """Budgeted stochastic gradient descent: Pegasos with a kernel, merging or removing support vectors.
 
-    Each row, the t-th of all: ``α *= 1 - 1/t``; if ``m < 1`` it joins with ``α = y/(lam t)``. If there are
-    more than `budget` then, p is the support vector with the smallest ``α² k(x, x)`` (ties, within 1e-9: the
-    oldest), and
+    Row t of the stream, from 1: ``α *= 1 - 1/t``; if ``m < 1`` the row joins the support set with
+    ``α = y/(lam t)``. If the set then exceeds its budget, let p be the support vector with the smallest
+    ``α² k(x, x)`` (ties, within 1e-9: the oldest).
 
     - "removal": p is removed;
-    - "merging": p and another one, n, become ``z = h x_p + (1 - h) x_n`` with the coefficient
-      ``a = α_p κ^((1-h)²) + α_n κ^(h²)``, ``κ = k(x_p, x_n)``. h in [0, 1] maximizes ``|a|``, found by golden
-      section to 1e-10. n has the same sign as p and the smallest loss ``α_p² + α_n² + 2 α_p α_n κ - a²``
-      (ties: the oldest). If there is no such n, p is removed.
+    - "merging": p and another support vector q become ``z = h x_p + (1 - h) x_q`` with the coefficient
+      ``a = α_p κ^((1-h)²) + α_q κ^(h²)``, ``κ = k(x_p, x_q)``. h in [0, 1] maximizes ``|a|``, found by golden
+      section to 1e-10. q has the same sign as p and the smallest loss ``α_p² + α_q² + 2 α_p α_q κ - a²``
+      (ties: the oldest). If there is no such q, p is removed.
 
-    Merging needs the kernel values of p with the others of its sign; those with the new row are known.
+    Merging takes a kernel evaluation of p with each other support vector of its sign, except the new row.
 
     Parameters
     ----------
     budget : int, default=100
         Largest number of support vectors, >= 2.
     lam : float, default=0.01
-        Regularisation λ, > 0.
+        Regularization λ, > 0.
     maintenance : {"merging", "removal"}, default="merging"
         "merging" takes the rbf kernel only.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     epochs : int, default=1
-        Passes that `fit` makes; t continues to count.
+        Passes that `fit` makes; t counts the rows of all passes.
 
     Attributes
     ----------
     support_vectors_ : ndarray or csr_matrix of shape ``(n_support_, d)``
-        With "merging" an ndarray; merged vectors are no rows of the stream, and `support_` has the number of
-        n for each.
+        With "merging" an ndarray. A merged vector is no row of the stream; `support_` has the row number of
+        q for it.
 
     Notes
     -----
-    Merged vectors are dense: with "merging" so are all support vectors, and CSR rows cost as much as dense
-    ones.
+    Merged vectors are dense. With "merging", all support vectors are stored dense therefore, and CSR rows
+    cost as much as dense ones.
 
     The rule is the published formula. It was checked against an independent implementation of that formula,
     but neither against the paper's text nor against public code. The project decided that partners have the

@@ -30,18 +30,18 @@ class _Replacement(NamedTuple):
 
 
 class _SlotsInTurn:
-    """Slot numbers in turn: the slot of the oldest support vector comes next."""
+    """The slots of a full support set in turn, so that the oldest support vector is always replaced next."""
 
     def __init__(self, budget):
         self._budget = budget
         self._used = 0
 
     def next(self, n):
-        """Return the places of the next `n` support vectors; `use` moves on to later places."""
+        """Return the next `n` slots; they remain the next ones until `use` is called."""
         return (self._used + np.arange(n)) % self._budget
 
     def use(self, n):
-        """Move on by `n` places, which have been filled."""
+        """Skip the next `n` slots, because they have been used."""
         self._used += n
 
 

@@ -13,9 +13,10 @@ from .perceptron import KernelPerceptronRule
 from .rules import MulticlassRuleClassifier
 from .support.block_view import move_in_gram, move_row, replace_in_gram, replace_row
 
-# `rest` contains f_z(x_i) for each coefficient: the score of row i from all other rows. The row's own term is
-# never added, since subtracting it again would leave ties to rounding. Coefficients have shape (slots,) for
-# two classes and (K, slots) for more: Numba compiles the branch for their dimension.
+# `rest` has the shape of the coefficients and contains the scores f_z(x_i) of the cached rows, each computed
+# from all other rows. The term of row i itself is never added: after subtracting it again, rounding would
+# decide ties. Coefficients have shape (slots,) for two classes and (K, slots) for more; Numba compiles only
+# the branch for their dimension.
 
 
 @register_jitable(**INLINE)
@@ -27,7 +28,7 @@ def _add_term(rest, n, a, values):
 
 @register_jitable(**INLINE)
 def _add(view, alpha, rest, n, t, s, a):
-    """Add row t with scores s and coefficients a; return the number of rows."""
+    """Add row t with scores `s` and coefficients `a` to the `n` cached rows; return their new number."""
     replace_in_gram(view, n, n, t)
     replace_row(view, n, t)
     if alpha.ndim == 1:
@@ -87,10 +88,10 @@ def _remove(view, alpha, rest, n, r, t):
 def _add_and_distill(view, alpha, rest, n, t, s, a, beta, budget):
     """Add row t, then remove rows as figure 2 of Crammer, Kandola and Singer (2003) does.
 
-    Of `n` cached rows, row t joins with scores `s` and coefficients `a`, floats or arrays of shape (K,). A
-    row is redundant if its margin without itself is at least `beta`; with a `budget` > 0, rows are removed
-    while there are more than `budget` instead. Return the number of rows left, and the kernel evaluations of
-    the removals.
+    Row t joins the `n` cached rows with scores `s` and coefficients `a`, floats or arrays of shape (K,). Then
+    redundant rows are removed: those whose margin without their own term is at least `beta`. With a
+    `budget` > 0, rows are instead removed while there are more than `budget`. Return the number of rows left,
+    and the kernel evaluations of the removals.
     """
     n, cached, evaluations = _add(view, alpha, rest, n, t, s, a), True, 0
     while n > 0:
@@ -149,10 +150,10 @@ class DistillCachePerceptron(_DistillCache):
 
     If ``m <= beta`` the row is inserted with α = y. Then, while some cached row has a margin of at least beta
     without its own term, the row with the largest such margin is removed (ties: the oldest; it may be the new
-    row). With a budget the removal has no test: it happens when the cache is over its budget.
+    row). With a budget, redundancy is not tested: a row is removed whenever the cache exceeds its budget.
 
-    With more than two classes, α is 1 for the right and -1 for the best wrong class, and margins are ``s_y -
-    s_ỹ``.
+    With more than two classes, α is 1 for the right and -1 for the best wrong class, and the margin is the
+    difference of their scores.
 
     A removal takes one kernel evaluation per remaining row, except for values with the current row, which its
     prediction computed.

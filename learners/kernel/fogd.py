@@ -15,11 +15,11 @@ from .kernel_classifier import block_ranges
 from .values.fourier import dense_fourier_features, fourier_features, from_panels, in_panels
 from .values.row_storage import aligned
 
-# Rows whose features are computed together: with a thousand frequencies they stay in the second-level cache.
-# The outcome does not depend on it.
+# Number of rows whose features are computed together: with a thousand frequencies the features stay in the
+# second-level cache. The learned model does not depend on it.
 _BLOCK_ROWS = 64
 
-# More features would not fit into the memory of a common machine together with the stream.
+# Limit of the frequencies: more would not fit into the memory of a common machine together with the stream.
 _MAX_BYTES = 4 * 2**30
 
 
@@ -38,7 +38,7 @@ def _learn(Z, codes, scores, w, eta):
 
 
 class _Features:
-    """The map ``z(x) = [cos(U x), sin(U x)]/√D`` of frequencies U, (D, d), in the precision of a dtype."""
+    """The feature map ``z(x) = [cos(U x), sin(U x)]/√D`` for frequencies U of shape (D, d), in a dtype."""
 
     def __init__(self, U, dtype):
         D, self._d = U.shape
@@ -51,7 +51,7 @@ class _Features:
         self.n_bytes = U.size * dtype.itemsize
 
     def widened(self, more):
-        """Return the map for rows of further features, given their frequencies, (D, further)."""
+        """Return the map for rows with additional columns, whose frequencies are `more`, (D, columns)."""
         return _Features(np.hstack([self.frequencies, more]), self._panels.dtype)
 
     @property
@@ -87,11 +87,11 @@ class FOGD(OnlineClassifier):
     Parameters
     ----------
     D : int, default=500
-        Frequencies, >= 1; a cosine and a sine of each are the 2 D features.
+        Number of frequencies, >= 1; a cosine and a sine of each are the 2 D features.
     eta : float, default=1.0
-        Step, > 0. Features have norm 1; without the factor 1/√D, as in the paper, it would be eta/D.
+        Step size η, > 0. ``z(x)`` has norm 1; without the factor 1/√D, as in the paper, η would be eta/D.
     gamma : float, default=1.0
-        Of the rbf kernel, > 0.
+        Parameter of the rbf kernel, > 0.
     random_state : int, default=0
         Seed of the frequencies, 0 … 2³² - 1: the same seed, the same frequencies.
     epochs : int, default=1
@@ -102,7 +102,7 @@ class FOGD(OnlineClassifier):
     coef_ : ndarray of float64, shape (1, 2 D)
         The weights of the cosines, then those of the sines.
     frequencies_ : ndarray of shape (D, d)
-        U.
+        The matrix U.
     model_bytes_ : int
         Bytes of weights and frequencies.
 
@@ -115,9 +115,9 @@ class FOGD(OnlineClassifier):
     every machine. The error of a sine or cosine is at most two units in the last place for angles up to 2²¹ =
     2,097,152 (float32) or 2⁴⁸ (float64); larger angles count as 0.
 
-    Checked against figures of an independent implementation. It agrees with KOL, the C++ library of the
-    paper's authors, once KOL's sine and cosine are made exact. KOL itself approximates the sine by a
-    parabola, so the inner products of its features are not the kernel.
+    Checked against results of an independent implementation, which agrees with KOL, the C++ library of the
+    paper's authors, once KOL's sine and cosine are made exact. KOL approximates the sine by a parabola, so
+    the inner products of its features are not the kernel.
 
     See Also
     --------
@@ -165,7 +165,7 @@ class FOGD(OnlineClassifier):
     def _widened(self, name, old, new, n_features):
         if name != "_map" or old is None:
             return super()._widened(name, old, new, n_features)
-        # The number of features so far is part of the seed, so that further ones get other frequencies.
+        # The number of columns so far is part of the seed, so that new columns get different frequencies.
         return old.widened(self._drawn_frequencies(n_features - self.n_features_in_, self.n_features_in_))
 
     def _pass(self, X, codes, scores):

@@ -15,10 +15,10 @@ from .support.block_view import add, replace, replace_in_gram, score_of
 
 @compiled
 def _largest_shrinkage(damage, largest, λ, μ):
-    """Return the largest φ in (0, 1] with ``Ψ(φλ, φμ) + damage <= largest``, and Ψ there.
+    """Return the largest φ in (0, 1] with ``Ψ(φλ, φμ) + damage <= largest``, and the value of Ψ for this φ.
 
-    ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ`` is the damage of a removal. For φ = 0 the left side is the smaller
-    one; if it is the larger one for φ = 1, both sides are equal for exactly one φ between.
+    ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ`` is the damage of removing a row with ``|α| = λ`` and margin μ. For
+    φ = 0 the left side is the smaller one; if it is the larger one for φ = 1, exactly one φ makes both equal.
     """
     a, b, c = λ * λ - 2.0 * λ * μ, 2.0 * λ, damage - largest
     φ = 1.0
@@ -66,11 +66,12 @@ def _learn(view, n, codes, scores, budget, oldest, damage, earlier_mistakes):
 class Forgetron(KernelClassifier):
     """The self-tuned Forgetron: on a mistake all coefficients shrink, then the oldest row is dropped.
 
-    On a mistake the row joins with α = y. If the support set then exceeds its budget, all coefficients are
-    multiplied by the largest φ <= 1 that keeps the damage of all removals below 15/32 of the mistakes; then
-    the oldest is dropped. Without damage φ is 1, and old rows do not fade.
+    On a mistake the row joins the support set with α = y. If the set then exceeds its budget, all
+    coefficients are multiplied by the largest φ <= 1 with which the total damage of all removals (the paper's
+    Q) is at most 15/32 of the number of mistakes; then the oldest row is dropped. If φ = 1 keeps the damage
+    within this bound, no coefficient shrinks.
 
-    A removal takes one kernel evaluation of the oldest with each other support vector.
+    A removal takes one kernel evaluation of the oldest row with each other support vector.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ class Forgetron(KernelClassifier):
     References
     ----------
     Dekel, Shalev-Shwartz, Singer (2008), "The Forgetron: a kernel-based Perceptron on a budget", SIAM J.
-    Comput. 37, section 5 (the root φ is in (0, 1]; DOGMA may take the other).
+    Comput. 37, section 5 (φ is the root in (0, 1]; DOGMA may take the other root).
 
     Examples
     --------

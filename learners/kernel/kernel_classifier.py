@@ -1,4 +1,4 @@
-"""The base of the kernel learners: blocks of the stream, the support set, its counters and parameters."""
+"""Base classes of the kernel learners, which learn the stream in blocks and keep a support set."""
 
 import itertools
 from collections.abc import Iterator
@@ -16,20 +16,21 @@ from .support.support_set import SupportSet
 from .values.functions import KERNELS
 from .values.row_storage import DenseRows
 
-#: Smallest number of rows of a block. The outcome does not depend on it.
+#: Smallest number of rows of a block. The learned model does not depend on the size of blocks.
 BLOCK_ROWS = 60
 
-# With few support vectors, the fixed cost of a block would be as large as that of its products. Such a block
-# is larger: up to _MOST_TIMES times as many rows, as long as it has at most _BLOCK_VALUES kernel values.
+# With few support vectors, the fixed cost of a block is as large as that of its matrix products. Such a block
+# gets up to _MOST_TIMES times as many rows, but no more than _BLOCK_VALUES kernel values.
 _MOST_TIMES, _BLOCK_VALUES = 4, 40_000
 
-# The same limits, the second one in bytes, for dense rows of learners to whose support set few rows are
-# added. Large blocks suit them: only an added row is multiplied alone with the rest of its block (slow).
+# The same limits, the second one in bytes, for dense rows and learners that rarely add a support vector.
+# Larger blocks are faster there: the slow product of one row with the rest of its block is computed only for
+# rows that are added.
 _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM = 8, 320_000
 
 
 def block_ranges(n: int, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, int]]:
-    """Return the blocks of `n` rows as pairs (start, stop)."""
+    """Cut `n` rows into blocks; return an iterator over pairs (start, stop)."""
     return itertools.pairwise([*range(0, n, block_rows), n])
 
 
@@ -44,7 +45,7 @@ Offset = Annotated[float, _check_offset]
 
 
 def kernel_function(learner):
-    """Return the kernel of a learner's parameters: ``(kernel, gamma, coef0, degree)``."""
+    """Return the kernel that a learner's parameters define: ``(kernel, gamma, coef0, degree)``."""
     return learner.kernel, float(learner.gamma), float(learner.coef0), int(learner.degree)
 
 
@@ -53,12 +54,12 @@ class KernelClassifier(OnlineClassifier):
 
     The stream is processed in blocks: first the kernel values of a block with the support set and with itself
     are computed, at the speed of a matrix product, then the learner's loop runs over the block. The outcome
-    is exactly that of the sequential algorithm, wherever blocks and chunks are cut.
+    is exactly that of the sequential algorithm, however the stream is cut into blocks and calls of `learn`.
 
     A subclass is a dataclass whose fields are its parameters (the last are ``kernel="rbf", gamma=1.0,
-    degree=3, coef0=1.0, epochs=1``). It defines ``_learn_block(view, n,
-    codes, scores)``: run its loop over a block (see `BlockView`), starting from `n` support vectors; return
-    the new number of support vectors, mistakes, updates and kernel evaluations.
+    degree=3, coef0=1.0, epochs=1``). It defines ``_learn_block(view, n, codes, scores)``, which learns a
+    block (see `BlockView`) row by row, starting from `n` support vectors, and returns the new number of
+    support vectors, and the mistakes, updates and kernel evaluations in this block.
 
     The kernels, with the names of scikit-learn: "rbf" ``exp(-gamma ‖x - z‖²)``, "poly" ``(gamma x·z +
     coef0)^degree``, "linear" ``x·z``.
@@ -68,10 +69,10 @@ class KernelClassifier(OnlineClassifier):
     n_support_ : int
         Size of the support set.
     n_kernel_evaluations_ : int
-        Kernel values that an implementation without blocks would have evaluated to learn: one for each
-        support vector and row to predict, and those that the learner's own documentation adds.
+        Kernel values that an implementation without blocks would have evaluated while learning: one per
+        support vector for the prediction of each row, and those that the learner's documentation names.
     support_ : ndarray of int64, shape (n_support_,)
-        The support vectors' numbers in the stream (of all passes), ascending.
+        Row numbers of the support vectors in the stream, counted from 0 through all passes, ascending.
     support_vectors_ : ndarray or csr_matrix of shape (n_support_, d)
         The support vectors, in that order.
     dual_coef_ : ndarray of float64, shape (1, n_support_) or, with K > 2 classes, (K, n_support_)
@@ -82,15 +83,15 @@ class KernelClassifier(OnlineClassifier):
 
     Notes
     -----
-    The rows of the first call decide: support vectors and kernel values are float32 or float64, and the
-    support set is dense or CSR, like those rows. Later rows are converted. Coefficients are float64. Dense
-    and CSR rows with the same values give the same outcome to the last bit.
+    Support vectors and kernel values are float32 or float64, and the support set is dense or CSR, like the
+    rows of the first call of `learn` or `fit`. Later rows are converted. Coefficients are float64. Dense and
+    CSR rows with the same values give the same outcome to the last bit.
 
     A row whose squared norm, or kernel value with itself, overflows is not learnt.
 
-    The distance in the rbf kernel is ``‖x‖² + ‖z‖² - 2 x·z``. It loses digits if rows are long compared with
-    their distances; in float32 it loses all of them if ‖x‖² is 10⁷ times the squared distance. Center such
-    rows.
+    In the rbf kernel, ``‖x - z‖²`` is computed as ``‖x‖² + ‖z‖² - 2 x·z``. That loses digits if the norms of
+    rows are large compared with their distances; in float32 all digits are lost if ‖x‖² is 10⁷ times the
+    squared distance. Center such rows.
     """
 
     kernel: Annotated[str, one_of(KERNELS)]
@@ -100,17 +101,17 @@ class KernelClassifier(OnlineClassifier):
 
     _block_rows = BLOCK_ROWS
 
-    #: Whether the learner keeps a float64 matrix over its support set.
+    #: Whether the learner needs a float64 matrix with a row and a column for each support vector.
     _keeps_square = False
 
-    #: Whether the learner keeps a lower triangular float64 matrix over its support set.
+    #: Whether the learner needs a lower triangular float64 matrix of that size.
     _keeps_factor = False
 
-    #: Whether rows only join the support set, one slot after the other, and none leaves it. Points of a grid
-    #: then share kernel values, see `readings`.
+    #: Whether the support set only grows, one slot after the other: no row of it is ever removed or replaced.
+    #: The points of a parameter grid can then share kernel values, see `readings`.
     only_adds = False
 
-    #: Whether few of the learnt rows join the support set.
+    #: Whether few of the learnt rows become support vectors.
     _seldom_joins = False
 
     #: Whether the learner keeps one more number with each coefficient.
@@ -125,7 +126,7 @@ class KernelClassifier(OnlineClassifier):
         self.n_support_ = self.n_kernel_evaluations_ = 0
 
     def _store_for(self, X):
-        """Return the learner's store of rows, created for the first rows."""
+        """Return the learner's store of rows; create it if `X` are the first rows."""
         if self._store is None:
             sparse = isinstance(X, tuple)
             self._store = self._new_store((X[0] if sparse else X).dtype, sparse)
@@ -160,7 +161,7 @@ class KernelClassifier(OnlineClassifier):
         return self._learn_blocks(self._learn_block, X, codes, scores)
 
     def _learn_blocks(self, learn_block, X, codes, scores):
-        """Run a loop over block after block; return mistakes and updates."""
+        """Learn `X` block by block with the method `learn_block`; return the mistakes and updates."""
         store = self._store_for(X)
         mistakes = updates = start = 0
         n = count_rows(X)
@@ -252,7 +253,7 @@ class RowCachingClassifier(KernelClassifier):
         return self._store.support if self._store else None
 
     def _rows_of_block(self, _support):
-        # Larger blocks would need more slots for rows that may join, and so longer lines in the cache.
+        # Each row of a block may need a free slot: larger blocks need more slots, and so longer cache lines.
         return self._block_rows
 
     @property
@@ -268,8 +269,8 @@ class RowCachingClassifier(KernelClassifier):
 class MulticlassKernelClassifier(KernelClassifier):
     """Base of the kernel learners for two or more classes; with more than two, each class has its own α.
 
-    A subclass also defines ``_learn_block_of_classes(view, n, codes, scores)``: as ``_learn_block``, with
-    scores of shape (b, K), codes 0 … K - 1 and α, in the `BlockView`, of shape (K, slots).
+    A subclass also defines ``_learn_block_of_classes(view, n, codes, scores)``, the ``_learn_block`` of K > 2
+    classes: with codes 0 … K - 1, scores of shape (rows, K) and ``view.alpha`` of shape (K, slots).
     """
 
     _takes_many_classes = True

@@ -15,7 +15,7 @@ from .rules import MulticlassRuleClassifier
 def _step_of_classes(s, y, beta, own, τ):
     """Write the ultraconservative step of Crammer and Singer's MIRA into `τ`.
 
-    τ minimises ``½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` under ``τ <= e_y`` and ``Σ τ = 0``. It is e_y minus the
+    τ minimizes ``½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` under ``τ <= e_y`` and ``Σ τ = 0``. It is e_y minus the
     projection of ``e_y + (s - beta e_y)/k(x, x)`` onto the simplex.
     """
     for z in range(s.shape[0]):
@@ -33,7 +33,7 @@ def _step_of_classes(s, y, beta, own, τ):
 
 
 class KernelMIRARule(NamedTuple):
-    """MIRA's step for rows whose margin is at most `beta`: the α that makes the margin beta, at most 1."""
+    """MIRA's step for rows with a margin of at most `beta`: the α, at most 1, that raises it to beta."""
 
     beta: float
 
@@ -54,18 +54,18 @@ class KernelMIRARule(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class KernelMIRA(MulticlassRuleClassifier):
-    """Kernel MIRA: if ``m <= beta`` the row joins with ``α = y min(1, (beta - m)/k(x, x))``.
+    """Kernel MIRA: a row with ``m <= beta`` becomes a support vector, α = y min(1, (beta - m)/k(x, x)).
 
-    The step makes the row's margin beta, or is 1; the support set grows with every step. With more than two
-    classes the step is the ultraconservative one: the smallest change of all classes' α (at most 1 for the
-    right class, at most 0 for the others, with sum 0) that raises the margin as far.
+    The step raises the row's margin to beta, unless that takes ``|α| > 1``. With more than two classes the
+    step is the ultraconservative one: the smallest coefficients of all classes (at most 1 for the right
+    class, at most 0 for the others, with sum 0) that raise the margin to beta, or as far as the bounds allow.
 
     A row with ``m <= beta`` takes one kernel evaluation, k(x, x), besides those of its prediction.
 
     Parameters
     ----------
     beta : float, default=0.1
-        Tolerance, > 0 (with 0 every step would be 0).
+        Largest margin of a row that is learnt, > 0 (with 0 every step would be 0).
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
 

@@ -1,4 +1,4 @@
-"""NOGD: gradient descent on Nyström features of the first rows that had a loss."""
+"""NOGD: gradient descent on Nyström features, which the first rows with a loss define."""
 
 import math
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from ..numeric.vector import EPSILON
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, score_of
 
-# Limit of the QL rounds for an eigenvalue. Two or three are usual; so many mean that a value is NaN.
+# Limit of the QL rounds for an eigenvalue. Two or three are usual; the limit is reached if a value is NaN.
 _MOST_ROUNDS = 60
 
 
 @compiled
 def _tridiagonal(A, e, Q):
-    """Reduce A to tridiagonal form by Householder reflections, whose product becomes Q.
+    """Reduce A to tridiagonal form by Householder reflections, and multiply Q by their product.
 
-    A is overwritten with the diagonal, `e` with the off-diagonal.
+    The diagonal is left in A, the off-diagonal is written into `e`. Q is initially the identity matrix.
     """
     n = A.shape[0]
     for k in range(n - 2):
@@ -54,7 +54,10 @@ def _tridiagonal(A, e, Q):
 
 @compiled
 def _diagonal(d, e, V):
-    """Diagonalise a tridiagonal matrix by implicit QL steps; apply the same rotations to the rows of V."""
+    """Diagonalize a tridiagonal matrix, diagonal d and off-diagonal e, by implicit QL steps.
+
+    The eigenvalues are written into d. The rotations of the steps are also applied to the rows of V.
+    """
     n = d.shape[0]
     for first in range(n):
         for _ in range(_MOST_ROUNDS):
@@ -118,7 +121,7 @@ _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
 @compiled
 def _fill(view, n, codes, scores, eta, gram):
-    """Learn by kernel gradient descent until the support set fills its Gram matrix."""
+    """Learn by kernel gradient descent until the support set and its Gram matrix `gram` are full."""
     mistakes = updates = evaluations = t = 0
     while t < codes.shape[0] and n < gram.shape[0]:
         y = signed(codes[t])
@@ -167,9 +170,10 @@ def _project(V, alpha):
 class NOGD(KernelClassifier):
     """Nyström online gradient descent: the first `budget` rows with a loss define the features of later rows.
 
-    If ``l = 1 - m > 0`` the row joins with ``α = η y`` until there are `budget` support vectors. Then ``K_S =
-    V E Vᵀ`` is computed once, the `rank` largest eigenvalues are kept, and ``z(x) = E^-½ Vᵀ k_S(x)``, ``w =
-    E^½ Vᵀ α``. From the next row on ``w += η y z(x)`` if ``l > 0``, and the support set is fixed.
+    A row with ``l = 1 - m > 0`` joins the support set with ``α = η y`` until there are `budget` support
+    vectors. Then ``K_S = V E Vᵀ`` is computed once, the `rank` largest eigenvalues are kept, and ``z(x) =
+    E^-½ Vᵀ k_S(x)``, ``w = E^½ Vᵀ α``. From the next row on, the support set is fixed, and ``w += η y z(x)``
+    if ``l > 0``.
 
     w is stored as ``α = V E^-½ w``: the score is ``Σ α_i k(x_i, x)`` before and after.
 
@@ -178,20 +182,21 @@ class NOGD(KernelClassifier):
     budget : int, default=100
         Largest number of support vectors, >= 2.
     rank : int, default=None
-        Features, from 1 to `budget`; None: a fifth of the budget.
+        Number of features, from 1 to `budget`; None: a fifth of the budget.
     eta : float, default=0.2
-        Step, > 0.
+        Step size η, > 0.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Notes
     -----
     Eigenvalues of at most 1e-12 of the largest (1e-6 for float32 kernel values) are left out, so there may be
-    fewer features than `rank`. They are the same on every machine. `model_bytes_` includes the matrix ``E^-½
-    Vᵀ``, 8 rank budget bytes; before it, the Gram matrix of the support vectors.
+    fewer features than `rank`. The features are the same on every machine. `model_bytes_` includes the matrix
+    ``E^-½ Vᵀ``, 8 rank budget bytes; until it is computed, the Gram matrix of the support vectors instead.
 
-    Checked against an independent implementation, which equals the authors' NysGD.m except that it switches
-    one loss later. KOL's version takes eigenvalues in the order of the solver and starts from w = 0.
+    Checked against an independent implementation, which agrees with the authors' NysGD.m except for the
+    switch to features, which differs by one loss. The NOGD of the C++ library KOL takes eigenvalues in the
+    order of the solver and starts from w = 0.
 
     See Also
     --------
@@ -227,7 +232,7 @@ class NOGD(KernelClassifier):
         budget = int(self.budget)
         self._rank = int(self.rank) if self.rank is not None else max(1, budget // 5)
         self._gram = np.zeros((budget, budget))
-        # The matrix F of the features; None while the support set is not full.
+        # The matrix F with ``z(x) = F k_S(x)``; None while the support set is not full.
         self._F: np.ndarray | None = None
 
     def _learn_block(self, view, n, codes, scores):

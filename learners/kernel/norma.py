@@ -30,18 +30,18 @@ def _learn(view, n, codes, scores, eta0, lam, decay):
 
 @dataclass(eq=False, repr=False)
 class NORMA(KernelClassifier):
-    """NORMA: each row shrinks all coefficients; one with ``m <= 1`` joins with ``α = η y``.
+    """NORMA: each row shrinks all coefficients; a row with ``m <= 1`` joins the support set with ``α = η y``.
 
-    ``f ← (1 - η lam) f - η ∂l/∂f``, the gradient step on the hinge loss with the regulariser ``lam/2 ‖f‖²``.
+    ``f ← (1 - η lam) f - η ∂l/∂f``, the gradient step on the hinge loss with the regularizer ``lam/2 ‖f‖²``.
 
     Parameters
     ----------
     eta0 : float, default=0.1
-        Step, > 0.
+        Step size η, > 0.
     lam : float, default=0.01
-        Regularisation, >= 0, such that ``eta0 lam < 1``.
+        Regularization, >= 0, such that ``eta0 lam < 1``.
     decay : bool, default=False
-        η is eta0/√t at row t instead of eta0.
+        Whether the step size η at row t is eta0/√t instead of eta0.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
 

@@ -11,7 +11,7 @@ from .rules import MulticlassRuleClassifier
 
 
 class KernelPassiveAggressiveRule(NamedTuple):
-    """PA-I: ``α = min(C, l/‖d‖²)`` if the hinge loss l is positive; d is the direction of the step."""
+    """PA-I: ``α = min(C, l/‖d‖²)`` if the hinge loss l is positive; see `rules` for ``‖d‖²``."""
 
     C: float
 
@@ -24,12 +24,12 @@ class KernelPassiveAggressiveRule(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class KernelPassiveAggressive(MulticlassRuleClassifier):
-    """Kernel PA-I: if the hinge loss ``l = 1 - m`` is positive, ``α = y min(C, l/k(x, x))``.
+    """Kernel PA-I: a row with hinge loss ``l = 1 - m > 0`` becomes a support vector, α = y min(C, l/k(x, x)).
 
-    The support set grows with every row inside the margin. With more than two classes, ``m = s_y - s_ỹ``, and
-    α is ``min(C, l/(2 k(x, x)))`` for the right class and the negative of it for the best wrong class.
+    With more than two classes, the margin m is the score of the right class minus that of the best wrong
+    class. α is then ``min(C, l/(2 k(x, x)))`` for the right class, and minus that for the best wrong class.
 
-    k(x, x) is one kernel evaluation of a row inside the margin.
+    A row with l > 0 takes one kernel evaluation, k(x, x), besides those of its prediction.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from .rules import MulticlassRuleClassifier
 
 
 class KernelPerceptronRule(NamedTuple):
-    """A row is learnt if its margin is at most `margin`, with α = 1."""
+    """The Perceptron's rule: a row is learnt, with α = 1, if its margin is at most `margin`."""
 
     margin: float
 
@@ -22,8 +22,8 @@ class KernelPerceptronRule(NamedTuple):
 class KernelPerceptron(MulticlassRuleClassifier):
     """The kernel Perceptron: on a mistake the row joins the support set with α = y.
 
-    The support set grows with every mistake, and with a `margin` also with every row inside it. With more
-    than two classes, α is 1 for the right and -1 for the best wrong class.
+    With `margin` > 0, correctly classified rows whose margin is at most this join, too. With more than two
+    classes, α is 1 for the right and -1 for the best wrong class.
 
     Parameters
     ----------

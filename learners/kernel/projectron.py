@@ -26,10 +26,10 @@ from .support.inverse_factor import (
 
 @compiled
 def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
-    """Learn a block by algorithm 2 of Orabona, Keshet and Caputo (2008); with `plus`, section 4.1.
+    """Learn a block by algorithm 2 of Orabona, Keshet and Caputo (2008); if `plus`, by section 4.1.
 
-    With U > 0 the threshold for a mistake's row is that of eq. 13 instead of `eta`. On a margin error U then
-    replaces 1/eta, so that the step makes progress towards any function whose norm is at most U.
+    With U > 0, the threshold for the distance of a mistake's row is that of eq. 13 instead of `eta`. On a
+    margin error, U replaces 1/eta, so that the step makes progress towards any function of norm at most U.
     """
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
@@ -87,7 +87,7 @@ def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
 
 @compiled
 def _learn_classes(work, view, n, codes, scores, eta, rounding):
-    """Learn a block of many classes; the right class gains each step, the best wrong class loses it."""
+    """Learn a block of more than two classes; steps add to the right, subtract from the best wrong one."""
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
     for t in range(codes.shape[0]):
@@ -165,20 +165,21 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     support set is finite for any stream in a bounded region. With eta = 0 predictions are the kernel
     Perceptron's.
 
-    With more than two classes, the right class gains ``d`` (or the row) and the best wrong class loses it.
+    With more than two classes, ``d`` (or 1, if the row joins) is added to the coefficients of the right class
+    and subtracted from those of the best wrong class.
 
     A mistake takes one kernel evaluation, k(x, x), besides those of its prediction.
 
     Parameters
     ----------
     eta : float, default=0.1
-        Largest δ that is projected away, >= 0 (some codes compare δ² instead). From √k(x, x) on (1 with the
-        rbf kernel) no row ever joins, and nothing is learnt.
+        Largest δ with which a row is projected instead of stored, >= 0 (some implementations compare δ²). If
+        eta is at least √k(x, x), which is 1 with the rbf kernel, no row is ever stored and nothing is learnt.
     U : float, default=None
         A bound on the norm of the functions to compete with, > 0. It replaces `eta` by the largest threshold
-        with which each mistake makes progress, ``(2l - ‖P k‖² - 0.5)/(2U)``. It needs k(x, x) <= 1 and two
-        classes. With k(x, x) = 1, as with the rbf kernel, it must exceed 0.75, or the first mistake's row is
-        projected away.
+        with which each mistake makes progress, ``(2l - ‖P k‖² - 0.5)/(2U)`` for the hinge loss l and the
+        projection P k of the row. It needs k(x, x) <= 1 and two classes. With k(x, x) = 1, as with the rbf
+        kernel, U must exceed 0.75, or no row is ever stored.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
@@ -238,7 +239,7 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
 
 @dataclass(eq=False, repr=False)
 class ProjectronPlusPlus(_Projecting):
-    """The Projectron++: it also learns from rows inside the margin, if they can be projected.
+    """The Projectron++: a Projectron that also learns rows inside the margin, if their δ is small enough.
 
     A mistake is handled as in `Projectron`. On a margin error (0 < m < 1) with ``l - δ/eta > 0`` and p² =
     k(x, x) - δ², ``α += τ y d`` with ``τ = min(l/p², 2(l - δ/eta)/p², 1)``; the support set does not grow.
@@ -248,7 +249,7 @@ class ProjectronPlusPlus(_Projecting):
     Parameters
     ----------
     eta : float, default=0.1
-        Largest δ that is projected away on a mistake, >= 0.
+        Largest δ with which a mistake's row is projected instead of stored, >= 0.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
     U : float, default=None

@@ -1,9 +1,9 @@
-"""Learn several kernel learners in one reading of the rows, with kernel values that they share.
+"""Train several kernel learners in one reading of the rows, with shared kernel values.
 
-The rows that any of the learners has stored are the support vectors of one larger set, the union. Products of
-a block of rows with the union, and with one another, are computed once, and so are kernel values if all
-learners have one kernel. Each learner's loop then gets the values of the learner's support vectors, in the
-order in which it stored them. So its sums are those of the learner alone, to the last bit.
+The union of the learners' support sets is kept as one larger set. The inner products of a block's rows with
+the union, and with one another, are computed once, and so are kernel values if all learners have the same
+kernel. Each learner's loop then gets the values of this learner's support vectors, in the order in which the
+learner stored them. So the scores are those of a learner trained alone, to the last bit.
 """
 
 from collections.abc import Sequence
@@ -17,22 +17,23 @@ from ..numeric.rows import Rows, as_rows, count_rows, row_range
 from .kernel_classifier import KernelClassifier, block_ranges, kernel_function
 from .support.support_set import Union
 
-# Blocks of this many rows are fastest: each learner takes some tens of microseconds a block, and larger
-# blocks have more values of rows with one another. The outcome does not depend on it.
+# Blocks of this many rows are fastest: a block costs each learner some tens of microseconds, and larger
+# blocks need more products of their rows with one another. The learned models do not depend on the size.
 _BLOCK_ROWS = 120
 
 
 class KernelReading(Reading):
-    """Kernel learners of one class that only add support vectors, and learn the same rows together.
+    """Kernel learners of one Python type that never remove support vectors and learn the same rows together.
 
-    The learners have begun and have learnt no row.
+    `begin` has been called on the learners, and they have learnt no row yet.
     """
 
     def __init__(self, learners: Sequence[Any]) -> None:
         super().__init__(learners)
         self._union: Any = None
         functions = [kernel_function(each) for each in learners]
-        # Products are the values of the linear kernel, from which learners compute their own.
+        # If the kernels differ, the union has inner products, which are the values of the linear kernel, and
+        # each learner's kernel values are computed from them.
         shared = all(function == functions[0] for function in functions)
         self._function = functions[0] if shared else ("linear", 1.0, 0.0, 1)
         self._many = len(learners[0].classes_) > 2
@@ -68,7 +69,7 @@ class KernelReading(Reading):
         self._union.commit()
 
     def goes_on(self) -> bool:
-        # The union lacks what a learner has learnt outside of this reading.
+        # Support vectors that a learner has added outside of this reading are not in the union.
         return self._union is not None and self._union.is_complete()
 
     def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
@@ -83,15 +84,15 @@ class KernelReading(Reading):
 
 
 def can_share(learners: Sequence[Any]) -> bool:
-    """Return whether a `KernelReading` can learn these learners, which have begun.
+    """Return whether a `KernelReading` can train these learners, on which `begin` has been called.
 
-    A subclass from outside this package may remove support vectors, whatever it inherits.
+    Learners from outside this package are refused: they may remove support vectors, and inherit `only_adds`.
     """
     return (
         len(learners) > 1
         and isinstance(learners[0], KernelClassifier)
         and type(learners[0]).__module__.startswith(f"{__package__}.")
         and all(each.only_adds and each.n_examples_ == 0 for each in learners)
-        # With U, a learner refuses rows before it learns any.
+        # A learner with the parameter U checks all rows before it learns any, and may refuse them.
         and all(getattr(each, "U", None) is None for each in learners)
     )

@@ -1,19 +1,20 @@
-"""Kernel learners as rules: which rows are learnt, with which coefficient, and what the support set does.
+"""Kernel learners as rules: which rows are learnt, with which coefficient, and how the support set changes.
 
-A rule is a named tuple of numbers with a method ``step(m, own, squares)``. For a row of margin m, k(x, x) =
-`own` and ‖d‖² = `squares`, d being the direction of the step, it returns ``(is_update, α, evaluations)``: the
-coefficient without the sign of the label, and kernel evaluations besides those of the prediction. With more
-than two classes d is ``f(x, y) - f(x, ỹ)``, ỹ being the best wrong class, with ``‖d‖² = 2 k(x, x)``: y gets
-α and ỹ gets -α. A rule that changes more classes has a method ``step_of_classes(s, y, z, m, own, a)``: from
-the scores `s`, of which z is the best wrong class, it writes the coefficients of all classes into `a`, and
-returns ``(is_update, evaluations)``.
+A rule is a named tuple of numbers with a method ``step(m, own, squares)``. Its arguments are the margin m of
+a row x, ``own = k(x, x)`` and ``squares = ‖d‖²``, the squared norm of the step for α = 1: k(x, x) with two
+classes. It returns ``(is_update, α, evaluations)``: whether the row is learnt, the coefficient without the
+sign of the label, and the kernel evaluations besides those of the prediction. With more than two classes, the
+right class y gets α and the best wrong class gets -α, so ``‖d‖² = 2 k(x, x)``. A rule that changes more
+classes also has a method ``step_of_classes(s, y, z, m, own, a)``: from the scores `s`, the right class y and
+the best wrong class z it writes the coefficients of all classes into `a`, and returns
+``(is_update, evaluations)``.
 
-A maintenance is a named tuple of arrays and numbers with a method ``join(view, n, t, s, a)``: it lets row t,
-with score `s` and coefficient `a` (arrays for more than two classes), join the `n` support vectors, and
-returns their new number, ``is_update`` and kernel evaluations. With the maintenance None, the support set
-grows by each update.
+A maintenance is a named tuple of arrays and numbers with a method ``join(view, n, t, s, a)``. It adds row t,
+with score `s` and coefficient `a` (arrays for more than two classes), to the `n` support vectors, and may
+remove others. It returns the new number of support vectors, ``is_update`` and kernel evaluations. If the
+maintenance is None, every update adds a support vector.
 
-Rules are defined in this package, since compiled loops are cached by the hash of its sources.
+Rules must be defined in this package, since compiled loops are cached under a hash of its sources.
 """
 
 from typing import Any
@@ -58,7 +59,7 @@ def _join(self, view, n, t, s, a):
 
 @compiled
 def learn(view, n, codes, scores, rule, maintenance):
-    """Learn a block by a rule."""
+    """Learn a block by a rule; return the number of support vectors, mistakes, updates and evaluations."""
     mistakes = updates = evaluations = 0
     view, maintenance = borrowed(view), borrowed(maintenance)
     for t in range(codes.shape[0]):
@@ -77,7 +78,7 @@ def learn(view, n, codes, scores, rule, maintenance):
 
 @compiled
 def learn_classes(view, n, codes, scores, rule, maintenance):
-    """Learn a block of many classes by a rule."""
+    """Learn a block of more than two classes by a rule; return the same numbers as `learn`."""
     mistakes = updates = evaluations = 0
     view, maintenance = borrowed(view), borrowed(maintenance)
     a = np.empty(scores.shape[1])
@@ -103,7 +104,7 @@ class RuleClassifier(KernelClassifier):
         raise self._undefined("_rule")
 
     def _maintenance(self) -> Any:
-        """Return how updates change the support set (see the module); None: each adds its row."""
+        """Return the maintenance of the support set (see the module); None: each update adds its row."""
         return None
 
     def _learn_block(self, view, n, codes, scores):

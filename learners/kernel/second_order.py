@@ -18,16 +18,16 @@ from .support.block_view import add, score_of
 from .values.products import LANES, ArrayInCode
 
 # Rows are projected onto the span of the support set by the Cholesky factor of its kernel matrix, ``K_S = L
-# Lᵀ``. With ``z = L⁻¹ k`` a row x is at squared distance ``k(x, x) - ‖z‖²`` from the span, and its projection
-# has the coefficients ``d = L⁻ᵀ z``. A row that joins adds the row ``[zᵀ, distance]`` to L, and nothing else
-# changes. Computing z or d reads half a matrix. With K_S⁻¹ instead, d would read a whole one, and every row
-# that joins would change all of it.
+# Lᵀ``. Let k be the kernel values of a row x with the support vectors and ``z = L⁻¹ k``. Then x is at squared
+# distance ``k(x, x) - ‖z‖²`` from the span, and its projection has the coefficients ``d = L⁻ᵀ z``. A new
+# support vector adds the row ``[zᵀ, distance]`` to L, and nothing else changes. Computing z or d reads half a
+# matrix. With K_S⁻¹ instead, d would take a whole one, and a new support vector would change all of it.
 #
 # ``view.square`` holds L below the diagonal, Lᵀ above it and the reciprocals of L's diagonal on it. So both
 # solves, for z and for d, read it along rows.
 
-# Number of unknowns that are solved for together. If n is no multiple of it, the last panel includes free
-# slots, whose rows are zeros and change nothing.
+# Number of unknowns that are solved for together, a panel. If n is no multiple of it, the last panel includes
+# free slots, whose rows are zeros and change nothing.
 _PANEL = LANES[8]
 
 
@@ -215,14 +215,14 @@ class KernelAROW(_RidgeRegression):
     ``μ = Σ ν_i x_i`` and ``Σ = I + Σ π_ij x_i x_jᵀ`` over the rows that were updates (m < 1). With ``d = -π
     k_t`` an update is ``β = 1/(v + r)``, ``v = k(x, x) - k_tᵀd``, ``ν -= l β y d``, ``ν_t = l β y``, ``π -= β
     [d; -1][d; -1]ᵀ``, which makes ``-π`` the inverse of ``K + r I`` and ν ridge regression on these rows.
-    `dual_coef_` is ν.
+    l is the hinge loss of the row. `dual_coef_` is ν.
 
     A row with m < 1 takes one kernel evaluation, k(x, x), besides those of its prediction.
 
     Parameters
     ----------
     r : float, default=1.0
-        Regularisation, > 0.
+        Regularization, > 0.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
