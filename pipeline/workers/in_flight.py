@@ -22,7 +22,7 @@ class InFlight:
     """Context manager that records the running cells in a file, and deletes the file after a normal end.
 
     `output` is the absolute folder or the URL of the results: each has its own record. `n_slots` is the
-    number of threads. `left` holds the keys of the cells that were running when the previous run crashed.
+    number of threads. `left` has the keys of the cells that were running when the previous run crashed.
     """
 
     def __init__(self, output: str, n_slots: int) -> None:

@@ -83,10 +83,10 @@ def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[Cel
                 begun.set()
                 received.append(pipe.read())
 
-        # In a thread: the subprocess blocks on a full pipe until its end is read.
+        # In a thread, because the subprocess blocks on a full pipe until this process reads from it.
         reading = threading.Thread(target=read, daemon=True)
         reading.start()
-        # In a thread too: a message that names many tables may fill the pipe.
+        # In a thread too: a message that names many tables may fill the pipe, which would block this process.
         threading.Thread(target=_give, args=(process, message), daemon=True).start()
         reason = _watch(process, reading, begun, limit, memory)
         # Standard input stays open until now: closing it tells the subprocess that this process is gone.

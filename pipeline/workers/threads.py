@@ -22,14 +22,14 @@ from .in_flight import InFlight
 from .subprocess_runner import run_in_subprocess
 from .timeout import START_SECONDS, Deadline, ended_when_frozen, overdue
 
-# Interval at which outcomes are passed on together: long compared with passing them on, short compared with
-# the interval at which they are written to the store.
+# Interval at which outcomes are passed to `done` together: long compared with one such call, short compared
+# with the interval at which they are written to the store.
 _BATCH_SECONDS = 0.05
 # A thread that returns from compiled code gets the GIL at most this much later. With Python's default of 5 ms
-# it would wait longer than most cells of a small study take, whenever this thread stores outcomes.
+# it would wait longer than most cells of a small study take, whenever the main thread stores outcomes.
 _SWITCH_SECONDS = 0.0005
-# Threads wait once this many readings have begun without their outcomes being collected. Otherwise they would
-# hold the GIL most of the time while outcomes are written: of 100,000 empty cells 15,000 piled up.
+# Threads wait once this many readings have begun whose outcomes have not been collected. Otherwise they would
+# have the GIL most of the time while outcomes are written: of 100,000 empty cells 15,000 were left waiting.
 _UNTAKEN = 1024
 # Interval of the checks for cells past their timeout.
 _LOOK_SECONDS = 0.5
@@ -149,7 +149,7 @@ class _Pool:
         self._limit, self._in_flight = cell_limit, in_flight
         self.at_work = 0
         self._n_running = 0
-        #: Set when no further outcome will be ready.
+        #: Set when all threads have ended, so that no further outcome will come.
         self.all_ended = threading.Event()
 
     def start(self, slot: int) -> None:
@@ -159,7 +159,7 @@ class _Pool:
         with self._lock:
             self._n_running += 1
             self.all_ended.clear()
-        # A daemon, so that an interrupted run does not wait for a cell that takes an hour.
+        # A daemon thread, so that an interrupted run does not wait for a cell that takes an hour.
         threading.Thread(target=self._work, args=(self._places[slot],), daemon=True).start()
 
     def wait(self) -> None:
@@ -235,7 +235,8 @@ class _Pool:
         """Take the next reading; return () at the end."""
         with self._lock:
             for reading in () if self._stopped else self._readings:
-                # After a crash, the same cell is the first one that the reading lacks.
+                # The first cell identifies the reading: a crash leaves all its cells without a result, so the
+                # next run makes a reading with the same first cell.
                 self._in_flight.note(place.slot, reading[0].key)
                 limit = self._limit * len(reading)
                 place.reading, place.until = reading, time.monotonic() + START_SECONDS + limit

@@ -15,7 +15,7 @@ from ..run.task import crashed, failed
 from ..store.schema import CellResult
 from ..study.cell import Cell
 
-# Interval at which the timer is reset. A frozen process ends at most this much later than it could.
+# Interval at which the timer is reset. The time until a frozen process ends varies by at most this much.
 _BEAT_SECONDS = 5.0
 # Extra time for a busy machine, which may delay a reset beyond a cell's timeout.
 _SLACK_SECONDS = 15.0
@@ -94,7 +94,7 @@ class _Companion:
 
 
 def run_with_timeout(reading: Reading, limit: float) -> list[CellResult]:
-    """Run a reading; its cells are "crashed" if it takes over `limit` seconds each after its start.
+    """Run a reading; its cells are "crashed" if it takes over `limit` seconds per cell after its start.
 
     The start is when data and code are ready. Python cannot stop a thread: the thread of a reading past its
     timeout runs on until its process ends.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-# A warning whose text contains a changing number would otherwise be shown at every row.
+# Maximum number of warnings shown. A warning whose text has a changing number would be shown at every row.
 MOST_SAID = 20
 
 

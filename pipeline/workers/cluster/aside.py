@@ -52,7 +52,7 @@ class Roll:
         self._lost = 0
 
     async def call(self, client: Client, there: Collection[str], silent: int, unfit: int) -> None:
-        """Update the attendance; `there` holds the addresses of all connected workers."""
+        """Update the attendance; `there` has the addresses of all connected workers."""
         gone = self._there.difference(there)
         self._there = set(there)
         self._lost += sum(await asyncio.gather(*(_is_lost(client, address) for address in gone)))
@@ -79,7 +79,7 @@ _LOOK_SECONDS = 2.0
 
 
 class Aside:
-    """The workers to which the scheduler gives no cells.
+    """Keep the scheduler from giving cells to unfit and silent workers.
 
     A worker is silent after `silent_seconds` without a heartbeat. `note` receives a line when a worker falls
     silent, and when it is heard of again.

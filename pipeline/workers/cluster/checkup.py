@@ -24,7 +24,7 @@ from .waiting import Waiting
 if TYPE_CHECKING:
     from distributed import Client
 
-# Empty tasks that measure the time per task: more than a worker gets at once, and done within a second.
+# Number of empty tasks that measure the time per task: more than a worker gets at once, yet done in a second.
 EMPTY_TASKS = 300
 # Packages whose versions are read on the scheduler; it needs only Dask, not singlepass.
 SCHEDULER_PACKAGES = ("dask", "distributed", "singlepass")

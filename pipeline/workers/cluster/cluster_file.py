@@ -22,7 +22,7 @@ from ...errors import InputError, did_you_mean
 from .connection import SchedulerPlace, forget_errors, hush, message_of
 from .jobs import Remaining, Starting, adaptive_for
 
-# A worker takes three seconds to start, or ten on a busy machine.
+# Longest wait for a worker of ``local:N``, which takes three seconds to start, or ten on a busy machine.
 _LOCAL_WAIT_MINUTES = 2.0
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 # Settings of a scheduler that this process starts. unknown-task-duration: with Dask's 0.5 s a worker would be
@@ -34,9 +34,9 @@ SCHEDULER_SETTINGS = {
     "distributed.scheduler.worker-saturation": 1.1,
     "distributed.scheduler.allowed-failures": 1,
 }
-# If this process is killed, the scheduler of an SSHCluster ends this long after its last cell, and its
-# workers with it; the time must suffice to send tables to the first worker. A worker without a scheduler ends
-# too.
+# If this process is killed, the scheduler of an SSHCluster ends `IDLE_TIMEOUT` after its last cell, and its
+# workers with it; this time must suffice to send tables to the first worker. A worker that has lost its
+# scheduler ends after `DEATH_TIMEOUT`.
 IDLE_TIMEOUT, DEATH_TIMEOUT = "30 minutes", "60 seconds"
 
 
@@ -240,7 +240,7 @@ def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _staggered(words: list[Any]) -> list[Any]:
-    """Return a worker's command line, with a lifetime stagger added if it has only a lifetime."""
+    """Return a worker's command line; a lifetime without a stagger is changed as by `_spread`."""
     line = " ".join(map(str, words))
     lifetime = re.search(r"--lifetime[ =](\S+)", line)
     if lifetime is None or "--lifetime-stagger" in line:
@@ -250,7 +250,7 @@ def _staggered(words: list[Any]) -> list[Any]:
 
 
 def _spread(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options with a stagger added to a lifetime without one: workers end in its last tenth."""
+    """Return options in which a lifetime has a stagger: workers end at random times in its last tenth."""
     from dask.utils import parse_timedelta
 
     if "lifetime" not in options or "lifetime_stagger" in options:

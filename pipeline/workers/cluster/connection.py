@@ -51,7 +51,7 @@ def run_to_its_end(coroutine: Coroutine[Any, Any, None]) -> None:
             raise
 
 
-# Timeout; a handshake on a network takes milliseconds.
+# Timeout of a TLS handshake, which takes milliseconds.
 _SECONDS = 2.0
 
 
@@ -124,7 +124,7 @@ class Lost(Exception):
 
 @dataclass(frozen=True)
 class SchedulerPlace:
-    """The address of a scheduler, or the file that holds it."""
+    """The address of a scheduler, or the file that contains it."""
 
     # URL such as ``"tcp://10.0.0.1:8786"``; None if `file` is given.
     address: str | None = None
@@ -254,7 +254,7 @@ async def _connect(place: SchedulerPlace) -> Client:
 
     address = place.current()
     try:
-        # Raises ValueError for a port that is no number or out of range.
+        # Raises ValueError for a port that is not a number or out of range.
         _ = urlsplit(address).port
     except ValueError as error:
         raise InputError(f"{place}: {_first_line(error)}: give its address as tcp://HOST:PORT") from None

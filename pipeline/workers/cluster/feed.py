@@ -1,4 +1,4 @@
-"""Hand readings to the workers of a cluster, and again if workers or the scheduler are lost."""
+"""Give readings to the workers of a cluster, and give them again if workers or the scheduler are lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LEDGER_SECONDS = 30.0
 # A reading lost with its worker or scheduler is retried after a pause that doubles each time.
 _PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 10.0
-# Losses after which the run stops: more in a row cannot be an accident.
+# Number of times that a reading may be lost before the run stops: more cannot be an accident.
 _MOST_LOST = 50
 
 
@@ -50,7 +50,7 @@ class Try:
     not_before: float = 0.0
     # How often the reading was taken from a silent or unfit worker.
     given_away: int = 0
-    # Whether a worker has reported the outcomes, but was gone before it wrote them.
+    # Whether a worker has reported that the reading ended, but was gone before it wrote the outcomes.
     told: bool = False
 
     @property
@@ -92,7 +92,7 @@ class Try:
 
 
 class Ledger:
-    """The cells that workers have run but not yet written, until they appear in the store.
+    """Keep the cells that workers report as run, until the workers have written them to the store.
 
     `new_keys` returns the keys that were added to the store since its last call.
     """
@@ -213,7 +213,7 @@ class Feed:
 
 
 class _Window:
-    """The readings that one connection has handed to the scheduler."""
+    """Give readings to the scheduler over one connection, a limited number at a time."""
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class _Window:
                 # Ask the connected workers to write their outcomes now, or to say why they cannot.
                 await self._workforce.flush(self._client, self._aside.silent)
                 for each in self._ledger.settle(at_once=idle):
-                    each.lose("its worker went before it was written")
+                    each.lose("its worker was gone before it wrote the outcome")
                     each.told = True
                     self._again.append(each)
             if idle and not self._again:
@@ -305,7 +305,7 @@ class _Window:
             raise Lost from None
 
     def _refill(self) -> None:
-        """Hand the scheduler as many readings as are allowed, once it has at most half of them."""
+        """Fill the window of readings that the scheduler has, once it is at most half full."""
         from distributed import fire_and_forget
 
         window = READINGS_PER_THREAD * max(2, self._threads)
@@ -317,7 +317,7 @@ class _Window:
             self._again.remove(each)
         new = [Try(reading) for reading in itertools.islice(self._readings, room - len(due))]
         self._exhausted = self._exhausted or len(new) < room - len(due)
-        # Those that were lost before come first: if one crashes its worker, there is time to retry it.
+        # Lost readings come before new ones: if one crashes its worker, there is time to retry it.
         tries = due + new
         if not tries:
             return
@@ -332,8 +332,8 @@ class _Window:
         messages = [reading_message(run, each.reading, each.alone is not None, each.lost) for each in tries]
         futures = self._client.map(loads, messages, key=keys, pure=False, batch_size=None)
         if self._workforce.writes:
-            # The client may disconnect: tasks it has handed out are finished all the same. Results held by
-            # workers that do not write are lost; they are recomputed when the client reconnects.
+            # The workers finish the client's tasks even if it disconnects. Results on workers that do not write
+            # are lost; they are recomputed when the client reconnects.
             fire_and_forget(futures)
         self._out.update(zip(keys, tries, strict=True))
         self._completed.update(futures)
@@ -349,7 +349,8 @@ class _Window:
             return
         except StopAsyncIteration:
             raise Lost from None
-        # Wait for more: fetching results singly costs more than short cells. Workers have enough other work.
+        # Wait for more tasks to end, because fetching one result costs more than a short cell. Meanwhile the
+        # workers have enough other work.
         await asyncio.sleep(_BATCH_SECONDS)
         come: list[Future[Any]] = [first, *self._completed.next_batch(block=False)]
         # Readings that were taken back also appear here; they are skipped.
@@ -357,8 +358,8 @@ class _Window:
         whole = [future for future in finished if future.status == "finished"]
         outcomes: list[list[CellResult]] = []
         if whole:
-            # `gather` waits for results of frozen workers, and recomputes those of lost workers. Meanwhile no
-            # worker can be found silent, so the timeout of `gather` is at most `silent_seconds`.
+            # `gather` waits for results of frozen workers, and recomputes those of lost workers. No check for
+            # silent workers runs meanwhile, so the timeout of `gather` is at most `silent_seconds`.
             gather = partial(self._client.gather, whole, errors="skip")
             outcomes = await self._answer(
                 gather, or_else=[], seconds=min(_ANSWER_SECONDS, self._aside.seconds)

@@ -1,4 +1,4 @@
-"""The workers that a run's own cluster asks for: how many are useful, what the queue says of them."""
+"""The workers that a run requests for its own cluster: how many are useful, what the batch queue reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Timeout of a batch queue's command.
 _COMMAND_SECONDS = 20.0
-# Lines shown of a job's log, and jobs named for each state.
+# Number of lines shown of a job's log, and of jobs named for each state.
 _LOG_LINES, _JOBS_NAMED = 5, 5
 # The command that lists jobs, by dask_jobqueue's name of the queue.
 _LISTINGS = {
@@ -137,8 +137,8 @@ def _logs(script: str, name: str, number: str) -> list[Path]:
     return [Path(re.sub("%[jJA]", number, path).replace("%x", name)) for path in paths]
 
 
-# Another worker must have this much work per thread: it first waits in a queue, starts Python, compiles and
-# reads tables. Measured times of cells are used only this long after the first worker came.
+# A worker is worth requesting if it has this much work per thread: it first waits in a queue, starts Python,
+# compiles and reads tables. Measured times of cells are used only this long after the first worker came.
 WORTH_SECONDS = 30.0
 
 

@@ -24,8 +24,8 @@ from ...study.cell import Cell
 from ..subprocess_runner import run_in_subprocess
 from ..timeout import ended_when_frozen, run_with_timeout
 
-# First and longest pause between two writes; the cells since the last write are run again after a crash. The
-# first suits short-lived workers; with 10 s, a thousand workers write a hundred files a second.
+# First and longest pause between two writes; pauses double. After a crash, the cells since the last write run
+# again: short first pauses suit short-lived workers. With 10 s, 1,000 workers write 100 files a second.
 _FIRST_SECONDS, _WRITE_SECONDS = 1.0, 10.0
 # Timeout of the test whether a worker can write: clients of object stores retry for long if an account or a
 # network is missing, and the client of the run does not wait that long.
@@ -86,7 +86,7 @@ def why_not(output: str, run: str) -> Exception | None:
         else:
             found.append(None)
 
-    # A daemon, so that the worker can end while the test still waits for an answer.
+    # A daemon thread, so that the worker can end while the test still waits for an answer.
     looking = threading.Thread(target=look, daemon=True)
     looking.start()
     looking.join(_TRY_SECONDS)
@@ -217,7 +217,7 @@ def run_here(run: str, reading: Reading, apart: bool, lost: int) -> list[CellRes
     until = time.monotonic() + _PREPARED_SECONDS
     with _arrived:
         while not _arrived.wait_for(lambda: run in _prepared, _CHECK_SECONDS):
-            # Otherwise the thread would not be free for another client's cells.
+            # Give up, so that the thread is free for another client's cells.
             if time.monotonic() > until or _taken_back():
                 raise NotPrepared
         prepared = _prepared[run]

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from ...errors import InputError
 from .connection import SchedulerPlace
 
-# Nothing is reported before this time, which a worker usually needs to start.
+# The wait is reported only after this time, which a worker usually needs to start.
 _QUIET_SECONDS = 5.0
-# Interval of the questions to a batch queue, which thousands of users share.
+# Interval of the queries to a batch queue, which thousands of users share.
 _ASK_SECONDS = 30.0
 
 
@@ -38,7 +38,7 @@ class Waiting:
         self._show_refusal()
         over = now - self._since > self._patience
         quiet = now - self._since <= _QUIET_SECONDS and not over
-        # Frequent questions to a queue would slow it down for all users.
+        # Frequent queries would slow the queue down for all users.
         if ready or quiet or not (over or not self._said or now - self._asked > _ASK_SECONDS):
             return
         self._asked = now

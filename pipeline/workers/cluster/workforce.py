@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # Timeout of a worker's answer: importing the package takes this long if many workers share a disk.
 _ANSWER_SECONDS = 60.0
-# Seconds to wait for other workers when all present are unfit and no fit one has been there: workers that
-# are started together do not connect together.
+# Seconds to wait for further workers if all connected ones are unfit and none was ever fit: workers that are
+# started together connect at different times.
 _NOBODY_SECONDS = 10.0
 _UNLIKE = "not the versions of this process, see the table: install the same ones, or use --allow-mismatch"
 
@@ -33,14 +33,14 @@ class Workforce:
 
     def __init__(self, preparation: Preparation, allow_mismatch: bool, note: Callable[[str], None]) -> None:
         self.preparation = preparation
-        # The environments of all workers that ever answered, by ``host:pid``, their name in rows of cells.
+        # The environments of all workers that ever answered, by ``host:pid``, as in column "worker" of cells.
         self.environments: dict[str, Environment] = {}
         self._allow_mismatch, self._note = allow_mismatch, note
         self._here = this_environment()
         self._present: set[str] = set()
         # Why each unfit worker is unfit, by address.
         self._unfit: dict[str, str] = {}
-        # Since when there are only unfit workers; None while there are others or more were asked for.
+        # Since when all connected workers are unfit and no more are requested; None if that is not so.
         self._nobody_since: float | None = None
         # Whether a worker was ever fit.
         self._had_fit = False
@@ -81,7 +81,7 @@ class Workforce:
         return bool(self._writing & self._present)
 
     def forget(self) -> None:
-        """Forget all workers, so that each is prepared again: another process may have its address by now."""
+        """Forget all workers, so that each is prepared again: a new process may have an old address."""
         for task in self._preparing:
             task.cancel()
         self._preparing.clear()
@@ -146,7 +146,7 @@ class Workforce:
     async def _prepare(self, client: Client, addresses: list[str]) -> None:
         found = await asyncio.gather(*(self._prepare_one(client, each) for each in addresses))
         told = dict(zip(addresses, found, strict=True))
-        # Workers that are gone or slow; if they are still connected, they are asked again.
+        # Workers without an answer are gone or slow. Those that are still connected are prepared again.
         self._present.difference_update(address for address, unlike in told.items() if unlike is None)
         if unlike := {address: each for address, each in told.items() if each}:
             self._set_aside(list(unlike), _UNLIKE, table_of(self._here, unlike))
