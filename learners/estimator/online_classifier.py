@@ -40,8 +40,8 @@ _CSR_CLASSES = (sp.csr_matrix, sp.csr_array)
 class RolledBack:
     """Restore an object's attributes, and the values of some arrays, if a ``with`` block raises.
 
-    The block may write to `arrays`; other arrays are restored as objects, not by value. It is a class because
-    entering and leaving a generator takes longer.
+    The block may write to `arrays`; other arrays are restored as objects, not by value. This is a class
+    because a context manager made of a generator is slower.
     """
 
     __slots__ = ("_before", "_copies", "_learner")
@@ -100,8 +100,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    ``coef_`` and ``sigma_`` are views of the state if it has their form. Copy them to keep them from
-    changing.
+    ``coef_`` and ``sigma_`` may be views of the state, which learning changes. Copy them to keep their
+    values.
     """
 
     epochs: Count
@@ -111,20 +111,21 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     n_mistakes_: int
     n_updates_: int
 
-    #: Part of the keys of stored results. Raise it whenever the learner's outcomes change.
+    #: A number in the keys of stored results. Increase it whenever the learner's outcomes change.
     algorithm_version = 1
 
-    #: Whether the learner decides which labels it asks for; then no query strategy can wrap it.
+    #: Whether the learner itself decides which labels to ask for; if so, no query strategy can wrap it.
     asks_for_labels = False
 
     _takes_many_classes = False
 
-    #: Whether the loops read the rows of X through ``row(X, t)`` alone. Such loops read rows in a given order
-    #: and check CSR rows on the way; other loops get checked copies of the rows, block by block.
+    #: Whether the loops read the rows of X through ``row(X, t)`` alone. Such loops can read rows in a given
+    #: order and check CSR rows on the way. For other loops, rows are checked first, and rows with an order
+    #: are copied block by block.
     _reads_orders = False
 
-    #: Names of the attributes with the arrays of the model, which `model_bytes_` sums; an unused array is
-    #: None. If empty, the model is all arrays whose attribute names start with an underscore.
+    #: Names of the attributes with the arrays of the model, whose bytes `model_bytes_` adds up; an unused
+    #: array is None. If empty, the model is all arrays whose attribute names start with an underscore.
     _state: tuple[str, ...] = ()
 
     #: Whether a NaN or infinite feature always makes the score of its row NaN or infinite. If so, `learn`
@@ -180,8 +181,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            Not kept; NaN and infinity are refused. Conforming input (C-contiguous or canonical CSR,
-            float32 or float64) is not copied.
+            Rows, without NaN and infinity. The learner keeps no reference to them. C-contiguous or
+            canonical CSR rows of float32 or float64 are not copied.
         y : array-like of shape (n,)
             Labels.
         classes : array-like of shape (K,), default=None
@@ -225,7 +226,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, y
-            See `learn`; `y` contains all labels.
+            See `learn`; `y` must contain every class.
         """
         self.check_parameters()
         try:
@@ -268,9 +269,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        """Whether leaving out features that never occur changes nothing, to the last bit.
+        """Whether the outcome stays the same, to the last bit, if features that never occur are left out.
 
-        The pipeline then renumbers the other features in their order and passes their number to `begin`.
+        If so, the pipeline renumbers the features that occur, in their order, and passes how many there are
+        to `begin`.
         """
         return False
 
@@ -282,8 +284,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         """Reset the learner and prepare it for a stream; see `StreamLearner.begin`.
 
-        More than two classes are for learners of many classes only, and `n_occurring` for learners that are
-        `indifferent_to_absent_features`.
+        Only learners of many classes take more than two classes, and only learners that are
+        `indifferent_to_absent_features` take `n_occurring`.
 
         Raises
         ------
@@ -303,8 +305,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Learn like `learn`, without validation; see `StreamLearner.learn_rows`. Call `begin` first.
 
-        Rows with NaN, infinity or column indices that are not below `n_features`, and codes that are no
-        positions in ``classes_``, crash or give nonsense.
+        Rows with NaN, infinity or column indices that are not below `n_features`, and codes that are not
+        positions in ``classes_``, can crash the process or give wrong results.
         """
         labels = np.ascontiguousarray(codes, dtype=np.int32)
         scores = self._new_scores(len(labels))
@@ -331,7 +333,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return {"updates": self.n_updates_, "model_bytes": self.model_bytes_}
 
     def switches(self) -> list[int] | None:
-        """Return the row numbers at which the model became more complex, None if it cannot."""
+        """Return the row numbers at which the model became more complex; None if it never does."""
         return None
 
     def inner_learners(self) -> list[OnlineClassifier]:
@@ -348,11 +350,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def steps(self, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[Step, Step]:
-        """Return functions that learn and that score one row, for callers that have one row at a time.
+        """Return two functions, which learn and score one row, for callers that have one row at a time.
 
-        Both take a CSR row from `as_rows`, read its label from `codes` and write into `scores`. The first one
-        returns ``(mistakes, updates)``, which the caller counts. They are valid until the learner begins, is
-        widened or learns in another way.
+        Both take a matrix of one CSR row from `as_rows` and write its score into `scores`. The first one
+        reads the label from `codes` and returns ``(mistakes, updates)``, which the caller counts. The
+        functions are valid until `begin`, `widen` or another method that learns is called.
         """
         learn, score = self._pass, self._score
         if scores.ndim == 2:
@@ -362,8 +364,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def widen(self, n_features: int) -> None:
         """Take rows of `n_features` features from now on; the new ones were 0 in all rows so far.
 
-        The state of the earlier features stays, in the first entries of larger arrays. Attributes with a
-        method ``widen`` are widened by it.
+        The state of the earlier features stays, in the first entries of larger arrays. Attributes that have
+        a method ``widen`` are extended by that method.
         """
         before = vars(self).copy()
         if len(self.classes_) > 2:
@@ -375,7 +377,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = n_features
 
     def check_state(self) -> None:
-        """Raise ValueError for invalid parameters, and for a state array of a wrong shape."""
+        """Raise ValueError for an invalid parameter, or if a state array has a wrong shape."""
         self.check_parameters()
         if not (self._state and self.__sklearn_is_fitted__()):
             return
@@ -387,11 +389,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{type(self).__name__}: the array {name} has a wrong shape")
 
     def _widened(self, name: str, old: Any, new: Any, n_features: int) -> Any:
-        """Return an attribute for more features, given its value so far and that of a new model."""
+        """Return an attribute's value for more features, given its old value and that of a new model."""
         if isinstance(old, np.ndarray):
             shape = np.shape(new)
             is_larger = shape != old.shape and len(shape) == old.ndim
-            # Other arrays do not depend on the features, or are made later.
+            # Arrays that are not larger do not depend on the features, or are created later.
             if not (is_larger and all(map(operator.ge, shape, old.shape))):
                 return old
             new[tuple(map(slice, old.shape))] = old
@@ -402,7 +404,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return old
 
     def _readable(self, X: Rows, *arrays: NDArray[Any]) -> Iterable[tuple[Any, ...]]:
-        """Return what the loops read at a time, rows and their entries of arrays: all, or gathered blocks."""
+        """Return tuples of rows and their part of each array, one tuple for each call of a loop."""
         if self._reads_orders:
             return [(X, *arrays)]
         blocks = blocks_in_order(X)
@@ -413,7 +415,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
     def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
-        """Reset the learner for its first rows; return them with unchecked values, and their label codes."""
+        """Reset the learner for its first rows; return the rows, with unchecked values, and the codes."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
@@ -425,7 +427,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return X, codes
 
     def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
-        """Return a later chunk as a matrix with unchecked values, and its labels, also unchecked."""
+        """Return later rows as a matrix, and their labels; values of both are unchecked."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
@@ -439,7 +441,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return X, y
 
     def _validate_rows(self, X: Any) -> Any:
-        """Return rows as a matrix with unchecked values; refuse another number of features than before."""
+        """Return rows as a matrix, values unchecked; raise an error if the number of features has changed."""
         dense = type(X) in (np.ndarray, np.memmap)
         if dense or isinstance(X, _CSR_CLASSES):
             shape = X.shape
@@ -485,7 +487,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             return self._learn_given(X, y, beforehand, coded=False)[1]
 
     def _fit_once(self, X: Any, y: Any, beforehand: bool) -> tuple[Rows, NDArray[np.int32]]:
-        """Make the first pass of `fit`; return the rows and label codes for further ones."""
+        """Make the first pass of `fit`; return the rows and label codes for the further passes."""
         # The new model gets new arrays, so the previous one stays intact.
         with RolledBack(self):
             X, codes = self._validate_first(X, y, None)
@@ -496,8 +498,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Rows, NDArray[np.float64]]:
         """Learn from a matrix and its labels (codes if `coded`); return the rows and their scores.
 
-        With `beforehand` rows are checked before they are learnt. Otherwise the loop may check them, and
-        NotLearntError is raised if a row or label may be invalid.
+        If `beforehand`, the rows are checked before they are learnt. Otherwise the loop may check them;
+        NotLearntError is then raised if a row or label may be invalid.
         """
         if beforehand or not self._scores_tell:
             codes = y if coded else label_codes(y, self.classes_)

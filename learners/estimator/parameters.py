@@ -65,7 +65,7 @@ check_seed = _check("an integer from 0 to 2**32 - 1", lambda value: _is_integer(
 
 
 def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None:
-    """Raise ValueError unless the parameter is a finite number > 0; the message also names `or_else`."""
+    """Raise ValueError unless the parameter is a finite number > 0; `or_else` names other valid values."""
     value = getattr(learner, name)
     if not (_is_number(value) and 0.0 < value < math.inf):
         _refuse(learner, name, f"{or_else} or a finite number > 0" if or_else else "a finite number > 0")
@@ -74,8 +74,8 @@ def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None
 def check_scale(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is a number from 1e-150 to 1e150.
 
-    Squares, reciprocals and ratios of such numbers are in the range of float64; otherwise weights become
-    NaN.
+    Squares, reciprocals and ratios of such numbers are in the range of float64. Beyond it, weights would
+    become NaN.
     """
     check_positive(learner, name)
     if not 1e-150 <= float(getattr(learner, name)) <= 1e150:
@@ -83,7 +83,7 @@ def check_scale(learner: BaseEstimator, name: str) -> None:
 
 
 def between(low: float, high: float, include_high: bool = False) -> _Check:
-    """Return a check that a parameter is a number between `low` (excluded) and `high`."""
+    """Return a check that a parameter is above `low` and below `high`, or also `high` if `include_high`."""
     excluded = f"{low} excluded" if include_high else "both excluded"
     return _check(
         f"a number between {low} and {high}, {excluded}",
@@ -132,7 +132,7 @@ ClassWeight = Annotated[Mapping[Any, float] | None, check_weights]
 
 
 def check_fields(learner: BaseEstimator) -> None:
-    """Raise ValueError for a parameter that is not valid for its type, in the order of the parameters."""
+    """Raise ValueError for the first parameter whose value the check of its type annotation refuses."""
     kind: Any = type(learner)
     for name, check, optional in _checks_of(kind):
         if not (optional and getattr(learner, name) is None):
@@ -141,7 +141,7 @@ def check_fields(learner: BaseEstimator) -> None:
 
 @functools.cache
 def _checks_of(kind: Any) -> list[tuple[str, _Check, bool]]:
-    """Return the checks of a class of learners: name of the parameter, check, and whether None passes it."""
+    """Return the checks of a learner class: parameter name, check, and whether None is valid as well."""
     found = {}
     for base in reversed(kind.__mro__):
         try:
@@ -149,14 +149,14 @@ def _checks_of(kind: Any) -> list[tuple[str, _Check, bool]]:
         except NameError:  # another package may import names for type checkers only
             continue
         for name, annotation in annotations.items():
-            # A subclass may declare a parameter again, with a default and a plain type.
+            # A subclass may declare a parameter again with a plain type: the base's check stays.
             if check := _check_of(annotation):
                 found[name] = name, *check
     return [found[name] for name in inspect.signature(kind).parameters if name in found]
 
 
 def _check_of(annotation: Any) -> tuple[_Check, bool] | None:
-    """Return the check that a type stands for, if any, and whether None passes it."""
+    """Return the check of a type annotation and whether None is valid as well; None without a check."""
     if annotation is bool:
         return check_bool, False
     arguments = get_args(annotation)

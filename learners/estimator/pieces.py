@@ -1,4 +1,4 @@
-"""Learn a stream piece by piece, for learners whose loops record no counts themselves."""
+"""Learn a stream piece by piece, and record time and counts, for loops that do not record them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Passage(NamedTuple):
 
 
 class Counting(Protocol):
-    """A learner that learns rows and counts."""
+    """The methods of a learner that `learn_in_pieces` calls."""
 
     def learn_rows(self, X: Any, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Predict each row, then learn from it, in order."""
@@ -65,36 +65,36 @@ def learn_in_pieces(
 
 
 class OneByOne:
-    """Models of one learner that learn the same rows one after the other."""
+    """Learners of one class, with different parameters, each of which reads the rows separately."""
 
     def __init__(self, learners: Sequence[Any]) -> None:
         self.learners = learners
 
     def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
-        """Learn rows as ``learn_rows`` of each learner does, and return the scores of each."""
+        """Let every learner learn the rows; return the scores from the ``learn_rows`` of each learner."""
         return [each.learn_rows(X, codes) for each in self.learners]
 
     def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
-        """Learn rows as ``learn_along`` of each learner does, and return what each records."""
+        """Let every learner learn the rows; return the `Passage` from the ``learn_along`` of each learner."""
         return [each.learn_along(X, codes, stops) for each in self.learners]
 
     def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
-        """Return the scores that rows would get next from each learner."""
+        """Return each learner's scores of the rows under its current model."""
         return [each.score_rows(X) for each in self.learners]
 
     def write_back(self) -> None:
         """Copy the models back into the learners' arrays; here each learner already has its own model."""
 
     def goes_on(self) -> bool:
-        """Return whether the reading can learn further rows after `write_back`, and is worth keeping."""
+        """Return whether this object, instead of a new one, can learn later rows after `write_back`."""
         return False
 
 
 class Reading(OneByOne):
-    """Models of one learner that learn the same rows in one reading: a subclass defines ``learn_rows``."""
+    """Learners of one class that share one pass over the rows; a subclass defines ``learn_rows``."""
 
     def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
-        """Learn rows as ``learn_along`` of each learner does; seconds are divided by the models."""
+        """Do as ``learn_along`` of each learner; each gets an equal share of the seconds."""
         began, start, n = time.perf_counter(), 0, len(self.learners)
         scores, seconds, counted = [], [], []
         for stop in stops.tolist():

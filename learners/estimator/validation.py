@@ -22,7 +22,8 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # is cheap and a second compiled loop is not worth its compile time.
 _FEW_INDICES = 1 << 16
 
-# The codes of one label. Codes are only read, but loops would be compiled again for read-only ones.
+# The code of a single row's label, by class. The arrays are never written to, but they are not marked
+# read-only, because loops would be compiled again for read-only arrays.
 _FIRST, _SECOND = np.zeros(1, np.int32), np.ones(1, np.int32)
 
 
@@ -30,7 +31,8 @@ def safe_rows(X: Any) -> Rows:
     """Return a matrix as rows that compiled loops can read without checking alignment or column indices.
 
     `X` is float32 or float64, C-contiguous or CSR. The result is aligned and, if CSR, canonical. Raise
-    ValueError for column indices outside the matrix, and for an indptr that falls or exceeds the indices.
+    ValueError for column indices outside the matrix, and for an indptr that decreases or points outside the
+    indices.
     """
     if isinstance(X, np.ndarray):
         return as_rows(X if X.flags.aligned else X.copy())
@@ -39,7 +41,7 @@ def safe_rows(X: Any) -> Rows:
         if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
             raise ValueError(f"X is a CSR matrix with column indices outside 0 to {X.shape[1] - 1}")
         if not (indptr[0] >= 0 and np.all(indptr[:-1] <= indptr[1:]) and indptr[-1] <= len(indices)):
-            raise ValueError("X is a CSR matrix whose indptr falls or points outside its indices")
+            raise ValueError("X is a CSR matrix whose indptr decreases or points outside its indices")
         # Squared norms are computed from stored entries, so each column may occur only once in a row.
         X = X.copy()
         X.sum_duplicates()
@@ -47,7 +49,7 @@ def safe_rows(X: Any) -> Rows:
 
 
 class NotLearntError(Exception):
-    """A loop that checks rows found one that may be invalid: all rows must be checked beforehand."""
+    """A loop that checks rows met one that may be invalid: check all rows first, then learn them again."""
 
 
 def are_checked_later(rows: Rows) -> bool:
@@ -56,7 +58,7 @@ def are_checked_later(rows: Rows) -> bool:
 
 
 def checked_later(X: Any) -> Rows:
-    """Return rows that are checked here or, if that is faster, rows that the learning loop checks.
+    """Return rows for the learning loop: checked here or, if that is faster, in a form that the loop checks.
 
     Call `refuse_learnt` after the loop.
     """
@@ -94,8 +96,8 @@ def _are_positions(classes: NDArray[Any]) -> bool:
 def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> NDArray[np.int32]:
     """Return the position of each label in the sorted distinct classes, as int32.
 
-    Raise ValueError for a label that is not in `classes`. If these are 0 … K - 1 and `y` is contiguous int32,
-    the result is `y` itself; with `later` such labels are not checked here, because the loop checks them.
+    Raise ValueError for a label that is not in `classes`. If the classes are 0 … K - 1 and `y` is contiguous
+    int32, the result is `y` itself; if `later`, such labels are not checked here, because the loop does that.
     """
     if (
         y.dtype == np.int32
@@ -150,9 +152,9 @@ def refuse_nonfinite(rows: Rows) -> None:
 def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
     """Raise an error if rows that have just been learnt are invalid, or may be.
 
-    NotLearntError: the loop met a row that is not canonical, a label that is no code, or a score that is not
-    finite. All rows must then be checked before learning, which names the problem. ValueError: a row has NaN
-    or infinity, so that its score is not finite.
+    NotLearntError: the loop met a row that is not canonical, a label that is not a code, or a score that is
+    not finite. Checking all rows before learning them again finds and names the problem. ValueError: a row
+    has NaN or infinity, so that its score is not finite.
     """
     if are_checked_later(rows):
         if rows[4][0]:
@@ -173,15 +175,15 @@ def finite_rows(X: Any) -> Rows:
 def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_many: bool) -> NDArray[Any]:
     """Return the sorted distinct classes of a first call: those given by the user, or the labels in `y`.
 
-    Raise ValueError, which names the learner, for fewer than two classes, and for more than two unless it
-    `takes_many`.
+    Raise ValueError, which contains the learner's `name`, for fewer than two classes, and for more than two
+    unless the learner `takes_many`.
     """
     if classes is None:
         classes = _distinct(y)
         if len(classes) == 1:
             raise ValueError(
-                f"{name} needs two classes, but the labels hold 1 class, {classes.tolist()}; "
-                "a first chunk of one class needs classes=[...]"
+                f"{name} needs two classes, but the labels contain 1 class, {classes.tolist()}; "
+                "if further classes follow in later rows, pass classes=[...]"
             )
     classes = np.unique(classes)
     if len(classes) > 2 and not takes_many:

@@ -197,9 +197,9 @@ class TwoOnly(OnlineClassifier):
 
 
 def test_labels():
-    with pytest.raises(ValueError, match=r"needs two classes, but the labels hold 1 class, \[1\]"):
+    with pytest.raises(ValueError, match=r"needs two classes, but the labels contain 1 class, \[1\]"):
         AROW().fit(X, np.ones(20, int))
-    with pytest.raises(ValueError, match=r"a first chunk of one class needs classes="):
+    with pytest.raises(ValueError, match=r"if further classes follow in later rows, pass classes="):
         AROW().learn(X[:1], [1])
     with pytest.raises(
         ValueError, match=r"Only binary classification is supported\. .*TwoOnly was given 3 classes"

@@ -66,7 +66,7 @@ def everything(learner):
 @each_learner
 @pytest.mark.parametrize("kind", OUTSIDE + LOST)
 def test_a_bad_row_in_the_middle_changes_nothing(learner, kind, looked_at_along):
-    message = "column indices outside 0 to 39$" if kind in OUTSIDE else "whose indptr falls or points outside"
+    message = "column indices outside 0 to 39$" if kind in OUTSIDE else "indptr decreases or points outside"
     model = clone(learner)
     for method in (model.learn, model.fit):
         with pytest.raises(ValueError, match=message):
