@@ -1,4 +1,4 @@
-"""The adapter for CapyMOA: classifiers of MOA, in a Java machine within this process."""
+"""The adapter for CapyMOA's classifiers, most of which run in a Java virtual machine in this process."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .returned import checked_codes, first_line, scores_of_codes, scores_of_prob
 
 
 class CapyMOA:
-    """A classifier of CapyMOA as a study names it, created when the features and classes are known.
+    """A CapyMOA classifier and its parameters; the model is created once features and classes are known.
 
-    `params` are those of its constructor, except the schema.
+    `params` are the arguments of the classifier's constructor, without `schema`.
     """
 
     theirs: type[Any]
@@ -27,7 +27,7 @@ class CapyMOA:
         self.params = params
 
     def model(self, n_features: int, n_classes: int) -> Any:
-        """Return a new model with its schema."""
+        """Return a new model for a stream with these numbers of features and classes."""
         stream = importlib.import_module("capymoa.stream")
         schema = stream.Schema.from_custom(
             features=[*map(str, range(n_features)), "target"],
@@ -45,13 +45,13 @@ class CapyMOA:
 
 
 def is_classifier(found: type[Any]) -> bool:
-    """Return whether a class of CapyMOA predicts classes."""
+    """Return whether a class of CapyMOA is a classifier."""
     return issubclass(found, importlib.import_module("capymoa.base").Classifier)
 
 
 @functools.cache
 def as_named(theirs: type[Any]) -> type[CapyMOA]:
-    """Return the `CapyMOA` class for a class of the library, with the parameters that a study may set."""
+    """Return a subclass of `CapyMOA` for a classifier; its signature lists what studies may set."""
     signature = inspect.signature(theirs)
     given = [each for name, each in signature.parameters.items() if name != "schema"]
     members = {"theirs": theirs, "__signature__": signature.replace(parameters=given)}
@@ -59,8 +59,9 @@ def as_named(theirs: type[Any]) -> type[CapyMOA]:
 
 
 class CapyMOAGuest(Guest):
-    """A classifier with ``predict`` and ``train``; probabilities give scores unless it overrides `predict`.
+    """Adapter of a classifier with ``predict`` and ``train``.
 
+    Scores are computed from class probabilities, or from predicted classes if its class overrides `predict`.
     A prediction of None counts as the first class, as in CapyMOA's own evaluation.
     """
 
@@ -77,7 +78,7 @@ class CapyMOAGuest(Guest):
         self._instance = importlib.import_module("capymoa.core").LabeledInstance.from_array
 
     def rows_of(self, X: Any) -> Any:
-        """Return rows as dense float64, from which instances are made."""
+        """Return rows as a dense float64 array; each row is made an instance when it is used."""
         return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
 
     def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:

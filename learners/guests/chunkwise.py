@@ -14,10 +14,10 @@ from .returned import checked_codes, checked_scores, scores_of_codes
 
 
 class ChunkwiseGuest(Guest):
-    """A learner whose ``learn(X, y, classes=...)`` predicts each row, then learns it.
+    """Adapter of a learner whose ``learn(X, y, classes=...)`` predicts each row, then learns it.
 
-    It needs no base class of this package. Its counts (``n_updates_``, ``n_support_``, …), ``epochs`` and
-    ``end_of_pass`` are used if it has them.
+    The learner needs no base class of this package. Its counts (``n_updates_``, ``n_support_``, …),
+    ``epochs`` and ``end_of_pass`` are used if it has them.
     """
 
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:

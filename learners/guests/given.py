@@ -1,4 +1,4 @@
-"""Learners given as objects or notebook classes: identified by a digest of their content, sent by value.
+"""Learners given as objects or notebook classes: named by a digest, and pickled for other processes.
 
 The digest covers the object's values, and the code that other processes cannot import.
 """
@@ -26,7 +26,7 @@ from .returned import GuestError, first_line
 from .template import Template
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
-# Class members left out of the digest: they say where the class is or document it, not what it does.
+# Class members left out of the digest: they locate or document the class, but do not change what it does.
 _NOT_CODE = {
     "__annotate__",
     "__annotate_func__",
@@ -41,13 +41,13 @@ _NOT_CODE = {
     "__weakref__",
     "_abc_impl",
 }
-# Packages whose versions are no part of any learner's key.
+# Packages whose versions are not part of any learner's key.
 _SHARED = {"numpy", "scipy", "singlepass"}
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def importable(thing: Any) -> bool:
-    """Return whether a class or function can be imported by its name; one of a notebook's cell cannot."""
+    """Return whether a class or function can be imported by name; one defined in a notebook cell cannot."""
     module = getattr(thing, "__module__", None)
     if module is None or module == "__main__" or module not in sys.modules:
         return False
@@ -60,9 +60,9 @@ def importable(thing: Any) -> bool:
 def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
     """Return a digest of an object (64 hex digits), and the top-level modules of the packages it uses.
 
-    The digest is the same in every process. It covers the instructions of code, so comments and line numbers
-    do not matter, but another minor version of Python gives another digest. Any error of parts that cannot be
-    pickled is raised.
+    The digest is the same in every process. It covers the bytecode of functions, so comments and line numbers
+    do not matter, but another minor version of Python gives another digest. If a part of the object cannot be
+    pickled, pickle's error is raised.
 
     Examples
     --------
@@ -81,8 +81,9 @@ def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
 class _Walk:
     """Convert an object into nested lists of text and numbers, to be hashed; each object is listed once.
 
-    Copying an object makes Python add the member `__slotnames__` to its class. The lists include it only for
-    the classes in `copied`: those of the objects in the digest. So earlier copies do not change the digest.
+    Copying an object makes Python add the member `__slotnames__` to its class. The lists include this member
+    only for the classes in `copied`, which are the classes of all objects in the digest, so that the digest
+    does not depend on whether an object was copied before.
     """
 
     def __init__(self, copied: Set[type] = frozenset()) -> None:
@@ -136,7 +137,7 @@ class _Walk:
 
     def _class(self, cls: type[Any]) -> Any:
         if importable(cls):
-            # This package's learners have a version; other packages are identified by their modules.
+            # This package's learners have a version; for other classes, `modules` records the package.
             version = getattr(cls, "algorithm_version", 1)
             return [*self._by_name(cls.__module__, cls.__qualname__), version]
         members = [
@@ -174,7 +175,7 @@ class _Walk:
 
 
 def _loaded(code: CodeType) -> Iterator[str]:
-    """Yield the global names that code reads, also in functions within it."""
+    """Yield the global names that code and its nested functions read."""
     for instruction in dis.get_instructions(code):
         if instruction.opname in _LOADS:
             yield instruction.argval
@@ -191,10 +192,10 @@ _adding = threading.Lock()
 
 
 class Given:
-    """A learner that other processes cannot import by name; it is sent as a pickle, read when needed.
+    """A learner that other processes cannot import by name; they get a pickle, which is loaded when needed.
 
-    `name` is made of its class name and a digest of its content, and stands for the learner in studies.
-    `modules` are the top-level modules of the packages that it uses.
+    `name` consists of the learner's class name and a digest of its content; studies use it as the learner's
+    name. `modules` are the top-level modules of the packages that the learner uses.
     """
 
     def __init__(self, name: str, modules: tuple[str, ...], *, thing: Any = None, sent: bytes = b"") -> None:
@@ -218,16 +219,16 @@ class Given:
             try:
                 self._thing = cloudpickle.loads(self._sent)
             except Exception as error:
-                raise GuestError(f"it cannot be unpickled here: {first_line(error)}") from error
+                raise GuestError(f"the learner cannot be unpickled here: {first_line(error)}") from error
         return self._thing if inspect.isclass(self._thing) else Template(self._thing)
 
     @cached_property
     def package(self) -> str:
-        """The packages that it uses, with the installed versions."""
+        """The packages that the learner uses, with their installed versions, as text."""
         try:
             found = {version_of(importlib.import_module(name)) for name in self.modules}
         except ImportError as error:
-            raise GuestError(f"it uses a package that is missing here: {first_line(error)}") from None
+            raise GuestError(f"the learner uses a package that is missing: {first_line(error)}") from None
         return ", ".join(sorted(found))
 
     @cached_property
@@ -236,7 +237,7 @@ class Given:
         try:
             return self._sent or cloudpickle.dumps(self._thing)
         except Exception as error:
-            raise GuestError(f"it cannot be sent to other processes: {first_line(error)}") from error
+            raise GuestError(f"the learner cannot be pickled: {first_line(error)}") from error
 
     def __reduce__(self) -> Any:
         """Pickle by value; the receiving process registers it under its name."""
@@ -246,9 +247,9 @@ class Given:
 def give(thing: Any) -> Given:
     """Register a learner for the studies of this process, and return it; equal content gives the same name.
 
-    `thing` is an object or a class with the methods of one of the kinds of docs/own-learner.md, or a
+    `thing` is an object or a class with the methods of a kind of learner in docs/own-learner.md, or a
     scikit-learn pipeline whose steps learn along a stream. An object is a template: each cell gets an
-    untrained copy. Raise ValueError, with one line, if it cannot learn along a stream or cannot be copied.
+    untrained copy. Raise ValueError, with one line, if `thing` cannot learn along a stream or be copied.
     """
     thing = _streaming(thing)
     if problem := lacking(thing if inspect.isclass(thing) else type(thing)):
@@ -265,7 +266,7 @@ def give(thing: Any) -> Given:
 
 
 def _identity(thing: Any) -> tuple[str, tuple[str, ...]]:
-    """Return the name under which `give` registers a learner, and the top modules that the learner uses."""
+    """Return the name under which `give` registers a learner, and the learner's `modules` (see `Given`)."""
     digest, modules = digest_of(thing if inspect.isclass(thing) else Template(thing).content)
     return f"{_PREFIX}{_called(thing)[-1]}-{digest[:_DIGITS]}", modules
 
@@ -276,7 +277,7 @@ def names_given(name: str) -> bool:
 
 
 def find_given(name: str) -> Given | None:
-    """Return the learner that was given under a name in this process, or None."""
+    """Return the learner that this process registered under a name, or None."""
     return _known.get(name)
 
 
@@ -286,7 +287,7 @@ def _received(name: str, modules: tuple[str, ...], sent: bytes) -> Given:
 
 
 def _streaming(thing: Any) -> Any:
-    """Return a scikit-learn pipeline as one that learns along a stream, and anything else unchanged."""
+    """Return a scikit-learn pipeline as an `OnlinePipeline`, and anything else unchanged."""
     from sklearn.pipeline import Pipeline
 
     from .online_pipeline import OnlinePipeline

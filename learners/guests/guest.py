@@ -1,4 +1,4 @@
-"""The base of the adapters, which give a learner from outside this package the pipeline's methods."""
+"""The base class of the adapters, through which the pipeline calls learners from outside this package."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .returned import GuestError, first_line
 
 
 class Guest(ABC):
-    """A `StreamLearner` around a learner that knows nothing of this package.
+    """A `StreamLearner` around a learner from outside this package.
 
     A subclass defines the abstract methods and, if needed, ``_start(n_features)``, ``rows_of(X)`` and
-    `predict_codes`. Any exception of the learner becomes a `GuestError`. A `learner` belongs to one run,
-    since runs are in threads. `batch` rows are predicted before they are learnt together. `attributes` are
-    the names of the learner's attributes that count something, by their column in the table of results.
+    `predict_codes`. Any exception of the learner becomes a `GuestError`. Each run needs its own `learner`,
+    because runs share a process as threads. `batch` rows are predicted before they are learnt together.
+    `attributes` maps columns of the table of results to the learner's attributes with these counts.
 
-    `scores_are_log_odds` says whether probabilities follow from the scores, `gives_scores` whether scores say
-    more than predictions.
+    `scores_are_log_odds` says whether the scores are log odds, from which probabilities follow;
+    `gives_scores` is False if the scores only express the predicted class.
     """
 
-    # The learner may use any feature, also one that is always absent.
+    # The outcome may change if features that never occur are left out: a learner may use their number.
     indifferent_to_absent_features = False
     scores_are_log_odds = False
     gives_scores = True
@@ -42,26 +42,26 @@ class Guest(ABC):
         """Prepare for a stream with these classes; see `StreamLearner.begin`."""
         self._classes = classes
         self._n_classes = len(classes)
-        # The rows of the batch that is not full yet.
+        # Rows that were predicted and wait until their batch is full.
         self._waiting: list[tuple[Any, NDArray[np.int32]]] = []
         self._n_waiting = 0
-        with in_one_line("it"):
+        with in_one_line("the learner"):
             self._start(n_features)
 
     def _start(self, n_features: int) -> None:  # noqa: B027 -- optional
-        """Prepare for a stream."""
+        """Prepare for a stream with `n_features` features; does nothing by default."""
 
     def rows_of(self, X: Any) -> Any:
-        """Return a block of rows as the learner takes them, with a `shape`; called once per block."""
+        """Convert a block of rows to what the learner takes, with a `shape`; called once per block."""
         return X
 
     @abstractmethod
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the checked scores of rows."""
+        """Return the learner's scores of rows, checked for their shape and for NaN and infinity."""
 
     @abstractmethod
     def _learn(self, X: Any, codes: NDArray[np.int32]) -> None:
-        """Learn rows."""
+        """Let the learner learn rows, all in one batch."""
 
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Let the learner predict and learn rows; see `StreamLearner.learn_rows`."""
@@ -107,7 +107,7 @@ class Guest(ABC):
             return self._scores(X)
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
-        """Return the predicted class codes, int64, of rows in the learner's own form."""
+        """Return the predicted class codes, int64, of rows that `rows_of` has converted."""
         scores = self.score_rows(X)
         return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
@@ -124,19 +124,19 @@ class Guest(ABC):
         self._learn_waiting()
 
     def counters(self) -> dict[str, int]:
-        """Return the counts that the learner has, by their column in the table of results."""
+        """Return the learner's counts by column of the table of results, without those that it lacks."""
         found = {name: getattr(self.learner, each, None) for name, each in self._attributes.items()}
         return {name: int(value) for name, value in found.items() if value is not None and not np.ndim(value)}
 
     def switches(self) -> list[int] | None:
-        """Return the rows at which the model changed (``switches_``), None if the learner has none."""
+        """Return the learner's ``switches_``, the rows at which its model changed; None if it has none."""
         found = getattr(self.learner, "switches_", None)
         return None if found is None else [int(t) for t in found]
 
 
 @contextlib.contextmanager
 def in_one_line(doing: str) -> Iterator[None]:
-    """Convert an exception of the learner into a GuestError of one line, which names the call."""
+    """Convert an exception of the learner into a GuestError of one line, which begins with `doing`."""
     try:
         yield
     except GuestError:

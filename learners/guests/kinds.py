@@ -1,4 +1,4 @@
-"""The choice of the adapter that a learner needs."""
+"""Choose the adapter that a learner from outside this package needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .scikit_learn import PartialFitGuest
 from .template import Template
 from .vowpal_wabbit import VowpalWabbit, VowpalWabbitGuest
 
-# The methods that make a class look like a learner, and those that a learner needs, for messages.
+# Methods that suggest that a class is meant as a learner; and the methods that a learner needs, for messages.
 METHODS = ("predict", "predict_one", "partial_fit", "learn", "learn_one")
 WANTED = "the methods predict and learn, predict and partial_fit, or predict_one and learn_one"
 
@@ -26,7 +26,7 @@ _ADAPTERS: tuple[tuple[tuple[str, ...], type[Guest]], ...] = (
 
 
 def adapter_of(learner: object) -> type[Guest] | None:
-    """Return the adapter of a learner, or of its class; None if it cannot learn along a stream."""
+    """Return the adapter class of a learner, or of its class; None if it cannot learn along a stream."""
     if isinstance(learner, Template):
         learner = learner.thing
     if isinstance(learner, VowpalWabbit) or learner is VowpalWabbit:
@@ -54,7 +54,7 @@ def takes_batches(learner: object) -> bool:
 
 
 def as_guest(learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> Guest:
-    """Return a learner in its adapter, a `StreamLearner`; GuestError if it cannot learn along a stream."""
+    """Wrap a learner in its adapter, a `StreamLearner`; GuestError if it cannot learn along a stream."""
     adapter = adapter_of(learner)
     if adapter is None:
         raise GuestError(lacking(type(learner)))

@@ -1,4 +1,4 @@
-"""Learners named by their module: ``module:Class``, and ``vw``."""
+"""Find learners outside this package by name: ``module:Class``, or ``vw`` for Vowpal Wabbit."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .vowpal_wabbit import VowpalWabbit
 
 VOWPAL_WABBIT = "vw"
 
-# The extra that installs an optional package.
+# Optional packages by module, and the extra of singlepass that installs each.
 _EXTRAS = {"capymoa": "capymoa", "river": "river", "vowpalwabbit": "vw"}
 
 
 class FoundGuest(NamedTuple):
     """A class found by its name, with its package.
 
-    `cls` is None if the package is an optional extra (`_EXTRAS`) that is not installed. `package` is the
-    package with its version, since two versions may learn differently. `problem` says why the class cannot
-    be used, or is "".
+    `cls` is None if its package is optional (`_EXTRAS`) and not installed. `package` is the package's name
+    and version, since two versions may learn differently. `problem` says why the class cannot be used, or
+    is "".
     """
 
     cls: type[Any] | None

@@ -12,9 +12,10 @@ from .kinds import lacking
 
 
 class OnlinePipeline(Pipeline):
-    """A pipeline with ``partial_fit``: transformers learn rows and transform them, the last step learns.
+    """A pipeline with ``partial_fit``: each transformer learns and transforms rows for the next step.
 
-    A transformer without ``partial_fit`` must need no fitting, such as `Normalizer`.
+    The last step learns the transformed rows. A transformer without ``partial_fit`` must need no fitting,
+    such as `Normalizer`.
 
     Examples
     --------
@@ -54,7 +55,7 @@ class OnlinePipeline(Pipeline):
         return [(name, step) for name, step in self.steps[:-1] if step not in (None, "passthrough")]
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return whether rows have been learnt; the last step may be a class without that information."""
+        """Return whether rows have been learnt; the last step may not be able to answer that itself."""
         return hasattr(self, "begun_")
 
     @property

@@ -1,4 +1,4 @@
-"""Check the values that a guest returns, and convert them into scores as the pipeline counts them."""
+"""Check the values that a learner from outside this package returns, and convert them into scores."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 # Probabilities are clipped to this distance from 0 and 1, as in scikit-learn's log loss.
 _LEAST = float(np.finfo(np.float64).eps)
-# Added to the score of the predicted class on a tie; too small for any metric to see.
+# Added to the score of the predicted class on a tie; too small to change any metric.
 _NUDGE = float(np.finfo(np.float64).tiny)
 # Tolerance of probabilities below 0 or above 1.
 _ROUNDING = 1e-6
 
 
 class GuestError(Exception):
-    """What a learner from outside this package did wrong, in one line."""
+    """An error of a learner from outside this package, described in one line."""
 
 
 def first_line(error: BaseException) -> str:
@@ -53,7 +53,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
     try:
         given = np.asarray(found)
     except ValueError:
-        raise GuestError(f"{method} returned {_shown(found)}, which are no labels") from None
+        raise GuestError(f"{method} returned {_shown(found)}, which are not labels") from None
     if given.shape != (n,):
         raise GuestError(f"{method} returned labels of shape {given.shape}, not ({n},)")
     try:
@@ -64,13 +64,13 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
     if not sound.all():
         raise GuestError(
             f"{method} returned the label {_shown(given[~sound].tolist()[0])}, which is not one of the "
-            f"classes 0 to {n_classes - 1} that it was told"
+            f"classes 0 to {n_classes - 1} of the stream"
         )
     return numbers.astype(np.int64)
 
 
 def scores_of_codes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Return scores that only express a prediction: -1 or 1; with many classes 1 for the class, else 0."""
+    """Return scores for predicted classes: -1 or 1; with many classes 1 for the predicted one, else 0."""
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0).astype(np.float64)
     chosen: NDArray[np.float64] = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
@@ -83,7 +83,8 @@ def scores_of_probabilities(
     """Return log odds of the second of two classes, or logarithms of the probabilities of many classes.
 
     `found` are probabilities, shape (n, K). `predicted` are the predicted classes, by default the most
-    probable ones (ties: the first). Where needed, scores are adjusted so that these classes score highest.
+    probable ones (ties: the first). If another class has an equal or higher score, the score is changed so
+    that the predicted class has the highest one.
     """
     chances = as_numbers(found, method)
     if chances.shape != (n, n_classes):

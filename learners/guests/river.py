@@ -1,4 +1,4 @@
-"""The adapter for learners like River's: a row is a dict, with ``predict_one`` and ``learn_one``."""
+"""The adapter for learners like River's: ``predict_one`` and ``learn_one``, with a dict for each row."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from .returned import GuestError, checked_codes, scores_of_codes, scores_of_prob
 
 
 class RiverGuest(Guest):
-    """A model with ``predict_one`` and ``learn_one``; ``predict_proba_one`` gives scores, if it exists.
+    """Adapter of a model with ``predict_one`` and ``learn_one``.
 
+    Scores are computed from ``predict_proba_one`` if the model has it, otherwise from predicted labels.
     Labels are False and True with two classes, 0 … K - 1 with more. A prediction of None, before the model
     has seen a class, counts as the first class.
     """
@@ -38,7 +39,7 @@ class RiverGuest(Guest):
         self._known = frozenset(self._labels)
 
     def rows_of(self, X: Any) -> Any:
-        """Return rows as dicts from feature number to value; of sparse rows, only with stored values."""
+        """Return an array of dicts, one per row, from feature number to value; only stored ones if sparse."""
         rows = np.empty(X.shape[0], object)
         if not isinstance(X, np.ndarray):
             stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()

@@ -25,11 +25,11 @@ _ASKED = ("decision_function", "predict_proba", "predict")
 
 
 class PartialFitGuest(Guest):
-    """A learner with ``partial_fit(X, y, classes=...)``.
+    """Adapter of a learner with ``partial_fit(X, y, classes=...)``.
 
     For each row, ``decision_function`` is called, or else ``predict_proba``, or else ``predict``; then the
-    row is learnt. A ``decision_function`` counts like this package's scores: 0 is a mistake. If probabilities
-    are equal, the first class is predicted, as by scikit-learn.
+    row is learnt. A score of 0 from ``decision_function`` is a mistake, as for this package's learners. If
+    probabilities are equal, the first class is predicted, as by scikit-learn.
     """
 
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
@@ -49,7 +49,8 @@ class PartialFitGuest(Guest):
         n, begun = len(codes), 0
         scores = []
         if n and not self._learns:
-            # The first row is special: only its call passes the classes, and predicting before it may fail.
+            # The first row is learnt separately: only its `partial_fit` gets the classes, and predicting
+            # before may fail.
             scores.append(self.score_rows(X[:1]))
             self.teach_rows(X[:1], codes[:1])
             begun = 1
@@ -65,7 +66,7 @@ class PartialFitGuest(Guest):
                 answer = np.asarray(ask(row))
                 # Checked for each row: wrong shapes may look right once rows are concatenated.
                 if not answer.ndim or len(answer) != 1:
-                    raise GuestError(f"{doing} returned {answer.shape} for a row, not one score or label")
+                    raise GuestError(f"{doing} returned shape {answer.shape} for a row, not a score or label")
                 found.append(answer)
                 doing = "partial_fit"
                 learn(row, codes[t : t + 1])
@@ -93,7 +94,7 @@ class PartialFitGuest(Guest):
                 raise
             return self._no_scores(X.shape[0])
         if np.ndim(found) == 0 or len(found) != X.shape[0]:
-            raise GuestError(f"{self._asked} returned {np.shape(found)} for {X.shape[0]} rows")
+            raise GuestError(f"{self._asked} returned shape {np.shape(found)} for {X.shape[0]} rows")
         return self._counted(found)
 
     def _counted(self, found: Any) -> NDArray[np.float64]:

@@ -9,12 +9,12 @@ from typing import Any
 
 from sklearn.base import clone
 
-# Names of seed parameters of constructors.
+# Names of constructor parameters that are seeds.
 STATES = ("random_state", "seed")
 
 
 class Template:
-    """A learner object that is copied and never trained itself.
+    """A learner object from which untrained copies are made; the object itself is never trained.
 
     Learners of scikit-learn and River are cloned, which leaves out what they have learnt. Any other object is
     deep-copied.
@@ -44,7 +44,7 @@ class Template:
         )
 
     def __call__(self, random_state: int | None = None, **params: Any) -> Any:
-        """Return a copy with other parameters; `random_state` replaces seed parameters that are None."""
+        """Return a copy with the given parameters; `random_state` replaces seed parameters that are None."""
         if self._of_river:
             return self.thing.clone(self._seeded(random_state))
         if not self._cloned:
@@ -54,7 +54,7 @@ class Template:
 
     @property
     def content(self) -> Any:
-        """What identifies the object: for River its type and parameters, otherwise a copy of the object."""
+        """The content to hash: type and parameters of a River model, otherwise a copy of the object."""
         return [type(self.thing), self.thing._get_params()] if self._of_river else self()
 
     def _seeded(self, state: int | None) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Template:
 
 
 def _nested_seeds(params: Mapping[str, Any], state: int | None) -> dict[str, Any]:
-    """Return arguments of River's `clone`: `state` for each seed parameter that is None, nested ones, too."""
+    """Return arguments of River's `clone` that set all seed parameters that are None, also nested ones."""
     found: dict[str, Any] = {}
     for name, value in params.items():
         match value:

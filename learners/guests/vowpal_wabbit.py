@@ -20,8 +20,8 @@ _MANY = ("--oaa", "--ect", "--csoaa", "--wap", "--log_multi", "--recall_tree", "
 class VowpalWabbit:
     """The learner that studies call ``vw``.
 
-    `args` is its command line, such as ``--ftrl --loss_function logistic``; with many classes ``--oaa K`` is
-    added unless another reduction is named.
+    `args` is its command line, such as ``--ftrl --loss_function logistic``. With many classes ``--oaa K`` is
+    added unless `args` contains another option for many classes (`_MANY`).
     """
 
     def __init__(self, args: str = "") -> None:
@@ -49,7 +49,7 @@ class VowpalWabbit:
 
 
 class VowpalWabbitGuest(Guest):
-    """A workspace of Vowpal Wabbit: predictions are scores with two classes, and classes with more."""
+    """Adapter of a Vowpal Wabbit workspace; it predicts scores with two classes, class numbers with more."""
 
     def _start(self, n_features: int) -> None:
         self._many = self._n_classes > 2 or self.learner.tells_classes
@@ -62,7 +62,7 @@ class VowpalWabbitGuest(Guest):
         self._workspace = self.learner.workspace(self._n_classes)
 
     def rows_of(self, X: Any) -> Any:
-        """Return rows as text without labels; zeros are left out, which means the same."""
+        """Return rows as text without labels; zeros are left out, because absent features are 0."""
         rows = np.empty(X.shape[0], object)
         X = X if sp.issparse(X) else sp.csr_array(X)
         stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
@@ -91,8 +91,8 @@ class VowpalWabbitGuest(Guest):
     def _counted(self, found: list[Any]) -> NDArray[np.float64]:
         n, k = len(found), self._n_classes
         if not self._many:
-            return checked_scores(found, "its prediction", n, k)
+            return checked_scores(found, "the workspace", n, k)
         # Before Vowpal Wabbit has learnt a class, it predicts class 1 or 0; both count as the first class.
         if not all(isinstance(each, int) for each in found):
-            raise GuestError(f"its arguments {self.learner.args!r} predict no class")
-        return scores_of_codes(checked_codes([max(0, each - 1) for each in found], "it", n, k), k)
+            raise GuestError(f"with args {self.learner.args!r} the predictions are not class numbers")
+        return scores_of_codes(checked_codes([max(0, each - 1) for each in found], "the workspace", n, k), k)

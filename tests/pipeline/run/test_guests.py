@@ -254,17 +254,17 @@ FAILURES = {
     "Unmakeable": "algorithm 'Unmakeable': its constructor raised RuntimeError: no licence "
     "(strangers.py, line 31)",
     "Shapeless": "algorithm 'Shapeless': decision_function returned scores of shape (1, 3), not (1,)",
-    "Flat": "algorithm 'Flat': predict returned () for a row, not one score or label",
+    "Flat": "algorithm 'Flat': predict returned shape () for a row, not a score or label",
     "NotANumber": "algorithm 'NotANumber': decision_function returned nan among its scores",
     "Infinite": "algorithm 'Infinite': decision_function returned inf among its scores",
     "Elsewhere": "algorithm 'Elsewhere': predict returned the label 7, which is not one of the classes "
-    "0 to 1 that it was told",
+    "0 to 1 of the stream",
     "Talking": "algorithm 'Talking': predict returned the label 'yes', which is not one of the classes "
-    "0 to 1 that it was told",
+    "0 to 1 of the stream",
     "Unlikely": "algorithm 'Unlikely': predict_proba returned probabilities from -1 to 2",
     "Chunky": "algorithm 'Chunky': learn() returned nan among its scores",
     "Slipping": "algorithm 'Slipping': predict_one returned the label 'spam', which is not one of the "
-    "classes 0 to 1 that it was told",
+    "classes 0 to 1 of the stream",
 }
 
 
