@@ -42,7 +42,7 @@ TASKS = (
 # Aims for the time of a cell divided by that of a bare pass: for the geometric mean over cells, and for each.
 MEAN_AIM, EACH_AIM = "≤ 2.5", "≤ 4"
 
-# Sparse rows, which are learned so fast that the time for metrics is a large share; and dense rows.
+# Sparse rows, which are learned so fast that metrics take a large share of the time; and dense rows.
 DATASETS: tuple[dict[str, object], ...] = (
     {"name": "a9a"},
     {"name": "arow-synthetic", "n_train": 30_000, "n_test": 0},
@@ -74,7 +74,7 @@ def cells_of(study: Study) -> list[Cell]:
 
 
 def run(cell: Cell) -> dict[str, Any]:
-    """Run a cell, and return its row. Raises RuntimeError if it fails."""
+    """Run a cell, and return its row of the cells table. Raises RuntimeError if the cell fails."""
     row = run_cell(cell).row
     if row["status"] != "ok":
         raise RuntimeError(row["error"])

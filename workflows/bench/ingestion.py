@@ -27,11 +27,11 @@ from .runner import Contest, Measurement
 FEATURES, NON_ZEROS = 1_000_000, 100
 # Rows written repeatedly until the file is large enough; not a multiple of any block size of a reader.
 PIECE_ROWS = 25_013
-# Shape of the files with columns.
+# Shape of the CSV and Parquet files.
 ROWS, COLUMNS = 500_000, 30
 # Rows per block in the step "read", which parses the text and keeps nothing.
 _READ_ROWS = 1 << 16
-# Turns of each step; the shortest time counts.
+# How often each step runs; the shortest time counts.
 _TURNS = 3
 MB = 1e6
 CONVERT_MB, STREAM_MB = 500, 200
@@ -46,7 +46,7 @@ FORMATS = {"4 digits": "{:.4f}", "17 digits": "{:.17g}"}
 
 
 def ingestion(gigabytes: float = 0.2) -> list[Measurement]:
-    """Run the benchmark on generated files of this size."""
+    """Run the benchmark on generated files; svmlight files have the given size."""
     lines = []
     for name, number in FORMATS.items():
         with _new_file("generated.svmlight") as path:
@@ -66,7 +66,7 @@ def _new_file(name: str) -> Iterator[Path]:
 
 
 def _measure_columns(path: Path) -> Measurement:
-    # Compile first.
+    # The first run compiles, and is not timed.
     _in_process("convert", path)
     times = {work: _best(work, path)["seconds"] for work in ("convert", "read_and_write")}
     contest = Contest(
@@ -266,7 +266,7 @@ def peak_memory() -> int:
         # getrusage would include memory of the parent process before exec.
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) * 1024
-    # Not available on Windows.
+    # The module does not exist on Windows.
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

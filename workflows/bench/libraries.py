@@ -46,7 +46,7 @@ from .streams import NamedStream, gaussian, is_sparse, real_streams, text
 CHUNK = 1000
 # Limits on non-zeros and rows learned row by row: River takes up to a second for them.
 SINGLY_NON_ZEROS, SINGLY_ROWS = 200_000, 2000
-# Rows written as text for Vowpal Wabbit.
+# Most rows of a stream that are written as text for Vowpal Wabbit.
 WRITTEN = 20_000
 
 _A_ROW = " a row"
@@ -74,7 +74,7 @@ VOWPAL_WABBIT = {"adaptive steps": ([], AdaGradRDA), "--sgd": (["--sgd"], Online
 
 
 class Round(NamedTuple):
-    """Describe one comparison with a library: how both get the rows of a stream."""
+    """Describe one comparison: how our learners and those of a library get the rows of a stream."""
 
     way: str
     # The rows and labels, cut into the parts that our learners get.
@@ -329,7 +329,8 @@ def compared(
 ) -> list[Measurement]:
     """Return one line with the log loss on the first rows, and one with the time of a whole pass.
 
-    `scores` are the peer's scores of the first rows, each before the row is learned; `work` is its pass.
+    `scores` are the peer's scores of the first rows, each before the row is learned; `work` runs a whole pass
+    of the peer.
     """
     few, n = stream.first(len(scores)), len(stream.y)
     ours = log_loss(update.ours().learn(update.rows(few), few.y, [0, 1]), few.y)

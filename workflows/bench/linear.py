@@ -139,7 +139,7 @@ def measure_checks(stream: NamedStream) -> list[Measurement]:
     works: dict[str, Work] = {}
     for name, make in TWO_CLASSES.items():
         checked, unchecked = make(), make()
-        # Begin before timing: the timed calls then continue a stream.
+        # Call `begin` before the timing, so that the timed calls continue a stream.
         for learner in (checked, unchecked):
             learner.begin(np.array([0, 1]), stream.X.shape[1])
         works[f"{name} learn"] = partial(checked.learn, stream.X, stream.y)

@@ -54,7 +54,7 @@ def roofline(gigabytes: float = 0.4) -> list[Measurement]:
 
 
 def hashed_rows(n: int, n_features: int) -> tuple[CSR, NDArray[np.int32]]:
-    """Draw rows whose columns are heavy-tailed, like hashed categories, and labels of a linear concept."""
+    """Draw rows with heavy-tailed column counts, like hashed categories, and labels of a linear concept."""
     rng = np.random.RandomState(0)
     data = np.empty(n * NON_ZEROS, np.float32)
     indices = np.empty(n * NON_ZEROS, np.int32)
@@ -62,7 +62,7 @@ def hashed_rows(n: int, n_features: int) -> tuple[CSR, NDArray[np.int32]]:
     concept = rng.standard_normal(n_features)
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)
-        # u^3 makes low columns frequent. Sorted draws plus their position rise strictly.
+        # u^3 makes low columns frequent. Adding its position to each sorted draw makes them distinct.
         columns = ((n_features - NON_ZEROS) * rng.random_sample((size, NON_ZEROS)) ** 3).astype(np.int32)
         columns.sort(axis=1)
         columns += np.arange(NON_ZEROS, dtype=np.int32)

@@ -57,7 +57,7 @@ class Fit:
 
 
 def open_part(title: str) -> TrainTest | None:
-    """Return a stream of `STREAMS`, or None if it is not on this machine."""
+    """Return the training and test rows of a stream of `STREAMS`, or None if it is not on this machine."""
     name, task, _ = STREAMS[title]
     if not is_present(name):
         return None
@@ -71,7 +71,7 @@ def open_part(title: str) -> TrainTest | None:
 def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
     """Train LASVM in one pass."""
     model = LASVM(finish=finish, cache_mb=CACHE_MB, **parameters)
-    # Compile first.
+    # The first fit compiles, and is not timed.
     LASVM(finish=finish, **parameters).fit(stream.X[:20], np.arange(20) % 2)
     seconds = wall_time(partial(model.fit, stream.X, stream.y))
     error = 1.0 - model.score(stream.X_test, stream.y_test)
