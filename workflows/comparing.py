@@ -93,7 +93,7 @@ def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note)
 # Keys in which studies of one comparison may differ: names, what the report shows, and limits that change no
 # result.
 _OWN = ("name", "title", "description", "extends", "rankings", "curves", "solutions", "time_limit")
-# Keys with lists. `merge_results` unites them; `compare_results` keeps what is common, but all algorithms.
+# Keys with lists: `merge_results` unites them; `compare_results` keeps common entries, and all algorithms.
 _LISTS = ("datasets", "noise", "seeds", "algorithms")
 
 
@@ -208,7 +208,7 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
                 )
             left = [_labelled(each) for each in (*shared[key], *other.study[key]) if each not in common]
             if left:
-                note(f"{key} that only one of them has are left out: {', '.join(dict.fromkeys(left))}")
+                note(f"{key} that not all results have are left out: {', '.join(dict.fromkeys(left))}")
             shared[key] = common
     algorithms: list[dict[str, Any]] = []
     plans, counts = [], {}
@@ -255,7 +255,7 @@ def _refuse_incomparable(first: _Finished, other: _Finished) -> None:
     prints = [each.runs[-1].get("fingerprints", {}) if each.runs else {} for each in (first, other)]
     for label in prints[0].keys() & prints[1].keys():
         if prints[0][label] != prints[1][label]:
-            raise InputError(f"{where}: not comparable: data set {label!r} has other rows in one of them")
+            raise InputError(f"{where}: not comparable: data set {label!r} does not have the same rows")
 
 
 def _comparable(found: _Finished, shared: dict[str, list[Any]], renamed: dict[str, str]) -> pd.DataFrame:

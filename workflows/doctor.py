@@ -188,7 +188,7 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
     found.fact("dashboard", checkup.dashboard or "none")
     if checkup.workers:
         found.fact("first task", f"returned after {checkup.first_task * 1e3:.0f} ms")
-        found.fact("mean task", f"{checkup.a_task * 1e3:.2f} ms, over many that do nothing")
+        found.fact("mean task", f"{checkup.a_task * 1e3:.2f} ms, of many that do nothing")
     else:
         found.problems.append(f"no worker came: {checkup.no_worker}")
     _compare_scheduler(found, checkup, here)

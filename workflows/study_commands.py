@@ -59,7 +59,7 @@ def _on_cluster(options: dict[str, Any]) -> bool:
     names = ("cluster", "scheduler", "scheduler_file")
     named = [f"--{name.replace('_', '-')}" for name in names if options[name]]
     if len(named) > 1:
-        raise click.UsageError(f"{' and '.join(named)}: name one cluster")
+        raise click.UsageError(f"{' and '.join(named)} each name a cluster: give only one of them")
     return bool(named)
 
 
@@ -203,7 +203,7 @@ def compare(
         _report(target, None)
         return
     if len(subjects) > 1:
-        raise click.UsageError("--with compares with one STUDY")
+        raise click.UsageError(f"--with takes one STUDY, got {len(subjects)}: {', '.join(subjects)}")
     from ..pipeline import data
     from .running.run import run_study
     from .running.workers import WorkerOptions

@@ -136,7 +136,7 @@ def test_finished_runs_in_one_report(tmp_path: Path) -> None:
     )
     notes: list[str] = []
     compare_results([one, two], str(tmp_path / "both"), "singlepass compare", notes.append)
-    assert notes == ["seeds that only one of them has are left out: 2"]
+    assert notes == ["seeds that not all results have are left out: 2"]
     found = read_results(str(tmp_path / "both"))
     final = found.cells[found.cells["stage"] == "run"]
     assert final["algorithm"].value_counts().to_dict() == dict.fromkeys(

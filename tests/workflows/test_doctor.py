@@ -71,7 +71,7 @@ def test_an_unreachable_scheduler(singlepass: Call) -> None:
     assert "wrong: scheduler tcp://127.0.0.1:9: did not answer" in result.stdout
     result = singlepass("doctor", "--scheduler", "tcp://127.0.0.1:9", "--cluster", "local:1")
     assert result.returncode == 2
-    assert "name one cluster" in result.stderr
+    assert "give only one of them" in result.stderr
 
 
 def _checkup(**changes: Any) -> Checkup:

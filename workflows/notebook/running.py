@@ -115,7 +115,7 @@ def _address(client: Client) -> str:
     """Return the scheduler address of a client, or raise InputError if it is not a connected Client."""
     if not hasattr(client, "security"):
         raise InputError(
-            f"client: expected a distributed.Client, got a {type(client).__name__}; the output folder is out="
+            f"client: expected a distributed.Client, got a {type(client).__name__}; out= is the output folder"
         )
     if client.status != "running":
         raise InputError(f"client: its status is {client.status!r}: connect it again")

@@ -13,7 +13,7 @@ class RunProgress:
     """Receive a run's progress and keep its latest state; the displays derive from this class."""
 
     total = finished = 0
-    # The file being read, and the state of a cluster's workers.
+    # How much of a file has been read, and the state of a cluster's workers, as texts.
     file = workers = ""
     # When the run is expected to end, by `time.monotonic`; None if unknown.
     _end: float | None = None

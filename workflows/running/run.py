@@ -35,7 +35,7 @@ from .stages import Stage, Tuning
 from .work import COSTS, Costs, Work
 from .workers import WorkerOptions, Workers, workers
 
-# Seconds after which a part is written: a kill loses at most this much.
+# Seconds after which results are written as a part (a Parquet file): a kill loses at most this much.
 FLUSH_SECONDS = 2.0
 # Cells after which a part is written. Until then each cell takes 4 kB of memory. Writing takes 16 ms for a
 # part and some more for every cell; the smallest cell runs for 0.2 ms.
@@ -129,7 +129,7 @@ def run_study(
     store.prepare()
     with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:
-            progress.note(f"{part}: damaged, moved to {out}/damaged; its cells are computed again")
+            progress.note(f"{part}: damaged, moved to {out}/damaged; its content is computed again")
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
             progress.note(f"{out}: had results of study {held!r}; its cells are kept, its report is replaced")
@@ -312,8 +312,8 @@ class _Run:
     def end(self) -> None:
         """Clean up after the last stage; if no cell was computed, record the study, which `stage` did not."""
         self.store.check_lock()
-        # If the store is marked, workers of this run or of a killed one may have written, so rows may be
-        # duplicated.
+        # The mark lets workers write. With it, workers of this run or of a killed one may have written rows
+        # that the store already has.
         marked = bool(self.store.read_json(MARK))
         if marked:
             # Remove the mark first: without it workers stop writing.

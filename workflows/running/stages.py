@@ -47,7 +47,7 @@ class Stage(ABC):
 
     @cached_property
     def keys(self) -> list[str]:
-        """Return the keys of the cells, in their order."""
+        """Return the keys of the cells, in the order of the groups."""
         return [key for group in self.groups for key in group.cell_keys()]
 
     @cached_property
@@ -90,7 +90,7 @@ class Tuning(Stage):
         return self.plan.tuning_groups()
 
     def after(self, read: Read) -> Stage:
-        """Return the evaluation stage, with the parameters that won."""
+        """Return the evaluation stage, with the grid points that won."""
         if not self.keys:
             return Evaluation(self.plan, {})
         rows = read()

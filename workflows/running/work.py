@@ -230,7 +230,7 @@ class Work:
 
 
 def _seconds(cells: Mapping[Name, int], costs: Costs) -> float | None:
-    """Return the expected seconds of cells together, or None if unknown."""
+    """Return the sum of the expected seconds of cells, or None if unknown."""
     expected = [(n, costs.seconds(name)) for name, n in cells.items() if n > 0]
     if any(seconds is None for _, seconds in expected):
         return None

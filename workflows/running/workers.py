@@ -92,7 +92,7 @@ class Workers:
 
     # Takes an iterable of readings, which it consumes lazily, and a callback for each batch of results.
     compute: Compute
-    # Returns the environments of the workers, by address; "" is this process.
+    # Returns the environments of the workers by their address; the address of this process is "".
     environments: Callable[[], dict[str, Environment]]
     # The work left, which the caller keeps up to date: adaptive clusters scale by it.
     remaining: Remaining = field(default_factory=Remaining)
