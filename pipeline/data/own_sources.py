@@ -57,6 +57,14 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
     return tuple(map(Path, found))
 
 
+def _is_here(place: str) -> bool:
+    """Return whether a place on this machine has files."""
+    try:
+        return all(path.exists() for path in files_at(place))
+    except InputError:
+        return False
+
+
 def _of_one_format(place: str, names: Sequence[str]) -> list[str]:
     """Return the data files among file names; raise InputError if their formats differ."""
     formats = {name: format_by_suffix(PurePosixPath(name)) for name in names}
@@ -310,7 +318,8 @@ class FileSource(ConvertedSource):
         return bool(options["test"])
 
     def fetchable(self, options: Options) -> bool:
-        return is_url(self.place)
+        places = [place for place in (self.place, str(options["test"])) if place]
+        return any(map(is_url, places)) and all(is_url(place) or _is_here(place) for place in places)
 
     def _parts(self, options: Options, *, download: bool = True) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
         test = str(options["test"])

@@ -332,8 +332,8 @@ class _Window:
         messages = [reading_message(run, each.reading, each.alone is not None, each.lost) for each in tries]
         futures = self._client.map(loads, messages, key=keys, pure=False, batch_size=None)
         if self._workforce.writes:
-            # The workers finish the client's tasks even if it disconnects. Results on workers that do not write
-            # are lost; they are recomputed when the client reconnects.
+            # The workers finish the client's tasks even if it disconnects. Results on workers that do not
+            # write are lost; they are recomputed when the client reconnects.
             fire_and_forget(futures)
         self._out.update(zip(keys, tries, strict=True))
         self._completed.update(futures)

@@ -117,6 +117,15 @@ def test_a_url_is_copied_once(bucket: Any, cache: Path, monkeypatch: pytest.Monk
     assert column("memory://b", test="memory://c/t.csv") == [1, 2, 3]
 
 
+def test_a_look_copies_no_test_part(bucket: Any, cache: Path, tmp_path: Path) -> None:
+    bucket.pipe("/c/t.csv", b"a,label\n4,x\n")
+    train, test = tmp_path / "f.csv", {"test": "memory://c/t.csv"}
+    assert look(path=str(train), options=test).missing
+    train.write_text("a,label\n1,x\n2,y\n")
+    assert look(path=str(train), options=test).state == "to be downloaded"
+    assert not list((cache / "data").rglob("t.csv"))
+
+
 def test_urls_that_cannot_be_read(bucket: Any) -> None:
     for place, line in (
         ("memory://b/none.csv", "memory://b/none.csv: no such file"),
