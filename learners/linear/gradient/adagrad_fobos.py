@@ -12,7 +12,7 @@ from .lazy_learner import LazyLearner
 
 
 class AdaptiveRule(NamedTuple):
-    """The rule of `AdaGradFOBOS`. Stored per weight: w, its step η/H, and the rows it was shrunk for."""
+    """The rule of `AdaGradFOBOS`. Stored per weight: w, η/H, and the number of rows before its last step."""
 
     eta: float
     l1: float
@@ -20,16 +20,16 @@ class AdaptiveRule(NamedTuple):
     size: int = 3
 
     def now(self, clock):
-        """Return the rows learnt and λ."""
+        """Return the number of rows learnt, and λ."""
         return clock[0], self.l1
 
     @staticmethod
     def weight(ir, w, step, settled, rows, l1):
-        """Shrink a weight by λη/H for each row since its last gradient, during which H stays the same."""
+        """Emit w, shrunk by λη/H for each row from its last step on; H has not changed since that step."""
         return soft_threshold(ir, w, ir.fmul(ir.fsub(rows, settled), ir.fmul(l1, step)))
 
     def follow(self, state, j, w, g, now):
-        """Duchi, Hazan & Singer (2011), eq. 4 and section 5.1; the row's shrinkage is still owed."""
+        """Make the gradient step of Duchi, Hazan & Singer (2011), eq. 4, section 5.1; `weight` shrinks w."""
         root = self.eta / state[1][j] - self.delta if state[1][j] > 0.0 else 0.0
         total = root * root + g * g
         # A g whose square underflows or overflows is skipped.
@@ -55,8 +55,8 @@ class AdaGradFOBOS(LazyLearner):
     delta : float, default=1e-8
         δ >= 0: keeps the first steps small.
     loss : {"hinge", "logistic"}, default="hinge"
-        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
-        of the margin over the best wrong class.
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
+        takes the margin over the best wrong class.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -73,7 +73,7 @@ class AdaGradFOBOS(LazyLearner):
 
     See Also
     --------
-    AdaGradRDA : Dual averaging, another rule.
+    AdaGradRDA : AdaGrad with dual averaging in place of mirror descent.
     OnlineGradientDescent : With rate="adagrad", the same steps without an L1 norm.
 
     References

@@ -15,11 +15,11 @@ class KTRule(NamedTuple):
     size: int = 3
 
     def follow(self, w, numbers, i, g):
-        """Bet as Krichevsky and Trofimov's bettor of Orabona and Pál (2016)."""
+        """Update weight i by the Krichevsky-Trofimov bettor of Orabona and Pál (2016)."""
         won, theta, n = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + 1.0
         if abs(won) < RICHEST:
             numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, n
-            # n begins at 1.
+            # The n of the formula begins at 1, the stored one at 0.
             w[i] = (self.epsilon + won) * theta / (n + 1.0)
 
 
@@ -30,11 +30,11 @@ class COCOBRule(NamedTuple):
     size: int = 3
 
     def follow(self, w, numbers, i, g):
-        """Bet as in Orabona and Tommasi (2017), Algorithm 1 with L = 1."""
+        """Update weight i by Orabona and Tommasi (2017), Algorithm 1 with L = 1."""
         won, theta, total = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + abs(g)
         if abs(won) < RICHEST:
             numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, total
-            # G begins at 1.
+            # The G of the formula begins at 1, the stored one at 0.
             w[i] = (self.epsilon + won) * hyperbolic_tangent(theta / (total + 2.0))
 
 
@@ -45,7 +45,7 @@ class BackpropRule(NamedTuple):
     size: int = 4
 
     def follow(self, w, numbers, i, g):
-        """Bet as in Orabona and Tommasi (2017), Algorithm 2."""
+        """Update weight i by Orabona and Tommasi (2017), Algorithm 2."""
         largest = max(numbers[4 * i], abs(g))
         total = numbers[4 * i + 1] + abs(g)
         won = max(numbers[4 * i + 2] - g * w[i], 0.0)
@@ -61,7 +61,7 @@ _Scaling: TypeAlias = Literal["running", "none"]
 
 
 class _ScaledBettor(FeatureLearner):
-    """A bettor on features divided by their largest size so far: rewards are at most 1 then."""
+    """Base of the bettors whose features are divided by their largest size so far: rewards are at most 1."""
 
     loss: Annotated[str, one_of(BOUNDED_LOSSES)]
     scale: _Scaling
@@ -86,8 +86,9 @@ class CoordinateKT(_ScaledBettor):
     scale : {"running", "none"}, default="running"
         "none": ``x̃ = x``, for features that are known to be within [-1, 1].
     loss : {"hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage"}, default="hinge"
-        Those whose slope is at most 1. With more than two classes "logistic" is the softmax, and the others
-        are of the margin over the best wrong class; there is a bettor for each class and feature.
+        The losses of `OnlineGradientDescent` whose slope is at most 1. With more than two classes "logistic"
+        is the softmax, the others take the margin over the best wrong class, and there is a bettor for each
+        class and feature.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -98,8 +99,8 @@ class CoordinateKT(_ScaledBettor):
 
     Notes
     -----
-    The score is ``w·x̃``, where the largest sizes include the row; computing a score stores nothing. A bettor
-    that has won 1e150, which is possible with an unbounded loss, stops betting.
+    The score is ``w·x̃``. The largest sizes in x̃ can be those of the scored row, but only learning stores
+    them. A bettor that has won 1e150, which is possible with an unbounded loss, stops betting.
 
     References
     ----------
@@ -127,7 +128,7 @@ class COCOB(_ScaledBettor):
     ``w_j = (1 + B_j) tanh(θ_j/(G_j + 1))``; on a row with reward ``r = y c(m) x̃`` (c(m) is minus the loss's
     slope at the margin m), for ``r_j != 0``: ``G_j += |r_j|`` (G_j begins at 1), ``B_j += r_j w_j``,
     ``θ_j += r_j``. x̃ is the row with every feature divided by its largest size so far, the row's own
-    included, so that the algorithm's L_j are 1.
+    included, so that the L_j of the paper's Algorithm 1 are 1.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ class COCOBBackprop(FeatureLearner):
         α >= 0: the larger, the longer the first weights stay small.
     loss : str, default="hinge"
         One of those of `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the
-        others are of the margin over the best wrong class; there is a bettor for each class and feature.
+        others take the margin over the best wrong class; there is a bettor for each class and feature.
     epochs : int, default=1
         Passes that `fit` makes.
 

@@ -10,7 +10,7 @@ from ..first_order import FirstOrderClassifier
 
 
 class CostRule(NamedTuple):
-    """The rule of `CSOGD`: the cost ρ_y is in the margin (CSOGD-I, `in_margin`) or the slope (CSOGD-II)."""
+    """The rule of `CSOGD`: the cost ρ_y is the margin to reach (`in_margin`, CSOGD-I) or scales the step."""
 
     eta: float
     in_margin: bool
@@ -27,17 +27,18 @@ class CostRule(NamedTuple):
 class CSOGD(FirstOrderClassifier):
     """Cost-sensitive online gradient descent: an error on a row of ``classes_[1]`` costs ρ times as much.
 
-    With ρ_y = ρ for ``classes_[1]`` and 1 for ``classes_[0]``: ``w += η y x`` if ``m < ρ_y`` (I, the cost
-    is in the margin), or ``w += η ρ_y y x`` if ``m < 1`` (II, it is in the slope).
+    The cost ρ_y is ρ for rows of ``classes_[1]`` and 1 for rows of ``classes_[0]``. In CSOGD-I the cost is
+    the margin to reach: ``w += η y x`` if ``m < ρ_y``. In CSOGD-II it is a factor of the loss's slope:
+    ``w += η ρ_y y x`` if ``m < 1``.
 
     Parameters
     ----------
     variant : {"CSOGD-I", "CSOGD-II"}, default="CSOGD-I"
-        Which of the two losses.
+        Which of the two rules.
     rho : float, default=2.0
-        ρ > 0. For costs c_p and c_n of errors on rows of ``classes_[1]`` and ``classes_[0]`` it is
-        ``c_p/c_n``; for the sum of sensitivity and specificity with weights η_p and η_n it is
-        ``η_p T_n/(η_n T_p)``, T_p and T_n being the numbers of rows of each class.
+        ρ > 0. If errors on rows of ``classes_[1]`` and ``classes_[0]`` cost c_p and c_n, set it to
+        ``c_p/c_n``. To maximize the sum of sensitivity and specificity with weights η_p and η_n, set it to
+        ``η_p T_n/(η_n T_p)``, where T_p and T_n are the numbers of rows of the two classes.
     eta : float, default=0.1
         Step η > 0, the same in every round.
     epochs : int, default=1
@@ -50,8 +51,8 @@ class CSOGD(FirstOrderClassifier):
 
     Notes
     -----
-    A row of zeros is no update. II is `OnlineGradientDescent` with rate="constant" and ``class_weight``. The
-    rules were taken from the source of a public Python port, which was not run.
+    A row of zeros causes no update. CSOGD-II is `OnlineGradientDescent` with rate="constant" and
+    ``class_weight``. The rules were taken from the source of a public Python port, which was not run.
 
     See Also
     --------

@@ -11,10 +11,10 @@ _D, _FIRST, _N = OWN, OWN + 1, OWN + 2
 
 
 class AdaptationRule(NamedTuple):
-    """The rule of `DAdaptationSGD`. Own numbers: d, the first ‖g‖, and N."""
+    """The rule of `DAdaptationSGD`. The rule's numbers are d, the norm of the first gradient, and N."""
 
     def step(self, numbers, gv, gg):
-        """Defazio & Mishchenko (2023), Algorithm 2, without momentum."""
+        """Update the numbers by Defazio & Mishchenko (2023), Algorithm 2, without momentum; return b."""
         if numbers[_FIRST] == 0.0:
             numbers[_FIRST] = math.sqrt(gg)
         a = numbers[_D] / numbers[_FIRST]
@@ -30,15 +30,15 @@ class DAdaptationSGD(WholeVectorLearner):
     """D-Adaptation for gradient descent: steps grow with a lower bound d of the distance to the optimum.
 
     On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), where g₀ is the
-    first one's norm: ``a = d/g₀``, ``N -= a g·w``, ``w -= a g``, ``d = max(d, 2N/‖w‖)``.
+    norm of the first gradient: ``a = d/g₀``, ``N -= a g·w``, ``w -= a g``, ``d = max(d, 2N/‖w‖)``.
 
     Parameters
     ----------
     d0 : float, default=1e-6
         d₀ > 0, the first d. The first steps are proportional to it.
     loss : {"hinge", "logistic"}, default="hinge"
-        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
-        of the margin over the best wrong class; norms are of the whole (K, d) matrix.
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
+        takes the margin over the best wrong class; norms are of the whole (K, d) matrix.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -49,8 +49,8 @@ class DAdaptationSGD(WholeVectorLearner):
 
     Notes
     -----
-    The authors' ``dadapt_sgd.py`` without momentum and weight decay. ‖w‖ is updated with each step. A row
-    whose ‖g‖² leaves the range of float64 is skipped.
+    This is the authors' ``dadapt_sgd.py`` without momentum and weight decay. ‖w‖ is computed from its last
+    value and the step. A row whose ‖g‖² leaves the range of float64 is skipped.
 
     References
     ----------

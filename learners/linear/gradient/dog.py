@@ -11,24 +11,24 @@ _R, _V = OWN, OWN + 1
 
 
 class DistanceRule(NamedTuple):
-    """The rule of `DoG` and, if it is `weighted`, of `DoWG`. Own numbers: r, and the sum of squares."""
+    """The rule of `DoG` or, if `weighted` is true, of `DoWG`. The rule's numbers are their r and v."""
 
     weighted: bool
 
     def weight(self, numbers):
-        """Update r, the largest distance from 0 so far; return r or r²."""
+        """Update r, the largest ‖w‖ so far, but at least r_ε; return the weight of w in the mean, r or r²."""
         r = numbers[_R] = max(numbers[_R], math.sqrt(numbers[NORM]))
         return r * r if self.weighted else r
 
     def step(self, numbers, gv, gg):
-        """Ivgi, Hinder & Carmon (2023), eq. DoG; Khaled, Mishchenko & Jin (2023), Algorithm 1."""
+        """Return b by Ivgi, Hinder & Carmon (2023), eq. DoG, or Khaled, Mishchenko & Jin (2023), Alg. 1."""
         reach = numbers[_R] * numbers[_R] if self.weighted else numbers[_R]
         numbers[_V] += reach * gg if self.weighted else gg
         return -reach / math.sqrt(numbers[_V])
 
 
 class _DistanceLearner(WholeVectorLearner):
-    """Base of both learners."""
+    """Base of `DoG` and `DoWG`."""
 
     r_eps: Scale
 
@@ -41,7 +41,7 @@ class DoG(_DistanceLearner):
     """DoG (distance over gradients): gradient descent whose steps follow from the distance covered so far.
 
     On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m):
-    ``r = max(r, ‖w‖)``, ``v += ‖g‖²``, ``w -= r/√v g``. r starts at r_ε, and takes w before the step.
+    ``r = max(r, ‖w‖)``, then ``v += ‖g‖²`` and ``w -= r/√v g``. r starts at r_ε, v at 0.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class DoG(_DistanceLearner):
         Predict with the mean of the w before each row, weighted by r. Gradients are still taken at w, so
         ``n_updates_`` counts the updates of w, and ``n_mistakes_`` the mistakes of the mean.
     loss : {"hinge", "logistic"}, default="hinge"
-        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
-        of the margin over the best wrong class; norms are of the whole (K, d) matrix.
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
+        takes the margin over the best wrong class; norms are of the whole (K, d) matrix.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -64,7 +64,7 @@ class DoG(_DistanceLearner):
 
     Notes
     -----
-    ‖w‖ is updated with each step, not summed again. A row whose ‖g‖² leaves the range of float64 is skipped.
+    ‖w‖ is computed from its last value and the step. A row whose ‖g‖² leaves the range of float64 is skipped.
 
     See Also
     --------
@@ -92,14 +92,14 @@ class DoWG(_DistanceLearner):
     """DoWG (distance over weighted gradients): as `DoG`, but later gradients have larger weights.
 
     On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m):
-    ``r = max(r, ‖w‖)``, ``v += r² ‖g‖²``, ``w -= r²/√v g``.
+    ``r = max(r, ‖w‖)``, then ``v += r² ‖g‖²`` and ``w -= r²/√v g``.
 
     Parameters
     ----------
     r_eps : float, default=0.1
         r_ε > 0, see `DoG`.
     average : bool, default=False
-        As in `DoG`; weights of the mean are r².
+        As in `DoG`, but the mean is weighted by r².
     loss : {"hinge", "logistic"}, default="hinge"
         As in `DoG`.
     epochs : int, default=1
@@ -112,7 +112,7 @@ class DoWG(_DistanceLearner):
 
     Notes
     -----
-    It can overstep: on the digits with the softmax, its scores depend on rounding.
+    Its steps can be far too long: on the digits data with the softmax, the scores depend on rounding errors.
 
     References
     ----------

@@ -2,10 +2,11 @@
 
 A rule is a named tuple of parameters with a method ``follow(w, numbers, i, g)`` that changes weight i of `w`,
 given its gradient g != 0. The rule stores `size` numbers for each weight, from ``numbers[size * i]`` on, all
-0 at the start. Loops are compiled per rule: choosing it at every feature would take as long as the rule.
+0 at the start. Loops are compiled for each rule: choosing a rule at every feature would take as long as
+applying it.
 
-If `largest` is not empty, it contains M_j, the largest |x_j| of each feature so far, including the current
-row. The learner then reads ``x̃_j = x_j/M_j`` instead of x_j.
+If the array `largest` is not empty, it contains M_j, the largest |x_j| of each feature so far, including the
+current row. The learner then uses ``x̃_j = x_j/M_j`` instead of x_j.
 """
 
 import numpy as np
@@ -33,7 +34,7 @@ def _follow(self, w, numbers, i, g):
 def _scaled(ir, w, largest, x):
     size = ir.select(ir.fcmp_ordered("<", x, zero_like(x)), ir.fneg(x), x)
     scale = ir.select(ir.fcmp_ordered(">", size, largest), size, largest)
-    # A feature that never occurred has scale 0; 1 avoids a division by it.
+    # The scale of a feature that never occurred is 0; it is replaced by 1, since x is divided by it.
     scale = ir.select(ir.fcmp_ordered("==", scale, zero_like(x)), constant_like(x, 1.0), scale)
     return [ir.fmul(w, ir.fdiv(x, scale))]
 
@@ -56,7 +57,7 @@ def _scale_of(largest, j, x_j):
 
 @register_jitable
 def _widen(largest, x):
-    """Update the scales of the row's features."""
+    """Update the M_j of the row's features."""
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
         largest[j] = max(largest[j], abs(x_j))
@@ -141,14 +142,14 @@ def _score_rows_of_classes(X, W, largest, scores):
 
 
 class FeatureLearner(MulticlassClassifier):
-    """Base of the learners of this family.
+    """Base of the learners that update each weight separately.
 
     A subclass has the parameter `loss` and defines
 
     - ``_rule()``: return the rule; parameters changed by `set_params` take effect at the next `fit`;
     - ``_is_scaled()``: whether features are divided by their largest size so far.
 
-    With more than two classes "logistic" is the softmax, any other loss is of the margin over the best wrong
+    With more than two classes "logistic" is the softmax, any other loss takes the margin over the best wrong
     class.
     """
 
@@ -191,5 +192,5 @@ class FeatureLearner(MulticlassClassifier):
     def row_coef_(self) -> NDArray[np.float64]:
         if self._largest is None:
             return self.coef_
-        # A feature that never occurred has no scale, and needs none.
+        # A feature that never occurred has M_j = 0 and the weight 0, so any divisor will do.
         return self.coef_ / np.where(self._largest == 0.0, 1.0, self._largest)

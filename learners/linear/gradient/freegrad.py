@@ -15,7 +15,7 @@ _LARGEST_EXPONENT = 700.0
 
 
 class FreeGradRule(NamedTuple):
-    """The rule of `FreeGrad`. Stored per weight: h₁ and h (first and largest |g|), the sums G and V."""
+    """The rule of `FreeGrad`. Stored per weight: h₁ and h (first and largest |g|), G and V (Σg and Σg²)."""
 
     epsilon: float
     size: int = 4
@@ -61,7 +61,7 @@ class FreeGrad(FeatureLearner):
         ε > 0: the scale of the first weights.
     loss : str, default="logistic"
         One of those of `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the
-        others are of the margin over the best wrong class.
+        others take the margin over the best wrong class.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -72,7 +72,8 @@ class FreeGrad(FeatureLearner):
 
     Notes
     -----
-    Vowpal Wabbit's ``--freegrad``, without its restarts and its projection. The exponent is at most 700.
+    This is Vowpal Wabbit's ``--freegrad`` without its restarts and its projection. The exponent of the
+    formula is limited to 700.
 
     References
     ----------

@@ -29,20 +29,20 @@ class FTRLRule(NamedTuple):
             numbers[2 * i], numbers[2 * i + 1] = z, new
             strength = (self.beta + new) * self.per_alpha + self.l2
             beyond = max(abs(z) - self.l1, 0.0)
-            # Without β and λ₂, and if g² has underflowed, nothing limits the weight.
+            # `strength` is 0 if β and λ₂ are 0 and g² has underflowed; the weight is then set to 0.
             w[i] = -math.copysign(beyond, z) / strength if strength > 0.0 else 0.0
 
 
 @dataclass(eq=False, repr=False)
 class FTRLProximal(FeatureLearner):
-    """Follow the regularised leader: a step size for each feature, and weights that are exactly 0.
+    """Follow the regularized leader: a step size for each feature, and weights that are exactly 0.
 
     On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), for every j
     with ``g_j != 0``: ``σ = (√(n_j + g_j²) - √n_j)/α``, ``z_j += g_j - σ w_j``, ``n_j += g_j²``. ``w_j = 0``
     if ``|z_j| <= λ₁``, else ``w_j = -(z_j - sgn(z_j) λ₁)/((β + √n_j)/α + λ₂)``.
 
-    With more than two classes "logistic" is the softmax, and the hinge is of the margin over the best wrong
-    class; z and n are of each class and feature.
+    With more than two classes "logistic" is the softmax, and the hinge takes the margin over the best wrong
+    class; each pair of class and feature has a z and an n.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """Online gradient descent: the loops for two and for many classes, with one step size or one per feature.
 
-With one step size, w is stored as ``scale v``, so that the L2 shrinkage of a round is one product. The mean
-of the hypotheses is not summed explicitly either: with A, the sum of the scales so far (`scales`),
-``Σ_t w_t = A v - u``. An update ``v += a x`` adds A times ``a x`` to u, because the earlier hypotheses lack
-it. So a round changes v and u at the row's non-zeros only. With a step size per feature, scale is 1 and A is
-the number of rounds. `u` is empty if there is no mean.
+With one step size, w is stored as ``scale v``, so that the L2 shrinkage of a round is one product. The sum of
+the hypotheses, for their mean, is stored as ``Σ_t w_t = A v - u``, where A is the sum of the scales so far
+(`scales`). An update ``v += a x`` adds A times ``a x`` to u, because the earlier hypotheses lack the update.
+So a round changes v and u only at the row's non-zeros. With a step size per feature, scale is 1 and A is the
+number of rounds. If the learner does not predict with the mean, `u` is empty.
 """
 
 import math
@@ -23,12 +23,12 @@ from ..parts.classes import score_classes, weight_of, weights_by_code
 from ..parts.losses import LOSSES, add_to_classes, class_gradient, has_gradient, weighted_slope
 from ..parts.scale import SMALLEST_SCALE
 
-#: "sqrt": η/√t; "constant": η; "adagrad": a step size per feature.
+#: Choices of `rate`, the step size. "sqrt": η/√t; "constant": η; "adagrad": a step size per feature.
 RATES = ("sqrt", "constant", "adagrad")
 
 
 class DescentRule(NamedTuple):
-    """The parameters of a step; `loss` is a position in `LOSSES`, `softmax` is for more than two classes."""
+    """The parameters of a step. `loss` is a position in `LOSSES`; `softmax` matters only for > 2 classes."""
 
     loss: int
     softmax: bool
@@ -79,7 +79,7 @@ def _score(v, u, scale, scales, rounds, x):
 
 @learning_loop
 def _learn(X, codes, scores, v, u, scalars, factors, rule, rounds):
-    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars`: the scale, and A of the module text."""
+    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars` contains the scale and A."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     for t in range(n_rows(X)):
@@ -106,7 +106,7 @@ def _learn(X, codes, scores, v, u, scalars, factors, rule, rounds):
 
 @register_jitable
 def _adapt(rule, w, u, G, j, g, rounds):
-    """Make AdaGrad's step for feature j."""
+    """Make AdaGrad's step for the weight at j: a feature, or a pair (feature, class)."""
     step, G[j] = _adagrad_step(rule, G[j], g)
     w[j] += step
     if u.size > 0:
@@ -171,7 +171,7 @@ def _is_mistake(s, y):
 
 @learning_loop
 def _learn_classes(X, codes, scores, V, U, scalars, rule, rounds, weights):
-    """Make one pass for many classes; `scalars` are the scale, and A of the module text."""
+    """Make one pass for many classes; `scalars` contains the scale and A."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     K = scores.shape[1]
@@ -251,7 +251,8 @@ class GradientDescent(LinearClassifier):
     _state = ("_weights", "_u", "_G", "_scalars")
 
     def _begin_with(self, zeros):
-        # This fixes whether there are a mean and sums of squares: neither can begin later in the stream.
+        # `average` and `rate` count at the start only: the mean of the weights, and AdaGrad's sums of
+        # squares, cannot begin later in the stream.
         self._weights = zeros
         self._u = np.zeros_like(zeros) if self.average else None
         self._G = np.zeros_like(zeros) if self.rate == "adagrad" else None

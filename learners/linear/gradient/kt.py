@@ -57,7 +57,7 @@ def _length(scaling, x, longest):
 
 @register_jitable
 def _longer(scaling, length, longest):
-    """Return the length of the longest row so far. Callers leave out rows of zeros: they are divided by 1."""
+    """Return the length of the longest row so far. Callers skip rows of zeros, whose `length` is set to 1."""
     return length if scaling == _RUNNING and length > longest else longest
 
 
@@ -146,17 +146,17 @@ class KT(MulticlassClassifier):
     the unit ball.
 
     With more than two classes the reward is ``-∇/√2`` over the weights of all classes, ∇ being the gradient
-    of the softmax ("logistic") or of the loss of the margin over the best wrong class.
+    of the softmax ("logistic") or of another loss, which takes the margin over the best wrong class.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         The initial wealth of the bettor, ε > 0. It matters: the first bets are proportional to it.
     scale : {"running", "instance", "none"}, default="running"
-        The divisor of a row: the length of the longest row so far, including this one; its own length; or
-        1, for rows that are known to be in the unit ball.
+        The divisor of a row. "running": the length of the longest row so far, including this row. "instance":
+        the length of this row. "none": 1, for rows that are known to be in the unit ball.
     loss : {"hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage"}, default="hinge"
-        Those whose slope is at most 1.
+        The losses of `OnlineGradientDescent` whose slope is at most 1.
     epochs : int, default=1
         Passes that `fit` makes; t goes on counting.
 
@@ -167,9 +167,9 @@ class KT(MulticlassClassifier):
 
     Notes
     -----
-    The score is ``w·x̃``; the longest row includes the row itself, but computing a score stores nothing. Rows
-    without a reward count in t too. A bettor that has won 1e150, which is possible with an unbounded loss,
-    stops betting.
+    The score is ``w·x̃``. The longest row so far can be the scored one, but only learning stores its length.
+    Rows without a reward count in t too. A bettor that has won 1e150, which is possible with an unbounded
+    loss, stops betting.
 
     References
     ----------

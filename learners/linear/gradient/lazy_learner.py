@@ -1,17 +1,16 @@
-"""Learners whose weights change with every row, by shrinkage or restarts, and which cost only non-zeros.
+"""Learners whose weights all change at every row (shrinkage, restarts), in time proportional to non-zeros.
 
-A weight is stored as it was when its feature last had a gradient, with the numbers that bring it up to date
-when it is read next. Bringing it up to date late gives the same weight as changing it at every row, except
-for rounding.
+A weight is stored when its feature has a gradient, with numbers from which the current weight is computed
+when it is next read. Except for rounding, the result is the same as if the weight were changed at every row.
 
-A rule is a named tuple of parameters with `size` numbers for each weight, in as many arrays, all 0 at the
-start. The first is the weight, or what it is computed from. All weights share a clock of two numbers: the
-rows learnt, and one of the rule's own, 0 at the start. A rule defines
+A rule is a named tuple of parameters. It stores `size` numbers for each weight, in `size` arrays that start
+at 0; the first number is the weight, or what the weight is computed from. All weights share a clock of two
+numbers that start at 0: the number of rows learnt, and a number that the rule defines. A rule has the methods
 
-- ``now(clock)``: return what all weights need at the next row, a tuple of float64;
-- ``weight(builder, *numbers, *now)``, static: emit the code of a weight that is up to date;
-- ``follow(state, j, w, g, now)``: make the step of weight j, which is w now, for its gradient g;
-- ``tick(clock, is_update)``, if the rule keeps a further number: advance it once a row is counted.
+- ``now(clock)``: return a tuple of float64, which the other methods need to compute weights at the next row;
+- ``weight(builder, *numbers, *now)``, static: emit code that computes the current weight;
+- ``follow(state, j, w, g, now)``: make a step of weight j, whose current value is w, for its gradient g;
+- ``tick(clock, is_update)``, optional: update the rule's number in the clock after a row has been counted.
 """
 
 import functools
@@ -48,7 +47,7 @@ def _tick(self, clock, is_update):
 
 
 def _term_of(kind):
-    """Return the term ``w_j x_j`` of a score."""
+    """Return a function that emits code for the term ``w_j x_j`` of a score, given the rule's class."""
     size = kind._field_defaults["size"]
     return lambda ir, *given: ir.fmul(kind.weight(ir, *given[:size], *given[size + 1 :]), given[size])
 
@@ -128,7 +127,7 @@ def _score_rows(X, state, clock, rule, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, states, state, clock, rule, loss):
-    """Make one pass for many classes; `state` has the arrays of `states` in one dimension."""
+    """Make one pass for many classes; `state` contains the arrays of `states`, flattened."""
     mistakes = updates = 0
     K, width = scores.shape[1], np.uintp(states[0].shape[1])
     sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)
@@ -165,9 +164,9 @@ def _weights(state, clock, rule, w):
 
 
 class LazyLearner(MulticlassClassifier):
-    """Base of this family: a subclass has the parameter `loss` and defines ``_rule()``.
+    """Base of the learners with such rules: a subclass has the parameter `loss` and defines ``_rule()``.
 
-    With more than two classes "logistic" is the softmax, and the hinge is of the margin over the best wrong
+    With more than two classes "logistic" is the softmax, and the hinge takes the margin over the best wrong
     class. Parameters changed by `set_params` take effect at the next `fit`.
     """
 

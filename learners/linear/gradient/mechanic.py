@@ -9,14 +9,14 @@ import numpy as np
 from ...estimator.parameters import Count, NonNegative, Scale
 from .whole_vector import NORM, OWN, SCALE, WholeVectorLearner
 
-# β_i = 1 - 10^-i for i = 1..17. Larger i have the last one, 1.
+# β_i = 1 - 10^-i for i = 1 … 17. For larger i, β_i is the last of these, 1.
 _BETAS = 1.0 - 0.1 ** np.arange(1.0, 18.0)
 
 
 class MechanicRule(NamedTuple):
-    """The rule of `Mechanic`, whose v is Δ and whose scale is -S.
+    """The rule of `Mechanic`: the v of `whole_vector` is Δ, its scale is -S.
 
-    Own numbers: s_i, m_i, V_i and R_i of each bettor, then how many rows had a gradient.
+    The rule's numbers are s_i, m_i, V_i and R_i of each bettor i, then the number of rows with a gradient.
     """
 
     s_init: float
@@ -25,10 +25,10 @@ class MechanicRule(NamedTuple):
     falls: bool
 
     def step(self, numbers, gv, gg):
-        """Cutkosky, Defazio & Mehta (2023), Algorithm 1."""
+        """Update the numbers by Algorithm 1 of Cutkosky, Defazio & Mehta (2023); return the factor b of g."""
         s, m, V, R = numbers[OWN:-1:4], numbers[OWN + 1 :: 4], numbers[OWN + 2 :: 4], numbers[OWN + 3 :: 4]
         S = s.sum()
-        # q·Δ, where w is -S Δ.
+        # h = q·Δ, where w is -S Δ.
         h = gv - self.lam * S * math.sqrt(gg) / (S * math.sqrt(numbers[NORM]) + self.eps) * S * numbers[NORM]
         for i in range(s.size):
             beta = _BETAS[min(i, _BETAS.size - 1)]
@@ -43,11 +43,11 @@ class MechanicRule(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Mechanic(WholeVectorLearner):
-    """Mechanic around gradient descent: bettors on the scale of the sum of all gradients.
+    """Mechanic for gradient descent: w is the sum of all gradients times a scale that n bettors learn.
 
     ``w = -S Δ`` with ``S = Σ_i s_i``. On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's
-    slope at the margin m): ``q = g + λ S ‖g‖/(‖w‖ + ε) w``, ``h = q·Δ``, then ``Δ += g``. For i = 1..n,
-    ``β_i = 1 - 10^-i`` and m_i still the old one: ``R_i = β_i R_i + clip(h, -m_i, m_i) s_i``,
+    slope at the margin m): ``q = g + λ S ‖g‖/(‖w‖ + ε) w``, ``h = q·Δ``, then ``Δ += g``. Then for i = 1..n,
+    with ``β_i = 1 - 10^-i``, in this order: ``R_i = β_i R_i + clip(h, -m_i, m_i) s_i``,
     ``m_i = max(β_i m_i, |h| + ε)``, ``V_i = β_i² V_i + h²``,
     ``s_i = (s_init m_i/n + max(0, R_i))/(√V_i + ε)``.
 
@@ -56,16 +56,16 @@ class Mechanic(WholeVectorLearner):
     n : int, default=6
         Number of bettors, n >= 1.
     s_init : float, default=1e-6
-        > 0: the first s_i.
+        The s_i before the first row, > 0.
     lam : float, default=0.01
         λ >= 0: how strongly w is pulled to 0.
     eps : float, default=1e-8
-        ε > 0.
+        ε > 0: keeps denominators above 0.
     rate : {"constant", "sqrt"}, default="constant"
         "sqrt": ``Δ += g/√k`` for the k-th row with a gradient.
     loss : {"hinge", "logistic"}, default="hinge"
-        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
-        of the margin over the best wrong class; norms are of the whole (K, d) matrix.
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
+        takes the margin over the best wrong class; norms are of the whole (K, d) matrix.
     epochs : int, default=1
         Passes that `fit` makes.
 

@@ -17,14 +17,14 @@ from .gradient_descent import GradientDescent
 class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     """Online gradient descent: ``w -= η_t g`` with ``g = -y c(m) x + λ w``.
 
-    c is the slope of a loss ℓ of the margin m, ``c(m) = -dℓ/dm``:
+    ``c(m) = -dℓ/dm`` is minus the slope of a loss ℓ of the margin m:
 
     ================ ================================= ==========================================
     loss             ℓ(m)                              c(m)
     ================ ================================= ==========================================
     "hinge"          max(0, 1 - m)                     1 where m < 1, else 0
     "squared_hinge"  max(0, 1 - m)²                    2 max(0, 1 - m)
-    "modified_huber" the same, and -4m where m < -1    the same, and 4 where m < -1
+    "modified_huber" as above, but -4m where m < -1    as above, but 4 where m < -1
     "logistic"       log(1 + e^-m)                     σ(-m)
     "sigmoid"        σ(-m)                             σ(m) σ(-m)
     "ramp"           min(2, max(0, 1 - m))             1 where -1 <= m < 1, else 0
@@ -40,19 +40,20 @@ class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     Parameters
     ----------
     eta : float, default=1.0
-        η > 0: the first step, or every step.
+        η > 0 in the formulas of `rate`.
     loss : str, default="hinge"
         One of those above.
     rate : {"sqrt", "constant", "adagrad"}, default="sqrt"
-        ``η_t = η/√t``, where t counts all rows from 1, including rows without a loss; η; or a step for each
-        feature, ``G_j += g_j²`` and then ``w_j -= η g_j/(δ + √G_j)``.
+        "sqrt": ``η_t = η/√t``, where t counts all rows from 1, including rows without a loss. "constant":
+        ``η_t = η``. "adagrad": a step size per feature, ``G_j += g_j²`` and then
+        ``w_j -= η g_j/(δ + √G_j)``.
     average : bool, default=False
         Predict with the mean of w over all rounds. Gradients are still taken at w, so ``n_updates_`` counts
         the updates of w, and ``n_mistakes_`` the mistakes of the mean.
     l2 : float, default=0.0
         Weight λ >= 0 of the L2 norm. The shrinkage is not counted as an update.
     delta : float, default=1e-8
-        δ >= 0 of rate="adagrad".
+        δ >= 0 in the formula of rate="adagrad".
     form : {"softmax", "best_wrong"}, default="softmax"
         The form of "logistic" with more than two classes.
     class_weight : dict of label to float, default=None
@@ -67,13 +68,13 @@ class OnlineGradientDescent(GradientDescent, WeightedClassifier):
 
     Notes
     -----
-    w is not projected. A row of zeros has no gradient of its loss. Changes of `average` and `rate` by
+    w is not projected. The loss of a row of zeros has no gradient. Changes of `average` and `rate` by
     `set_params` take effect at the next `fit`.
 
     With "ramp", "savage" and "sigmoid", one step with ``η ‖x‖²`` far above 1 makes all margins so large that
     c is nearly 0, and learning stops: scale the features, and let a grid for η include 0.01. "squared_hinge"
-    oversteps the margin if ``2η ‖x‖² > 1``; as in scikit-learn it has no factor ½. "tangent" reduces too
-    large margins. A row with a slope above 1e130 is skipped.
+    steps beyond the margin 1 if ``2η ‖x‖² > 1``; as in scikit-learn it has no factor ½. "tangent" reduces
+    margins that are too large. A row is skipped if ``|c|`` is above 1e130.
 
     A row takes time proportional to its non-zeros, or to d with rate="adagrad" and l2 > 0.
 

@@ -37,7 +37,7 @@ def _step(w, sigma, x, s, y, c, gamma):
 
     def full(w, sigma, x, s, y, c, gamma):
         v = variance(sigma, x, s)
-        # Sherman and Morrison: A⁻¹ with the row is Σ - c²/(1 + c²v) Σx xᵀΣ.
+        # By Sherman and Morrison, the new A⁻¹ is Σ - c²/(1 + c²v) Σx xᵀΣ.
         more = 1.0 + c * c * v
         if not (is_usable(v) and more < np.inf):
             return False
@@ -68,7 +68,7 @@ def _learn(X, codes, scores, w, sigma, s, loss, gamma):
 class OnlineNewtonStep(CovarianceClassifier):
     """The online Newton step, without its projection: ``A += g gᵀ``, then ``w -= A⁻¹ g/γ``.
 
-    g is the gradient ``-y c(m) x`` of a loss, A begins as εI, and the step is taken with the new A.
+    g is the gradient ``-y c(m) x`` (c(m) is minus the loss's slope at the margin m). A starts at εI.
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ class OnlineNewtonStep(CovarianceClassifier):
 
     Notes
     -----
-    The rule is the published formula, checked against solving with A at every row, not against the paper's
-    text or public code. The regret bound requires the projection and does not hold here. The diagonal form
-    has steps like 1/t and can end worse than chance; it is included for completeness.
+    The rule is the published formula. It was checked by solving with A at every row, not against the paper's
+    text or public code. The regret bound requires the projection and does not hold here. The diagonal form,
+    whose steps fall like 1/t, can end worse than chance; it is included for completeness.
 
     References
     ----------

@@ -19,18 +19,18 @@ class DualAveragingRule(NamedTuple):
     size: int = 1
 
     def now(self, clock):
-        """Return the threshold of u and the factor, both 0 before the first row."""
+        """Return the threshold λt + γρ√t of u and the factor 1/(σt + γ√t), both 0 before the first row."""
         t, root = clock[0], math.sqrt(clock[0])
         factor = 1.0 / (self.sigma * t + self.gamma * root) if t > 0.0 else 0.0
         return self.l1 * t + self.gamma * self.rho * root, factor
 
     @staticmethod
     def weight(ir, u, threshold, factor):
-        """Xiao (2010), eq. 10, 24 and 26."""
+        """Emit the weight of Xiao (2010), eq. 10, 24 and 26."""
         return ir.fneg(ir.fmul(soft_threshold(ir, u, threshold), factor))
 
     def follow(self, state, j, w, g, now):
-        """Add the gradient."""
+        """Add the gradient to u."""
         state[0][j] += g
 
 
@@ -39,8 +39,8 @@ class RDA(LazyLearner):
     """Regularized dual averaging (RDA) with an L1 norm: weights from the sum u of all gradients so far.
 
     After row t, ``w = -soft(u, λt + γρ√t)/(σt + γ√t)``, with ``soft(v, a) = sgn(v) max(|v| - a, 0)``; before
-    the first row w is 0. A positive `rho` is the enhanced form; ``gamma=0, sigma=1`` is the mixed form, with
-    an L1 norm and a squared L2 norm.
+    the first row w is 0. A positive `rho` gives the paper's enhanced form; ``gamma=0, sigma=1`` gives its
+    mixed form, with an L1 norm and a squared L2 norm.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class RDA(LazyLearner):
     sigma : float, default=0.0
         σ >= 0: the weight of the squared L2 norm; γ + σ > 0.
     loss : {"hinge", "logistic"}, default="hinge"
-        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
-        of the margin over the best wrong class.
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
+        takes the margin over the best wrong class.
     epochs : int, default=1
         Passes that `fit` makes; t goes on counting.
 

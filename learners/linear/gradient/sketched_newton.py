@@ -1,4 +1,4 @@
-"""The online Newton step with a sketch in place of the matrix."""
+"""The online Newton step with a sketch B in place of the matrix; arrays contain B transposed."""
 
 import math
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ _LONGEST = 1e70
 
 
 class DirectionsRule(NamedTuple):
-    """Frequent Directions: B is the sketch; `numbers` has a row for q_i, and one for h_i."""
+    """Frequent Directions: `numbers` has a row for the q_i = ‖row i of B‖², and one for h_i = 1/(α + q_i)."""
 
     alpha: float
 
     def update(self, B, numbers, a, x, p, squares):
-        """Put ``a x`` into the last row of B, and take the smallest square off all: Algorithm 2."""
+        """Write ``a x`` into the last row of B, then subtract the smallest q_i from all q: Algorithm 2."""
         q, h = numbers[0], numbers[1]
         m = q.shape[0]
         add_scaled(B[:, m - 1], a, x)
-        # B Bᵀ: the other rows are orthogonal.
+        # gram is B Bᵀ; the rows before the last one are orthogonal.
         gram, U = np.zeros((m, m)), np.empty((m, m))
         for i in range(m - 1):
             gram[i, i] = q[i]
@@ -43,7 +43,7 @@ class DirectionsRule(NamedTuple):
             largest = max(largest, gram[i, i])
             last = i if gram[i, i] < gram[last, last] else last
         least = 0.0 if m > B.shape[0] else max(gram[last, last], 0.0)
-        # The row of the smallest square, which is 0 now, comes last.
+        # The row with the smallest square, which becomes 0, is moved to the end.
         for i in range(m):
             U[i, m - 1], U[i, last] = U[i, last], U[i, m - 1]
         gram[m - 1, m - 1], gram[last, last] = gram[last, last], gram[m - 1, m - 1]
@@ -58,7 +58,7 @@ class DirectionsRule(NamedTuple):
 
 
 class OjaRule(NamedTuple):
-    """Oja's rule: B has orthonormal rows; `numbers` has rows for Λ_i, h_i, and the number of vectors."""
+    """Oja's rule: B has orthonormal rows; `numbers` has rows for Λ, h, and the number of vectors so far."""
 
     alpha: float
     kappa: float
@@ -87,7 +87,7 @@ def _update(self, B, numbers, a, x, p, squares):
 
 @register_jitable
 def _clipped(f, C):
-    """Return a score within [-C, C]; NaN if it is infinite, so that bad rows show."""
+    """Return the score f clipped to [-C, C]; NaN if f is infinite or NaN, so that bad rows are found."""
     return min(max(f, -C), C) + 0.0 * f
 
 
@@ -131,27 +131,27 @@ def _learn(X, codes, scores, u, B, numbers, rule, eta, C):
 
 @dataclass(eq=False, repr=False)
 class SketchedOnlineNewton(LinearClassifier):
-    """Sketched online Newton (SON): Newton steps with a matrix of m directions, for the logistic loss.
+    """Sketched online Newton (SON): Newton steps with a sketch of the matrix, for the logistic loss.
 
-    ``A⁻¹ z = (z - Bᵀ(h ∘ B z))/α``, with a sketch B, h of the gradients. Per row, ``s = clip(u·x, -C, C)``,
-    and if that changed the score, u moves along ``A⁻¹ x`` until ``u·x = s``. With ``g = -y σ(-y s) x``, the
-    vector ``√η g`` is sketched, and then ``u -= A⁻¹ g``.
+    ``A⁻¹ z = (z - Bᵀ(h ∘ B z))/α``, where B and h are the sketch of the gradients. On a row,
+    ``s = clip(u·x, -C, C)``; if s differs from ``u·x``, u moves along ``A⁻¹ x`` until ``u·x = s``. With
+    ``g = -y σ(-y s) x``, the vector ``√η g`` is added to the sketch, and then ``u -= A⁻¹ g``.
 
     Parameters
     ----------
     m : int, default=10
-        Directions of the sketch, >= 1. With "fd" and m above the number of features, it is exact: the
-        `OnlineNewtonStep` with γ = η and ε = α/η.
+        Number of directions in the sketch, >= 1. With "fd" and m above the number of features, the sketch is
+        exact, and this is `OnlineNewtonStep` with γ = η and ε = α/η.
     alpha : float, default=10.0
-        α > 0. Far below ‖x‖² the run becomes chaotic.
+        α > 0: A starts at α I. If α is far below ‖x‖², learning becomes chaotic.
     eta : float, default=0.1
         η > 0: the weight of a gradient in the matrix.
     C : float, default=10.0
-        C > 0: scores are clipped to ±C. None: they are not.
+        C > 0: scores are clipped to [-C, C]. None: they are not clipped.
     sketch : {"fd", "oja"}, default="fd"
         Frequent Directions, or Oja's rule.
     kappa : float, default=1.0
-        κ > 0: the k-th vector has the share min(1, κ/k) in Oja's rule.
+        κ > 0: in Oja's rule, the k-th vector has the weight min(1, κ/k).
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -163,8 +163,8 @@ class SketchedOnlineNewton(LinearClassifier):
     Notes
     -----
     Oja's rule begins with the first m rows of the orthonormal cosine transform (DCT-II). A row takes m² d
-    operations, also if it is sparse. Vowpal Wabbit's ``--OjaNewton`` halves g, sketches g/4, takes κ = 2 and
-    no C, and begins with other directions.
+    operations, even if it is sparse. Vowpal Wabbit's ``--OjaNewton`` halves g, sketches g/4, has κ = 2 and no
+    C, and begins with other directions.
 
     See Also
     --------
@@ -202,7 +202,7 @@ class SketchedOnlineNewton(LinearClassifier):
 
     def _begin_with(self, zeros):
         self._weights, self._sketch = zeros, new_class_state(len(zeros), self.m)
-        # q or Λ, h, and the number of vectors.
+        # Rows: q or Λ; h; the number of vectors so far.
         self._numbers = np.zeros((3, self.m))
         if self.sketch == "oja":
             self._sketch[:, : min(self.m, len(zeros))] = cosine_columns(len(zeros), self.m)

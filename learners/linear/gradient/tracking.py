@@ -12,9 +12,9 @@ from .lazy_learner import LazyLearner
 
 
 class RestartRule(NamedTuple):
-    """The rule of `RestartedGradientDescent`. Stored per weight: w, and its block of rows.
+    """The rule of `RestartedGradientDescent`. Stored per weight: w, and the block of rows it is from.
 
-    The clock's own number is the block, from 0; it stays 0 if weights are kept.
+    The rule's number in the clock is the current block, from 0; it stays 0 if `forget` is false.
     """
 
     eta: float
@@ -28,23 +28,23 @@ class RestartRule(NamedTuple):
 
     @staticmethod
     def weight(ir, w, block, now, _):
-        """A weight of an earlier block is 0."""
+        """Emit w, or 0 if it was stored in an earlier block."""
         return ir.select(ir.fcmp_ordered("==", block, now), w, ir.fsub(w, w))
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient's step."""
+        """Make the gradient step."""
         state[0][j], state[1][j] = w - now[1] * g, now[0]
 
     def tick(self, clock, is_update):
-        """Begin another block after `period` rows."""
+        """Begin the next block after every `period` rows, if `forget` is true."""
         if self.forget and clock[0] % self.period == 0.0:
             clock[1] += 1.0
 
 
 class DecayRule(NamedTuple):
-    """The rule of `RMSProp`. Stored per weight: w, G, and the update that G is as of.
+    """The rule of `RMSProp`. Stored per weight: w, G, and the number of the update that last changed them.
 
-    The clock's own number is that of the updates.
+    The rule's number in the clock is the number of updates so far.
     """
 
     eta: float
@@ -59,11 +59,11 @@ class DecayRule(NamedTuple):
 
     @staticmethod
     def weight(ir, w, total, settled, update):
-        """Return w, which only its own gradients change."""
+        """Return w: only gradients of its feature change it."""
         return w
 
     def follow(self, state, j, w, g, now):
-        """Tieleman & Hinton (2012): G decays on all updates since the last gradient of the feature."""
+        """Make the step of Tieleman & Hinton (2012); G first decays for all updates since it was stored."""
         kept = exp_of_negative((now[0] - state[2][j]) * self.log_beta) * state[1][j]
         total = kept + (1.0 - self.beta) * g * g
         # A g whose square underflows or overflows is skipped.
@@ -90,22 +90,22 @@ class RestartedGradientDescent(LazyLearner):
     period : int, default=100
         Rows of a block, >= 1.
     forget : bool, default=False
-        Whether w is 0 again at the first row of each block, before its score.
+        Whether w is reset to 0 at the start of each block, before its first row is scored.
     loss : {"hinge", "logistic"}, default="hinge"
-        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
-        of the margin over the best wrong class.
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
+        takes the margin over the best wrong class.
     epochs : int, default=1
         Passes that `fit` makes; t goes on counting.
 
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
-        w of the next row.
+        The w that scores the next row.
 
     Notes
     -----
-    The paper restarts gradient descent in blocks of a length that follows from a bound on the changes; here
-    the length is given. A row takes time proportional to its non-zeros, with `forget`, too.
+    In the paper the length of the blocks follows from a bound on the changes of the target; here it is given.
+    A row takes time proportional to its non-zeros, also with `forget`.
 
     References
     ----------
@@ -133,7 +133,8 @@ class RMSProp(LazyLearner):
     """Gradient descent with RMSProp's steps: a step size for each feature that forgets old gradients.
 
     On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m):
-    ``G = β G + (1 - β) g²`` for every feature, and ``w_j -= η g_j/(δ + √G_j)``. Other rows change nothing.
+    ``G = β G + (1 - β) g²`` for every feature, and ``w_j -= η g_j/(δ + √G_j)``. Rows without a gradient are
+    skipped.
 
     Parameters
     ----------
@@ -144,8 +145,8 @@ class RMSProp(LazyLearner):
     delta : float, default=1e-8
         δ >= 0: keeps steps small after small gradients.
     loss : {"hinge", "logistic"}, default="hinge"
-        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
-        of the margin over the best wrong class.
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
+        takes the margin over the best wrong class.
     epochs : int, default=1
         Passes that `fit` makes.
 
@@ -156,12 +157,12 @@ class RMSProp(LazyLearner):
 
     Notes
     -----
-    G of a feature that is absent decays when it comes back, so a row takes time proportional to its
-    non-zeros.
+    The decay of G_j for rows without feature j is computed when the feature occurs again, so a row takes time
+    proportional to its non-zeros.
 
     See Also
     --------
-    OnlineGradientDescent : With rate="adagrad", steps that forget nothing.
+    OnlineGradientDescent : With rate="adagrad", the steps depend on all gradients so far.
 
     References
     ----------

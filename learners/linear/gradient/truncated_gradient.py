@@ -16,8 +16,8 @@ from .lazy_learner import LazyLearner
 class ShrinkageRule(NamedTuple):
     """Gradient steps, and a truncation of all weights every `K` rows. Stored: u with ``w = soft(u, owed)``.
 
-    The clock's own number is the truncation owed since row 1, K λ η_t of each row t that truncates. u is w
-    plus what was owed when w was stored, away from 0, so one number says both.
+    `owed`, the rule's number in the clock, is the sum of all truncations so far: K λ η_t for each row t that
+    truncates. When w is stored, `owed` is added to its size, which gives u; so only later truncations count.
     """
 
     eta: float
@@ -27,22 +27,22 @@ class ShrinkageRule(NamedTuple):
     size: int = 1
 
     def now(self, clock):
-        """Return the truncation owed, and η_t of the next row."""
+        """Return the sum of all truncations so far, and η_t of the next row."""
         return clock[1], step_size(self, clock[0] + 1.0)
 
     @staticmethod
     def weight(ir, u, owed, _):
-        """Langford, Li & Zhang (2009), eq. 4, without θ."""
+        """Emit the weight of Langford, Li & Zhang (2009), eq. 4, without θ."""
         return soft_threshold(ir, u, owed)
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient's step."""
+        """Make the gradient step on w, and store the new w as u."""
         w -= now[1] * g
         state[0][j] = w + math.copysign(now[0], w)
 
     def tick(self, clock, is_update):
-        """Let all weights owe the row's truncation."""
-        # The remainder of two floats would be a slow call.
+        """Add the truncation of the last row, if it truncates, to the sum in the clock."""
+        # Integers, because the remainder of two floats would be a slow function call.
         if np.uint64(clock[0]) % np.uint64(self.K) == 0:
             clock[1] += self.K * step_size(self, clock[0]) * self.l1
 
@@ -51,29 +51,29 @@ _owe = register_jitable(ShrinkageRule.tick)
 
 
 class TruncationRule(NamedTuple):
-    """A `ShrinkageRule` for weights up to `theta` only. Stored: w, and the truncation paid."""
+    """A `ShrinkageRule` for weights of size up to `theta`. Stored: w, and `owed` at the time of storing."""
 
     shrinkage: ShrinkageRule
     theta: float
     size: int = 2
 
     def now(self, clock):
-        """Return the truncation owed, θ, and η_t of the next row."""
+        """Return the sum of all truncations so far, θ, and η_t of the next row."""
         return clock[1], self.theta, step_size(self.shrinkage, clock[0] + 1.0)
 
     @staticmethod
     def weight(ir, w, paid, owed, theta, _):
-        """Langford, Li & Zhang (2009), eq. 4; a weight that is not above θ stays so until its next step."""
+        """Emit the weight of Langford, Li & Zhang (2009), eq. 4: only a stored |w| of at most θ shrinks."""
         size = ir.select(ir.fcmp_ordered("<", w, ir.fneg(w)), ir.fneg(w), w)
         small = soft_threshold(ir, w, ir.fsub(owed, paid))
         return ir.select(ir.fcmp_ordered("<=", size, theta), small, w)
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient's step."""
+        """Make the gradient step, and store the sum of all truncations so far."""
         state[0][j], state[1][j] = w - now[2] * g, now[0]
 
     def tick(self, clock, is_update):
-        """Let all weights owe the row's truncation."""
+        """Add the truncation of the last row, if it truncates, to the sum in the clock."""
         _owe(self.shrinkage, clock, is_update)
 
 
@@ -88,18 +88,18 @@ class TruncatedGradient(LazyLearner):
     Parameters
     ----------
     eta : float, default=1.0
-        η > 0: the first step, or every step.
+        η > 0: the first step size, or with a constant rate every step size.
     l1 : float, default=0.01
         λ >= 0, called gravity in the paper.
     K : int, default=10
         Rows from one truncation to the next, K >= 1.
     theta : float, default=None
-        θ > 0: weights above it are not truncated. None: all are.
+        θ > 0: weights of size above θ are not truncated. None: all weights are truncated.
     rate : {"sqrt", "constant"}, default="sqrt"
-        ``η_t = η/√t``, or η.
+        ``η_t = η/√t``, or always η.
     loss : {"hinge", "logistic"}, default="hinge"
-        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge is
-        of the margin over the best wrong class.
+        As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
+        takes the margin over the best wrong class.
     epochs : int, default=1
         Passes that `fit` makes; t goes on counting.
 
@@ -112,10 +112,10 @@ class TruncatedGradient(LazyLearner):
 
     Notes
     -----
-    A row takes time proportional to its non-zeros. A truncation is no update.
+    A row takes time proportional to its non-zeros. A truncation is not counted as an update.
 
-    SOL's ``stg`` is the same rule for a constant step, except that its final weights are truncated once
-    more; with several classes it truncates the first one only.
+    SOL's ``stg`` is the same rule for a constant step, except that it truncates the final weights once more;
+    with several classes it truncates only the weights of the first class.
 
     See Also
     --------
@@ -158,11 +158,11 @@ class FOBOS(LazyLearner):
     Parameters
     ----------
     eta : float, default=1.0
-        η > 0: the first step, or every step.
+        η > 0: the first step size, or with a constant rate every step size.
     l1 : float, default=0.001
         λ >= 0, the weight of the L1 norm.
     rate : {"sqrt", "constant"}, default="sqrt"
-        ``η_t = η/√t``, where t counts all rows from 1, or η.
+        ``η_t = η/√t``, where t counts all rows from 1, or always η.
     loss : {"hinge", "logistic"}, default="hinge"
         As for `TruncatedGradient`.
     epochs : int, default=1
@@ -177,8 +177,8 @@ class FOBOS(LazyLearner):
 
     Notes
     -----
-    The paper's online form, whose η_{t+1/2} is η_t. A row takes time proportional to its non-zeros. With
-    decreasing steps SOL's ``fobos-l1`` differs: it charges all rows since the last update with its step.
+    This is the paper's online form with η_{t+1/2} = η_t. A row takes time proportional to its non-zeros. With
+    decreasing steps SOL's ``fobos-l1`` differs: it shrinks for all rows since the last update with one step.
 
     See Also
     --------

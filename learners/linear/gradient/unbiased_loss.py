@@ -12,7 +12,8 @@ from .gradient_descent import GradientDescent
 class UnbiasedLoss(GradientDescent):
     """Online gradient descent on a loss whose mean over random label flips is the loss of the true label.
 
-    With y the given label, the slope c(m) of `OnlineGradientDescent` is replaced by::
+    With y the given label, ρ_y the flip rate of its class and ρ_-y that of the other class, the slope c(m) of
+    `OnlineGradientDescent` is replaced by::
 
         c̃(m) = [(1 - ρ_-y) c(m) + ρ_y c(-m)] / (1 - ρ₊ - ρ₋).
 
@@ -25,7 +26,7 @@ class UnbiasedLoss(GradientDescent):
     rho_minus : float, default=0.0
         ρ₋ >= 0: the share of rows of ``classes_[0]`` that are labelled as the other class; ρ₊ + ρ₋ < 1.
     eta : float, default=1.0
-        See `OnlineGradientDescent`, also for the next parameters.
+        This and the next five parameters are those of `OnlineGradientDescent`.
     loss : str, default="logistic"
     rate : {"sqrt", "constant", "adagrad"}, default="sqrt"
     average : bool, default=False
@@ -42,8 +43,8 @@ class UnbiasedLoss(GradientDescent):
     Notes
     -----
     The logistic loss stays convex. The hinge does not: for m > 1 its slope is ``ρ_y/(1 - ρ₊ - ρ₋)``, the loss
-    is unbounded below and every row is an update; use ``l2`` with it. More than two classes would need the
-    matrix of all rates.
+    is unbounded below, and every row causes an update; use ``l2`` with it. More than two classes would need
+    the matrix of all flip rates.
 
     References
     ----------

@@ -18,13 +18,13 @@ from ..parts.losses import LOSSES, has_gradient, slope
 _THETA, _TOTAL, _WON, _SLOPE, _SIZE = range(5)
 _NUMBERS = 5
 
-# Start of the sum of squares Σ_j (x_j/M_j)² over all rows, so that their mean is never 0.
+# Start value of the sum of (x_j/M_j)² over all rows and features, so that N is never 0.
 _FIRST = 1e-6
 
 
 @register_jitable
 def _weight(numbers, j, size, alpha):
-    """Return the weight of a feature whose largest size is `size`."""
+    """Return the weight w_j, with `size` as its M_j."""
     reach = numbers[j, _SLOPE] * size
     if reach == 0.0:
         return 0.0
@@ -87,7 +87,7 @@ def _weights(numbers, alpha, w):
 
 @dataclass(eq=False, repr=False)
 class VowpalWabbitCoin(LinearClassifier):
-    """The coin betting of Vowpal Wabbit's ``--coin``: COCOB with rows divided by their mean length.
+    """The coin betting of Vowpal Wabbit's ``--coin``: COCOB with normalized scores.
 
     With M_j the largest ``|x_j|`` so far, the row's own included, and D_j the largest slope,
     ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is 0. The score is ``w·x/N``, N being the
@@ -110,12 +110,12 @@ class VowpalWabbitCoin(LinearClassifier):
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d)
-        w/N, with N after the rows so far.
+        w/N, where N is the mean over the rows so far.
 
     Notes
     -----
     With ``--coin``, Vowpal Wabbit does not report the score that it learns from: its predictions use the
-    weights before the previous row, so its progressive loss is that of another model.
+    weights before the previous row was learnt, so its progressive loss is that of an older model.
 
     References
     ----------

@@ -1,17 +1,18 @@
-"""Learners without a step size: how far each row's step goes follows from norms and inner products.
+"""Learners without a step size: they compute the length of each step from norms and inner products.
 
-The weights are ``w = scale · v``, and a row with gradient g makes the step ``v += b g``. A rule is a named
-tuple of parameters that computes b, so a row costs its non-zeros. Its memory is an array of numbers that
-begins with ‖v‖², the scale, and two sums of the weights p of a mean; the rule's own come after. It defines
+The weights are ``w = scale · v``, and a row with gradient g causes the step ``v += b g``. A rule is a named
+tuple of parameters that computes the number b, so a step takes time proportional to the row's non-zeros. The
+array `numbers` contains ‖v‖², the scale, two sums for the mean of all w (the sum of its weights p, and the Q
+below), and then the numbers that the rule defines. A rule has the methods
 
-- ``step(numbers, gv, gg)``: update the numbers, given ``g·v`` and ``‖g‖²``, and return b. The loop updates
-  ‖v‖² afterwards;
-- ``weight(numbers)``, if there can be a mean: called for every row before its step, return the weight p of w
-  in the mean of all w.
+- ``step(numbers, gv, gg)``: update the rule's numbers, given ``g·v`` and ``‖g‖²``, and return b. The loop
+  updates ‖v‖² afterwards;
+- ``weight(numbers)``, if the learner can predict with the mean: return the weight p of the current w in the
+  mean. It is called for every row, before the step.
 
-The mean is ``Σ p_k w_k/Σ p_k = (Q v - u)/Σ p_k``, where Q sums the p_k of the w_k that are not 0: those
-before a step ``v += b g`` lack it, so ``b g`` times their Q is added to u. A rule with a mean has the
-scale 1.
+The mean is ``Σ p_k w_k/Σ p_k = (Q v - u)/Σ p_k``, where Q is the sum of the p_k of all w_k other than 0. The
+w_k before a step ``v += b g`` lack this step, so ``Q b g``, with the Q so far, is added to u. The scale is 1
+in a learner with a mean.
 """
 
 from collections.abc import Sequence
@@ -29,11 +30,11 @@ from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.classes import score_classes
 from ..parts.losses import LOSSES, add_to_classes, class_gradient, has_gradient, slope
 
-# Places in the array of numbers; a rule's own come after these.
+# Positions in `numbers` of ‖v‖², the scale, the sum of all p, Q, and the first number of the rule.
 NORM, SCALE, TOTAL, SINCE, OWN = range(5)
 
 _LOGISTIC = LOSSES.index("logistic")
-# Steps to a longer v are skipped, before ‖v‖² overflows.
+# Rows with a larger ‖g‖² or |g·v| are skipped, before ‖v‖² overflows.
 _LONGEST = 1e300
 
 
@@ -49,7 +50,7 @@ def _step(self, numbers, gv, gg):
 
 @register_jitable
 def _is_in_range(numbers, gv, gg):
-    """Return whether a row's step neither underflows nor overflows."""
+    """Return whether ‖g‖² and g·v are such that the row's step neither underflows nor overflows."""
     return SMALLEST_NORMAL <= gg < _LONGEST and abs(gv) < _LONGEST
 
 
@@ -61,16 +62,16 @@ def _lengthen(numbers, b, gv, gg):
 
 @register_jitable
 def _mean_score(numbers, sv, su):
-    # Before the first row all weights are 0, and a NaN feature has to show in the score.
+    # Before the first row the sum of all p is 0. Then the score is v·x: 0, or NaN if a feature is NaN.
     return (numbers[SINCE] * sv - su) / numbers[TOTAL] if numbers[TOTAL] > 0.0 else sv
 
 
 @register_jitable
 def _weigh(rule, numbers):
-    """Add the weight of w in the mean."""
+    """Add the weight p of the current w in the mean to the sums of `numbers`."""
     weight = _weight(rule, numbers)
     numbers[TOTAL] += weight
-    # Without the earlier ones, the mean is exactly 0 until a w other than 0 has been weighed.
+    # The p of w = 0 are not in Q, so that the mean is exactly 0 until it includes a w other than 0.
     if numbers[NORM] > 0.0:
         numbers[SINCE] += weight
 
@@ -110,7 +111,7 @@ def _score_rows(X, v, u, numbers, scores):
 
 @register_jitable
 def _score_classes(V, U, numbers, x, sums, missing, last, scores):
-    """Write the scores of w into `last`, those that predict into `scores`, and those of v into `sums`."""
+    """Write the scores of w to `last`, those of v to `sums`, and those of the mean, or of w, to `scores`."""
     score_classes(V, x, sums, scores)
     for z in range(scores.shape[0]):
         last[z] = scores[z] = numbers[SCALE] * sums[z]
@@ -122,7 +123,7 @@ def _score_classes(V, U, numbers, x, sums, missing, last, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, V, U, numbers, rule, loss):
-    """Make one pass for many classes; norms and products are those of the whole matrix."""
+    """Make one pass for many classes; norms and inner products are those of the (K, d) matrices."""
     mistakes = updates = 0
     K = scores.shape[1]
     sums, missing = np.empty(V.shape[1]), np.empty(V.shape[1])
@@ -157,9 +158,9 @@ def _score_rows_of_classes(X, V, U, numbers, scores):
 
 
 class WholeVectorLearner(MulticlassClassifier):
-    """Base of this family: a subclass has the parameter `loss` and defines ``_start()``.
+    """Base of the learners with such rules: a subclass has the parameter `loss` and defines ``_start()``.
 
-    With more than two classes "logistic" is the softmax, and the hinge is of the margin over the best wrong
+    With more than two classes "logistic" is the softmax, and the hinge takes the margin over the best wrong
     class. Parameters changed by `set_params` take effect at the next `fit`.
     """
 
@@ -169,7 +170,7 @@ class WholeVectorLearner(MulticlassClassifier):
     _state = ("_weights", "_u", "_numbers")
 
     def _start(self) -> tuple[Any, Sequence[float]]:
-        """Return the rule, a named tuple of this learner's parameters, and its own numbers at the start."""
+        """Return the rule, a named tuple of this learner's parameters, and its numbers at the start."""
         raise self._undefined("_start")
 
     def _begin_with(self, zeros):

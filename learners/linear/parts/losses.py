@@ -140,7 +140,7 @@ _HINGE, _SQUARED, _HUBER, _LOGISTIC, _SIGMOID, _RAMP, _UNHINGED, _SAVAGE, _TANGE
 #: The losses whose slope is at most 1, as coin betting requires.
 BOUNDED_LOSSES = ("hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage")
 
-#: Forms of the logistic loss with more than two classes: softmax, or of the margin over the best wrong class.
+#: Forms of the logistic loss for more than two classes: softmax, or with the margin over the best wrong one.
 FORMS = ("softmax", "best_wrong")
 
 # A row is skipped if the slope of its loss is larger: the slope times a feature and a step size could
