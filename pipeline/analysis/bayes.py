@@ -52,7 +52,8 @@ def _belief(values: NDArray[np.float64], weights: NDArray[np.float64], rope: flo
     order = np.argsort(values, kind="stable")
     values, weights = values[order], weights[:, order]
     better, worse = _mass_above(values, weights, rope), _mass_above(-values[::-1], weights[:, ::-1], rope)
-    # In each draw the region with the most mass wins; of equal masses the first, as in the authors' code.
+    # In each draw the region (worse, equal, better) with the most mass wins; of equal masses the first, as in
+    # the authors' code.
     winners = np.argmax([worse, 1 - better - worse, better], axis=0)
     shares = np.bincount(winners, minlength=3) / len(winners)
     return Belief(better=float(shares[2]), equal=float(shares[1]), worse=float(shares[0]))

@@ -86,7 +86,7 @@ def mcc(counts: ClassCounts) -> Floats:
 
 
 def kappa(counts: ClassCounts) -> Floats:
-    """Return Cohen's κ; NaN if predictions and labels are one and the same class."""
+    """Return Cohen's κ; NaN if all predictions and all labels are the same class."""
     n = counts.total
     chance = (counts.predicted * counts.occurred).sum(axis=1)
     return _ratio(n * counts.right.sum(axis=1) - chance, n**2 - chance)

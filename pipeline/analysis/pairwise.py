@@ -191,7 +191,7 @@ def _differences(table: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -
     """Return the differences of pairs of columns, rounded so that equal differences compare equal.
 
     Two scores that tie in the ranks differ by 0. All other differences are rounded to digits counted from the
-    largest score of the table. If digits were counted from the largest score of each row, they would not tie.
+    largest score of the table. Counted from the largest score of each row, equal differences might not tie.
     """
     ranked = np.array([snap(row) for row in table]).reshape(table.shape)
     largest = np.abs(table).max(initial=0.0)

@@ -71,7 +71,7 @@ def is_own(learner: Any) -> bool:
 
 
 def has_log_odds(learner: Any) -> bool:
-    """Return whether scores are log odds of the second class, or log probabilities of many classes."""
+    """Return whether scores are log odds of class 1, or log probabilities with more than two classes."""
     return bool(getattr(learner, "scores_are_log_odds", False))
 
 

@@ -2,9 +2,9 @@
 
 Threads and workers run readings: tuples of cells. Most have one cell. Tuning cells on one (data set, noise,
 seed) that differ in parameters only read the same rows in the same order. If their learner is linear, or a
-kernel learner that only adds support vectors, up to LANES points with their numbers of passes are one
-reading. Each cell gets the row of results that it gets alone, except for its seconds, which are its share of
-the reading's.
+kernel learner that only adds support vectors, up to LANES points are one reading; cells that differ only in
+the number of passes are one point. Each cell gets the row of results that it gets alone, except for its
+seconds, which are its share of the reading's.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def readings(cells: Iterable[Cell]) -> Iterator[Reading]:
 
 
 def _by_point(cells: Iterable[Cell]) -> dict[str, dict[Any, Cell]]:
-    """Return cells by their parameters without the number of passes, as JSON, and then by that number."""
+    """Return cells by point (parameters without the number of passes, as JSON), then by number of passes."""
     points: dict[str, dict[Any, Cell]] = {}
     for cell in cells:
         params = dict(cell.spec.params)

@@ -238,7 +238,7 @@ class Tallies:
             columns |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
         if "scores" in self._kept:
             sums = sum_losses(scores, given, clean, self._log_odds, stops, self._sums)
-            # Before the first row that counts, the curve has no points.
+            # At stops before the first row that counts, means are unused: the curve has no points there.
             columns |= self._losses(sums / np.maximum(stops + counted, 1)[:, None])
         if self._ordered:
             self._scores.append(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0])

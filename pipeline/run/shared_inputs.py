@@ -35,7 +35,7 @@ _OBJECTS = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class CompactCopy:
-    """A copy of the training and test rows that a task uses; features that occur get new numbers."""
+    """A copy of the training and test rows that a task uses; features that occur are renumbered if sparse."""
 
     # For the training and the test matrix: row numbers, ascending (None: all), the rows, and for CSR matrices
     # the rows with renumbered features.
@@ -227,7 +227,7 @@ class _Source:
         bytes_of_features = matrix_bytes(self.copy.parts[0][1]) if spec.features else 0
         size = min(_REPETITIONS * bytes_of_features, _FEATURES_BYTES)
         if spec.features == _ALONG:
-            # Features scaled online depend on the rows before, so they are cached with their order.
+            # Features scaled online depend on the rows before, so they are cached with the row order.
             room, size = room + size, 0
         self.features: LRUCache[Hashable, Any] = LRUCache(size, held_bytes)
         self.fitting = Condition()

@@ -199,7 +199,7 @@ def validation(mistakes: int, n: int) -> dict[str, int]:
 
 
 def about_inputs(spec: CellSpec, inputs: SharedInputs, counted: int) -> dict[str, Any]:
-    """Return the columns of the cells table that describe a cell's inputs, of which `counted` rows count."""
+    """Return the cells table's columns about a cell's inputs; `counted` is the number of counted rows."""
     row: dict[str, Any] = {
         "occurred_clean": class_counts(_counted_part(inputs, counted), len(inputs.stream.classes)),
         "drawn": data.is_drawn(spec.dataset),

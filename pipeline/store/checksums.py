@@ -1,8 +1,8 @@
 """Add checksums to Parquet files and verify them.
 
 Parquet pages have checksums (`write_page_checksum`), but page headers and the footer have none. A changed bit
-there can make a column null or a table empty. This checksum is placed before the footer, where readers ignore
-it. Files without one are accepted, because they were written by an earlier version.
+there can make a column null or a table empty. Therefore a checksum of the whole file is placed before the
+footer, where readers ignore it. Files without one are accepted: an earlier version wrote them.
 """
 
 from __future__ import annotations

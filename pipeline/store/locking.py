@@ -3,7 +3,7 @@
 A local folder is protected by a file lock, which ends with the process. Remote stores have no locks. There
 the client writes a *lease*, a document that it renews. A newcomer watches an existing lease: if it is
 renewed, its holder is alive and the newcomer is refused; if it is not renewed for a while, the holder is dead
-and the newcomer takes the lease over. The newcomer measures this while by its own clock.
+and the newcomer takes the lease over. The newcomer measures this time by its own clock.
 
 If two clients take over a dead holder's lease at the same moment, both write, wait and read, and the one
 whose lease was overwritten gives up. A holder that was suspended for so long that it seemed dead finds

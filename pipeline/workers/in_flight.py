@@ -1,6 +1,6 @@
 """Record which cells the threads of a process are running, for the run that follows a crash.
 
-The record is a small file, mapped into memory. A thread notes its cell before it starts it, which takes a
+The record is a small file, mapped into memory. A thread notes a cell before running the cell, which takes a
 microsecond; the note survives any end of the process. Each thread has a slot with its cell's key, or blanks.
 """
 

@@ -31,7 +31,7 @@ TRIES = 3
 _LOOK_SECONDS = 0.05
 # Longest start of the process: usually a second, but minutes where many processes import from one slow disk.
 _START_SECONDS = 300.0
-# Longest time to wait for the pipe and the process to close once the process has ended.
+# Longest time to wait for the rest of the outcome, and for the exit status, once the subprocess has ended.
 _LEAVE_SECONDS = 5.0
 _LENGTH = struct.Struct("<Q")
 

@@ -72,7 +72,7 @@ async def _is_lost(client: Client, address: str) -> bool:
 
 
 # A worker without a heartbeat for this long is silent. Dask's workers send one every 0.5 s, or every 6 s each
-# if there are 1,000. A cell taken back without need only costs its computation.
+# if there are 1,000. A cell that is taken back needlessly is only computed twice.
 SILENT_SECONDS = 30.0
 # Interval at which the scheduler is asked for silent workers.
 _LOOK_SECONDS = 2.0

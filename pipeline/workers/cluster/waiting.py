@@ -28,7 +28,7 @@ class Waiting:
     async def look(self, ready: bool, there: bool = False) -> None:
         """Report changes of the wait; raise InputError if no worker came in time or none can come.
 
-        `ready` says whether a worker can get cells, `there` whether workers exist that do not answer.
+        `ready` says whether a worker can get cells, `there` whether any worker is connected.
         """
         now = time.monotonic()
         if ready:
