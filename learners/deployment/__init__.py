@@ -1,1 +1,1 @@
-"""Learners outside of studies: saved to files, and as classifiers of River and CapyMOA."""
+"""Use learners outside of studies: save them to files, or convert them to River or CapyMOA classifiers."""

@@ -1,4 +1,4 @@
-"""The classifier that CapyMOA sees: instances of a schema, whose features and classes are known."""
+"""A learner of this package as a CapyMOA classifier, which learns instances of a schema."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class CapyMOAClassifier(Classifier):
     Parameters
     ----------
     schema : capymoa.stream.Schema
-        Features, nominal ones as their numbers, and classes.
+        The stream's features and classes. A nominal feature is read as the number of its value.
     learner : OnlineClassifier
-        It is cloned, never changed.
+        A learner of this package; it is cloned, never changed.
     random_seed : int, default=1
-        Not used: a learner that draws has a parameter ``random_state``.
+        Not used: a learner with random draws has a parameter ``random_state`` for its seed.
 
     Attributes
     ----------
     learner_ : OnlineClassifier
-        The learner that the instances train; its classes are the indices of the labels.
+        The learner that ``train`` trains; its classes are the indices of the labels in the schema.
     """
 
     def __init__(self, schema: Any, learner: OnlineClassifier, random_seed: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Learners of this package as classifiers of River and CapyMOA, which are imported when they are used."""
+"""Convert learners of this package to classifiers of River or CapyMOA, which are imported only if needed."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ if TYPE_CHECKING:
 def to_river(learner: OnlineClassifier, n_classes: int = 2) -> RiverClassifier:
     """Return a learner as a classifier of River, for its pipelines, metrics and drift detectors.
 
-    Features come by name, in any order, and may appear at any time; a feature that a row lacks is 0. Labels
-    are numbered in the order in which they appear, False before True. Given columns in the order in which the
-    features appear (those of one row in the order of their names), `OnlineClassifier.learn` makes the same
-    predictions.
+    Features have names, come in any order, and may be new at any time; a feature that a row lacks is 0.
+    Labels are numbered in the order in which they first occur, False before True. `OnlineClassifier.learn`
+    makes the same predictions on a matrix whose columns are in the order in which the features first occur
+    (features that are new in the same row by name).
 
     Parameters
     ----------
     learner : OnlineClassifier
-        A learner of this package. It is copied, never changed. A trained one goes on with what it has learnt:
-        its features are named as in the frame that it was trained on, or 0, 1, … after an array.
+        A learner of this package. It is copied, never changed. A trained learner's copy continues from its
+        model: its features have the column names of the frame that it was trained on, or 0, 1, … if it was
+        trained on an array.
     n_classes : int, default=2
-        The number of labels of the stream; a trained learner knows it. Of more than two, those that have not
-        appeared yet compete with the others from the first row on, as those in ``classes`` of `learn` do.
+        The number of labels of the stream; not used for a trained learner, which knows it. With more than
+        two, labels that have not occurred yet count as wrong classes in updates, like those in ``classes``
+        of `learn`.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def to_river(learner: OnlineClassifier, n_classes: int = 2) -> RiverClassifier:
     ImportError
         Without River (extra ``river``).
     ValueError
-        For other learners, invalid parameters, and more classes than the learner takes.
+        For learners of other packages, invalid parameters, and more classes than the learner takes.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def to_capymoa(learner: OnlineClassifier, schema: Any) -> CapyMOAClassifier:
     learner : OnlineClassifier
         A learner of this package. It is copied, never changed.
     schema : capymoa.stream.Schema
-        That of the stream, ``stream.get_schema()``. Nominal features are read as their numbers.
+        The stream's schema, ``stream.get_schema()``. A nominal feature is read as the number of its value.
 
     Returns
     -------
@@ -86,9 +88,9 @@ def to_capymoa(learner: OnlineClassifier, schema: Any) -> CapyMOAClassifier:
     Raises
     ------
     ImportError
-        Without CapyMOA (extra ``capymoa``) and Java.
+        Without CapyMOA (extra ``capymoa``) or Java.
     ValueError
-        For other learners, invalid parameters, and more classes than the learner takes.
+        For learners of other packages, invalid parameters, and more classes than the learner takes.
     """
     try:
         from .capymoa_classifier import CapyMOAClassifier

@@ -1,4 +1,4 @@
-"""The classifier that River sees: rows are dicts, and features and labels come by name."""
+"""A learner of this package as a River classifier: a row is a dict, and features and labels have names."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from ..numeric.rows import Rows, as_rows
 
 Features = dict[Hashable, Any]
 
-# A place for a feature that is not numbered.
+# The position of a feature that the learner does not have, so that it is left out.
 _UNKNOWN = -1
 
 
 class _DictRow:
-    """The CSR row that compiled loops read, and the dict that it was filled from last.
+    """Convert dicts to a CSR row that compiled loops read, and cache the last conversion.
 
-    Most streams have the same features in the same order in every row, so the places of the last row's
-    features are kept, and a row that is predicted and then learnt is converted once.
+    Most streams have the same features in the same order in every row, so the positions of the last row's
+    features are kept. A row that is predicted and then learnt is converted only once.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class _DictRow:
         self._values: tuple[Any, ...] | None = None
 
     def arrange(self, keys: tuple[Hashable, ...], places: list[int]) -> None:
-        """Prepare for rows with these features, whose places are `_UNKNOWN` for those to leave out."""
+        """Prepare for rows with these features and their column positions; `_UNKNOWN` ones are left out."""
         known = sorted((place, key) for place, key in zip(places, keys, strict=True) if place != _UNKNOWN)
         self.keys, self.is_complete = keys, len(known) == len(keys)
         self._get = _getter([key for _, key in known])
@@ -51,7 +51,7 @@ class _DictRow:
         self._rows = as_rows(sp.csr_array((self._buffer, indices, [0, len(known)]), shape=(1, 2**31 - 1)))
 
     def filled(self, x: Features) -> Rows:
-        """Return the row with the values of a dict whose features are arranged."""
+        """Return the CSR row with the values of a dict whose keys are those of the last `arrange`."""
         values = self._get(x)
         if values != self._values:
             self._values = None
@@ -66,7 +66,7 @@ class _DictRow:
         return self._rows
 
     def _check(self, x: Features) -> None:
-        """Raise ValueError for a feature that is no finite number; sums of finite ones may overflow."""
+        """Raise ValueError if a feature is not a finite number; accept finite ones whose sum overflowed."""
         for name, value in x.items():
             try:
                 is_bad = not math.isfinite(value)
@@ -91,18 +91,18 @@ class RiverClassifier(MiniBatchClassifier):
     Parameters
     ----------
     learner : OnlineClassifier
-        It is cloned, never changed.
+        A learner of this package; it is cloned, never changed.
     n_classes : int, default=2
         The number of labels of the stream.
 
     Attributes
     ----------
     learner_ : OnlineClassifier
-        The learner that the rows train. It may have room for more features than have appeared.
+        The learner that ``learn_one`` trains. Its arrays may have room for more features than have occurred.
     features_ : list
         The names of the features, in the order of the learner's weights.
     labels_ : list
-        The labels that have appeared, in the order of the learner's classes.
+        The labels that have occurred, in the order of the learner's classes.
     """
 
     def __init__(self, learner: OnlineClassifier, n_classes: int = 2) -> None:
@@ -119,13 +119,13 @@ class RiverClassifier(MiniBatchClassifier):
         self.features_: list[Hashable] = []
         self.labels_: list[Any] = []
         self._prepare()
-        # A learner that weighs classes looks their weights up before all of them have appeared.
+        # Class weights are looked up before all labels have occurred, so their labels get codes now.
         for name, value in learner.get_params().items():
             for label in value or () if name.endswith("class_weight") else ():
                 self._code_of(label)
 
     def _prepare(self) -> None:
-        """Create what copies and files leave out."""
+        """Create the attributes that copies, pickles and files do not contain."""
         self._row = _DictRow()
         self._places = {name: place for place, name in enumerate(self.features_)}
         self._codes = {label: code for code, label in enumerate(self.labels_)}
@@ -144,10 +144,10 @@ class RiverClassifier(MiniBatchClassifier):
         self._prepare()
 
     def resume(self, trained: OnlineClassifier) -> None:
-        """Go on with a trained learner of `n_classes` classes, which is used without copying it."""
+        """Continue with a trained learner of `n_classes` classes; it is not copied and will be changed."""
         names: NDArray[Any] = getattr(trained, "feature_names_in_", np.arange(trained.n_features_in_))
         if hasattr(trained, "feature_names_in_"):
-            # Rows come without names.
+            # The learner gets rows without feature names.
             del trained.feature_names_in_
         self.learner_, self.labels_ = trained, trained.classes_.tolist()
         self.features_ = list(names.tolist())
@@ -188,9 +188,9 @@ class RiverClassifier(MiniBatchClassifier):
         return self._label_of(scores[0])
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        """Return the probability of each label that has appeared.
+        """Return the probability of each label that has occurred.
 
-        NotImplementedError is raised for a learner whose scores are no log odds.
+        Raises NotImplementedError for a learner whose scores are not log odds.
         """
         self._check_probabilities()
         if not self._has_begun:
@@ -220,9 +220,9 @@ class RiverClassifier(MiniBatchClassifier):
         return pd.DataFrame(self._probabilities(scores), X.index, self.labels_)
 
     def _code_of(self, label: Hashable) -> int:
-        """Return the number of a label, and number it if it is new."""
+        """Return the class code of a label; a new label gets the next code."""
         if label not in self._codes:
-            # Both at once, so that a positive score means True whichever comes first.
+            # False and True get their codes together, so that a positive score means True whichever is first.
             new = [False, True] if isinstance(label, (bool, np.bool_)) and not self.labels_ else [label]
             if len(self.labels_) + len(new) > self.n_classes:
                 raise ValueError(
@@ -236,17 +236,17 @@ class RiverClassifier(MiniBatchClassifier):
         return self._codes[label]
 
     def _label_of(self, scores: Any) -> Any:
-        """Return the predicted label, of those that have appeared: for a number, or for a score per class."""
+        """Return the predicted label, among those that have occurred, from one score or a score per class."""
         if self._multiclass:
             return self.labels_[int(scores[: len(self.labels_)].argmax())]
         return self.labels_[1 if scores > 0.0 and len(self.labels_) == 2 else 0]
 
     def _check_probabilities(self) -> None:
         if not getattr(self.learner_, "scores_are_log_odds", False):
-            raise NotImplementedError(f"the scores of {self.learner!r} are no log odds; use predict_one")
+            raise NotImplementedError(f"the scores of {self.learner!r} are not log odds; use predict_one")
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probabilities of the labels that have appeared, from log odds."""
+        """Return the probabilities of the labels that have occurred, from log odds."""
         if len(self.labels_) == 1:
             return np.ones((len(scores), 1))
         if self._multiclass:
@@ -254,7 +254,7 @@ class RiverClassifier(MiniBatchClassifier):
         return np.stack([expit(-scores), expit(scores)], axis=1)
 
     def _scored(self, x: Features) -> NDArray[np.float64]:
-        """Return the score of one row, or its scores of all classes, in an array that is used again."""
+        """Return the score of one row, or its score per class, in an array that the next row overwrites."""
         row, keys = self._row, tuple(x)
         if keys != row.keys or not row.is_complete:
             row.arrange(keys, self._places_of(keys, learning=False))
@@ -264,10 +264,10 @@ class RiverClassifier(MiniBatchClassifier):
         return self._scores
 
     def _places_of(self, names: Sequence[Hashable], learning: bool) -> list[int]:
-        """Return the places of features, `_UNKNOWN` for those to leave out; number new ones."""
+        """Return the column positions of features, `_UNKNOWN` for those to leave out; add new features."""
         places = self._places
         new = [name for name in names if name not in places]
-        # New features change the prediction only if it depends on more than the products with weights.
+        # New features have weight 0, so a linear score does not depend on them, but kernel values do.
         if new and (learning or not getattr(self.learner_, "scores_are_linear", False)):
             self._make_room(len(places) + len(new))
             for name in _in_order(new):
@@ -278,7 +278,7 @@ class RiverClassifier(MiniBatchClassifier):
         return [places.get(name, _UNKNOWN) for name in names]
 
     def _make_room(self, n_features: int) -> None:
-        """Let the learner begin, or take at least as many features, by doubling."""
+        """Let the learner begin, or make room for at least `n_features` features, at least doubling it."""
         if not self._has_begun:
             self.learner_.begin(self._classes, n_features)
             self._has_begun = True
@@ -287,7 +287,7 @@ class RiverClassifier(MiniBatchClassifier):
             self.learner_.widen(max(n_features, 2 * self.learner_.n_features_in_))
 
     def _matrix(self, X: pd.DataFrame, learning: bool) -> sp.csr_array:
-        """Return the rows of a frame as CSR, with all of its values, like the rows of dicts."""
+        """Return the rows of a frame as CSR; like rows from dicts, they store zeros, too."""
         names = X.columns.tolist()
         try:
             values = X.to_numpy(np.float64)
@@ -305,7 +305,7 @@ class RiverClassifier(MiniBatchClassifier):
 
 
 def _in_order(names: list[Hashable]) -> list[Hashable]:
-    """Return names sorted, so that the order within a dict does not matter; also names of several types."""
+    """Sort names, so that their order within a dict does not matter; names may have several types."""
     try:
         return sorted(names)  # type: ignore[type-var]
     except TypeError:

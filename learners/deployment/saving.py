@@ -1,7 +1,7 @@
-"""Save a learner to one file and load it again, without pickle: no code of the file is run.
+"""Save a learner to one file and load it again without pickle, so that loading runs no code from the file.
 
-The file is a NumPy archive (``.npz``): the arrays of the model, and a JSON document with everything else.
-A value that JSON lacks is an object with one key, such as ``{"array": 3}`` for the array with number 3.
+The file is a NumPy archive (``.npz``): the arrays of the model, and a JSON document with everything else. A
+value of a type that JSON lacks is an object such as ``{"array": 3}`` for array number 3.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 def save(learner: Any, path: str | os.PathLike[str]) -> None:
-    """Save a learner to a file, from which `load` makes an equal one.
+    """Save a learner to a file, from which `load` restores it.
 
     Parameters
     ----------
@@ -36,7 +36,8 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     TypeError
-        For other learners, and for parameters or labels that are not numbers, strings, lists or dicts.
+        For learners of other packages, and for parameters or labels that are not numbers, strings, lists or
+        dicts.
 
     Examples
     --------
@@ -76,9 +77,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is damaged, is not a saved learner, or is one of a version whose state differs.
+        If the file is damaged or not a saved learner, or if it is of another version of the learner.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     name = os.fspath(path)
     try:
@@ -91,21 +92,22 @@ def load(path: str | os.PathLike[str]) -> Any:
     except (OSError, ImportError):
         raise
     except Exception as error:
-        # Damage can show in every layer: zip, DEFLATE, checksums, array headers, the document.
+        # A damaged file can raise many errors: of zip, DEFLATE, checksums, array headers, the JSON document.
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{name}: not a learner saved by singlepass, or damaged ({reason})") from None
 
 
 class _Writer:
-    """Makes JSON of values, and collects their arrays."""
+    """Convert values to JSON, and collect their arrays."""
 
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
-        # The number of each object, in the order in which they begin: two attributes may be one object.
+        # Numbers of the objects by id, since several attributes may be the same object. An object gets its
+        # number before its attributes do.
         self._numbers: dict[int, int] = {}
 
     def encoded(self, value: Any) -> Any:
-        """Return a value as JSON."""
+        """Return a value in a form that JSON can represent."""
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, list):
@@ -137,19 +139,19 @@ class _Writer:
             return {"same": self._numbers[id(value)]}
         self._numbers[id(value)] = len(self._numbers)
         version = {"version": value.algorithm_version} if isinstance(value, OnlineClassifier) else {}
-        # The state of a copy: without buffers and caches.
+        # The state that a copy would get, without buffers and caches.
         return {"object": name, **version, "state": self.encoded(value.__getstate__())}
 
 
 class _Reader:
-    """Makes values of the JSON of a `_Writer` and the arrays of an archive."""
+    """Convert the JSON of a `_Writer` and the arrays of an archive back to values."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         self._objects: list[Any] = []
 
     def decoded(self, value: Any) -> Any:
-        """Return the value that JSON was made of."""
+        """Return the value that `_Writer.encoded` converted to this JSON."""
         if isinstance(value, list):
             return [self.decoded(each) for each in value]
         if not isinstance(value, dict):
@@ -210,7 +212,7 @@ def _is_saved_class(cls: type) -> bool:
 
 
 def _saved_class(name: str) -> Any:
-    """Return a class of this package by its name in a document; nothing outside the package is imported."""
+    """Return the class of this package that a file names; nothing outside the package is imported."""
     module, _, qualname = name.partition(":")
     if not module.startswith(".") or not module.replace(".", "").replace("_", "").isalnum():
         raise ValueError(f"it names the module {module!r}")
