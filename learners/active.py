@@ -1,4 +1,4 @@
-"""Active strategies around any learner of two classes, which decide which labels of a stream to ask for."""
+"""Query strategies: wrap a learner of two classes and decide which labels of a stream to ask for."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from .numeric.rows import Rows, count_rows, row_range
 class QueryAll(OnlineClassifier):
     """Ask for every label: learn like the inner learner, and count the labels.
 
-    It is the reference for the other strategies, and their base. A strategy is itself a learner: `learn` is
-    given every label and scores every row, but the inner learner gets only the rows whose label the strategy
-    asks for.
+    This is the reference for the other strategies, and their base class. A strategy is itself a learner:
+    `learn` is given every label and scores every row, but the inner learner learns only the rows whose label
+    the strategy asks for.
 
     Parameters
     ----------
     learner : OnlineClassifier
-        A learner of this package, for two classes; it is cloned, never changed. Its parameters are
-        ``learner__…`` of the strategy.
+        The inner learner, of this package and for two classes; it is cloned, never changed. The strategy's
+        ``set_params`` sets its parameters as ``learner__…``.
     epochs : int, default=1
-        Passes that `fit` makes; those of `learner` do not count.
+        Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
     Attributes
     ----------
     learner_ : OnlineClassifier
-        The trained learner. Its row numbers (`support_`) count the rows whose label was asked for.
+        The trained learner. Its row numbers (`support_`) count only the rows whose label was asked for.
     n_queried_ : int
         Labels asked for.
     n_mistakes_ : int
         Mistakes on all rows, whether their label was asked for or not.
     n_updates_ : int
-        Those of `learner_`.
+        Updates of `learner_`.
     n_support_, n_kernel_evaluations_, model_bytes_ : int
-        Those of `learner_`, if it has them; kernel evaluations include the scores of the other rows.
+        The counts of `learner_`, if it has them; kernel evaluations include those for scores of rows that it
+        does not learn.
 
     See Also
     --------
@@ -82,7 +83,7 @@ class QueryAll(OnlineClassifier):
     def _allocate(self, n_features: int) -> None:
         self.learner_ = clone(self.learner)
         self.learner_.begin(np.arange(2), n_features)
-        # `_evaluations` are kernel evaluations for scores of rows that the inner learner does not learn.
+        # `_evaluations` counts kernel evaluations for scores of rows that the inner learner does not learn.
         self.n_queried_ = self._evaluations = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
@@ -108,7 +109,7 @@ class QueryAll(OnlineClassifier):
         self.learner_.end_of_pass(last)
 
     def counters(self) -> dict[str, int]:
-        """Return the learner's counts and the labels asked for."""
+        """Return the inner learner's counts and the number of labels asked for."""
         counters = self.learner_.counters() | {"queried": self.n_queried_}
         if "kernel_evaluations" in counters:
             counters["kernel_evaluations"] = self.n_kernel_evaluations_
@@ -137,11 +138,11 @@ class QueryAll(OnlineClassifier):
 
 @dataclass(eq=False, repr=False)
 class Greedy(QueryAll):
-    """Ask for one label of every `h` rows: that of the row that the learner is least certain of.
+    """Ask for one label in every `h` rows: that of the row with the least certain score.
 
-    Of each h consecutive rows, the one with the smallest ``|f(x)|`` (ties: the first) is learnt after the
-    last of them; the other labels are never read. An incomplete group at the end of a stream is not learnt.
-    With ``h=1`` it is `QueryAll`.
+    From each group of h consecutive rows, the learner learns the one with the smallest ``|f(x)|`` (ties: the
+    first) once the group is complete; the other labels are never read. An incomplete group at the end of a
+    stream is not learnt. With ``h=1`` this is `QueryAll`.
 
     Parameters
     ----------
@@ -150,16 +151,16 @@ class Greedy(QueryAll):
     h : int, default=5
         Rows per label, >= 1.
     epochs : int, default=1
-        Passes that `fit` makes; those of `learner` do not count.
+        Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
     Notes
     -----
     The paper says "the label of the example with the largest uncertainty from the h most recently observed
-    examples" and that h = 1 is QueryAll. Overlapping groups would ask for one label per row for every h, and
-    so save no label.
+    examples" and that h = 1 is QueryAll. The groups here do not overlap: with overlapping groups the strategy
+    would ask for one label per row, whatever h is.
 
-    Within a group the model does not change, so the score of each row is the one before any update from it,
-    and only one row is stored.
+    Within a group the model does not change, so each row is scored before any update, and only one row is
+    stored.
 
     See Also
     --------
@@ -190,7 +191,7 @@ class Greedy(QueryAll):
         self._begin_group()
 
     def _begin_group(self) -> None:
-        # The incomplete group: its number of rows so far, and |f|, row and code of its least certain row.
+        # The current group: its number of rows so far, and |f|, row and code of its least certain row.
         self._n_waiting = 0
         self._candidate: tuple[float, Rows, NDArray[np.int32]] | None = None
 
@@ -215,14 +216,14 @@ class Greedy(QueryAll):
             start = stop
 
     def end_of_pass(self, last: bool) -> None:
-        # The inner learner recognises a row of an earlier pass by its number among the queried rows. Another
-        # pass queries other rows, so to the inner learner all passes are one.
+        # The inner learner recognizes a row of an earlier pass by its number among the queried rows. But each
+        # pass queries different rows, so the inner learner gets all passes as one.
         if last or self.h == 1:
             super().end_of_pass(last)
 
     def switches(self) -> list[int] | None:
         inner = super().switches()
-        # The learner's row t belongs to group t and is learnt at that group's last row.
+        # The inner learner's row t comes from group t and is learnt at that group's last row.
         return None if inner is None else [(t + 1) * self.h - 1 for t in inner]
 
 

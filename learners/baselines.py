@@ -15,15 +15,16 @@ from .numeric.rows import Rows
 class Baseline(OnlineClassifier):
     """Base of the classifiers that read labels only.
 
-    The predicted class scores 1, the others 0; with two classes the score is 1 or -1. Before any label they
-    predict ``classes_[0]``. They make no updates.
+    The predicted class scores 1, other classes 0; with two classes the score is 1 or -1. Before the first
+    label the prediction is ``classes_[0]``. `n_updates_` stays 0.
 
     A subclass defines ``_start(n_classes)``, which creates its state, and ``_codes(codes)``, which gets the
-    labels of n rows and returns n + 1 predictions: for each row from the labels before it, and for the next.
+    labels of n rows and returns n + 1 predictions: one for each row, from the labels of the rows before it,
+    and one for the next row.
     """
 
     _takes_many_classes = True
-    # The rows themselves are never read.
+    # True, because the rows are never read.
     _reads_orders = True
 
     def __init__(self, epochs: int = 1) -> None:
@@ -69,7 +70,7 @@ class Baseline(OnlineClassifier):
 
 
 def _write(predicted: NDArray[np.integer[Any]], scores: NDArray[np.float64]) -> None:
-    """Write the scores of predicted codes."""
+    """Write the scores that express predicted class codes into `scores`."""
     if scores.ndim == 1:
         scores[:] = np.where(predicted == 1, 1.0, -1.0)
     else:
@@ -79,8 +80,8 @@ def _write(predicted: NDArray[np.integer[Any]], scores: NDArray[np.float64]) -> 
 class MajorityClass(Baseline):
     """Predict the most frequent class so far.
 
-    On a tie, and before any label, it predicts the first class in the order of ``classes_``, and is right if
-    that is the label. Implementations that score a tie 0 count a mistake there.
+    On a tie, and before any label, it predicts the first class in the order of ``classes_``, and this
+    prediction can be correct. Implementations that give such a row the score 0 always count a mistake.
 
     Parameters
     ----------
@@ -116,10 +117,10 @@ class MajorityClass(Baseline):
 class NoChange(Baseline):
     """Predict the label of the previous row.
 
-    Before any label it predicts ``classes_[0]``, and is right if that is the label. Implementations that
-    score the first row 0 count a mistake there.
+    Before any label it predicts ``classes_[0]``, and this prediction can be correct. Implementations that
+    give the first row the score 0 always count a mistake.
 
-    It predicts well if neighboring labels are alike: a learner that does not beat it has learnt nothing
+    It predicts well if successive labels are often equal: a learner that does not beat it has learnt nothing
     useful (Žliobaitė et al. 2015).
 
     Parameters

@@ -1,4 +1,4 @@
-"""The methods that the pipeline needs of a learner: any class with these methods can learn a stream."""
+"""The interface between the pipeline and a learner: any class with these methods can learn a stream."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 class StreamLearner(Protocol):
     """The methods and attributes that the pipeline needs of a learner.
 
-    Rows are validated before, and labels are codes: positions 0 … K - 1 in the sorted classes. Every
-    `OnlineClassifier` is such a learner. The order of calls is ``begin``, then for each pass ``learn_along``
-    or ``learn_rows`` over its pieces and ``end_of_pass``; ``counters`` and ``switches`` at any time after
-    ``begin``. The test part is scored by ``score_rows``, or by ``predict`` for learners of other libraries.
+    The pipeline validates rows first, and passes labels as codes: positions 0 … K - 1 in the sorted classes.
+    Every `OnlineClassifier` is such a learner. The order of calls is ``begin``, then for each pass
+    ``learn_along`` or ``learn_rows`` for one piece of the stream after the other, and ``end_of_pass``;
+    ``counters`` and ``switches`` at any time after ``begin``. The test part is scored by ``score_rows``, or
+    by ``predict`` for learners of other libraries.
 
     Attributes
     ----------
     epochs : int
         Passes over the stream that the learner needs, 1 or more.
     indifferent_to_absent_features : bool
-        Whether its outcome does not change if features that never occur are left out and the others
-        renumbered in their order.
+        Whether the outcome stays the same if features that never occur are left out and the features that
+        occur are renumbered in their order.
     """
 
     epochs: int
@@ -45,8 +46,9 @@ class StreamLearner(Protocol):
             The labels, sorted and distinct; K >= 2.
         n_features : int
         n_occurring : int, default=None
-            Number of features that occur in the stream, if column indices count these alone, in their order;
-            only for learners that are `indifferent_to_absent_features`. None: they count all features.
+            Number of features that occur in the stream, if the columns of the rows are only these features,
+            in their order; only for learners that are `indifferent_to_absent_features`. None: the rows have
+            all `n_features` columns.
         """
 
     def learn_rows(self, X: Matrix, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -62,11 +64,11 @@ class StreamLearner(Protocol):
         Returns
         -------
         ndarray of float64, shape (n,) or, with K > 2 classes, (n, K)
-            Score of each row before the update on it; with two classes a positive score means the second.
+            Score of each row before the update on it; a positive score of two classes means the second class.
         """
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        """Learn like `learn_rows` and record counts at checkpoints.
+        """Learn like `learn_rows`, and return a `Passage`: the scores, and counts at checkpoints.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Learn all points of a grid, in one reading of the rows where that is possible."""
+"""Learn a stream with all points of a parameter grid, in one pass over the rows if that is possible."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LearntPoint(NamedTuple):
 
 
 def check_grid(grid: Any, name: str) -> None:
-    """Raise ValueError, in the name of a learner or function, unless a grid maps parameters to lists."""
+    """Raise ValueError, which begins with `name`, unless a grid maps parameters to lists of values."""
     if not (isinstance(grid, Mapping) and grid and all(map(_is_list, grid.values()))):
         raise ValueError(f"{name}: grid must be a dict of parameters with lists of values, got {grid!r}")
 
@@ -46,11 +46,11 @@ def learn_grid(
 ) -> list[LearntPoint]:
     """Learn a stream with every point of a grid; each outcome equals that of ``learn`` with this point.
 
-    Linear learners of two classes whose points differ in numbers (C, r, η, φ …) learn up to eight points in
-    one reading of the rows, if they have weights only or a diagonal covariance. That is faster than a pass
-    for each point, most of all on sparse rows. Points of a kernel learner that only adds support vectors
-    share kernel values, or the products of rows if their kernels differ, eight points at a time. All other
-    points are learnt one by one.
+    Linear learners of two classes whose points differ in numeric parameters (C, r, η, φ …) learn up to eight
+    points in one pass over the rows, if their state is a weight vector or also a diagonal covariance. That is
+    faster than a pass for each point, most of all on sparse rows. Points of a kernel learner that never
+    removes support vectors share kernel values or, if their kernels differ, inner products of rows, eight
+    points at a time. All other points are learnt one by one.
 
     Parameters
     ----------

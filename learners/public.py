@@ -1,4 +1,4 @@
-"""The public names of the package and their modules: learners, and what the pipeline uses."""
+"""The public names of the package and their modules: learners, and functions that the pipeline uses."""
 
 from .table import TABLE
 

@@ -1,4 +1,4 @@
-"""Learn several models of one learner, in one reading of the rows where that is possible and faster."""
+"""Let several learners of one class learn the same rows, reading the rows once where that is faster."""
 
 from collections.abc import Sequence
 
@@ -14,24 +14,27 @@ from .numeric.rows import Rows
 
 
 def reading_of(learners: Sequence[OnlineClassifier], X: Rows, passes: int = 1) -> OneByOne:
-    """Return what lets up to LANES learners of one class, which have begun, learn rows in passes over X."""
+    """Return an object that lets up to LANES learners of one class learn X, reading X once if that is faster.
+
+    `passes` is the number of passes over X. The learners must have begun (``begin``).
+    """
     if can_share(learners):
         return KernelReading(learners)
     return LinearReading(learners) if can_interleave(learners, X, passes) else OneByOne(learners)
 
 
 def readings_of(learners: Sequence[OnlineClassifier], X: Rows) -> list[OneByOne]:
-    """Return readings of up to LANES learners each, which together learn X with all learners."""
+    """Divide learners into groups of up to LANES, and return the `reading_of` each group for X."""
     return [reading_of(learners[start : start + LANES], X) for start in range(0, len(learners), LANES)]
 
 
 def learn_together(
     learners: Sequence[OnlineClassifier], X: Rows, codes: NDArray[np.int32]
 ) -> list[NDArray[np.float64]]:
-    """Let each learner learn the rows; return the scores of each, as from its ``learn_rows``.
+    """Let each learner learn the rows; return the scores that its ``learn_rows`` would return, in a list.
 
-    The learners are of one class and have begun. Those whose rows can be read once learn in readings of LANES
-    models, all others one by one.
+    The learners are of one class and have begun. If their rows can be read once for several learners, LANES
+    learners learn at a time, otherwise one.
     """
     scores = []
     for reading in readings_of(learners, X):

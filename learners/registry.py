@@ -1,4 +1,4 @@
-"""The learners by name: built-in ones, and those of installed packages (entry points) and plug-in files."""
+"""Find learners by name: built-in ones, and those of installed packages (entry points) and plug-in files."""
 
 import ast
 import functools
@@ -19,7 +19,7 @@ from .table import NAMES, ROWS
 
 ENTRY_POINT_GROUP = "singlepass.learners"
 
-# A class whose methods fit an adapter of `guests`; a batch baseline has `fit` instead.
+# A class with the methods that an adapter in `guests` needs; a batch baseline has `fit` instead.
 LearnerClass: TypeAlias = type[Any]
 
 _plugins: dict[str, LearnerClass] = {}
@@ -33,34 +33,34 @@ def _is_learner(candidate: object) -> bool:
 
 
 def _kind(learner: object) -> str | None:
-    """Return the kind of a learner, or of its class, from the table; None if the table does not have it."""
+    """Return the `kind` of a learner or learner class in the table; None if it is not in the table."""
     cls = learner if inspect.isclass(learner) else type(learner)
     row = ROWS.get(cls.__name__)
     return row.kind if row is not None and row.load() is cls else None
 
 
 def stored_name(name: str) -> str:
-    """Return the name of a learner in the keys of cells, which does not change if it is renamed."""
+    """Return the name that the keys of cells use for a learner; it stays if the learner is renamed."""
     return (ROWS[name].stored_as if name in ROWS else "") or name
 
 
 def is_built_in(learner: object) -> bool:
-    """Return whether a learner, or its class, is in the table: one of this package, or a batch baseline."""
+    """Return whether a learner or learner class is in the table: of this package, or a batch baseline."""
     return _kind(learner) is not None
 
 
 def is_linear(learner: object) -> bool:
-    """Return whether a learner, or its class, is a linear one of this package, without a support set."""
+    """Return whether a learner or learner class is a linear one of this package."""
     return _kind(learner) == "linear"
 
 
 def is_weighted(learner: object) -> bool:
-    """Return whether a learner has weights: a linear one of this package, or a strategy around one."""
+    """Return whether a learner has weights: a linear one of this package, or a strategy around such a one."""
     return is_linear(getattr(learner, "learner_", learner))
 
 
 def is_batch(learner: object) -> bool:
-    """Return whether a learner, or its class, is a batch baseline, which predicts nothing along the stream.
+    """Return whether a learner or learner class is a batch baseline, which predicts nothing along the stream.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def available() -> dict[str, LearnerClass]:
 
     These are the built-in learners, the batch baselines (`is_batch`), learners of installed packages (entry
     point group ``singlepass.learners``) and those of files given to `load_plugin`. An entry point is left out
-    with a warning if its name is built in, or if it cannot be imported or is no learner.
+    with a warning if its name is that of a built-in learner, or if it cannot be imported or is not a learner.
     """
     # Every run of a study calls this; without plug-ins there is nothing to sort.
     return dict(sorted((_installed() | _plugins).items())) if _plugins else _installed().copy()
@@ -94,7 +94,7 @@ def _installed() -> dict[str, LearnerClass]:
         problem: str | None
         try:
             learner = point.load()
-        except Exception as error:  # a broken package must not break the others
+        except Exception as error:  # learners of other packages must stay usable
             problem = f"it cannot be imported ({type(error).__name__}: {error})"
         else:
             problem = _problem(point.name, learner, found)
@@ -108,7 +108,7 @@ def _installed() -> dict[str, LearnerClass]:
 
 
 def _problem(name: str, learner: object, taken: dict[str, LearnerClass]) -> str | None:
-    """Return why `learner` cannot be registered as `name`, None if it can."""
+    """Return the reason why `learner` cannot be registered as `name`, or None if it can."""
     if not _is_learner(learner):
         return f"a learner is a class with {WANTED}"
     if name in taken and taken[name] is not learner:
@@ -135,17 +135,17 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
 
 
 def learners_in(path: str | Path) -> dict[str, LearnerClass]:
-    """Run a Python file, once while it is unchanged, and return its learners; see `load_plugin`.
+    """Run a Python file, unless the same content has been run, and return its learners; see `load_plugin`.
 
-    They are not registered, because other threads of this process may use another version of the file.
+    The learners are not registered, because other threads may use another version of the file.
     """
-    # Another thread must not find a module before its code has run completely.
+    # Another thread must not get a module before its code has run completely.
     with _loading:
         return _learners_in(Path(path).resolve())
 
 
 def left_out(path: str | Path) -> dict[str, str]:
-    """Return, by name, why classes of a loaded plug-in file that predict or learn are no learners."""
+    """Return why classes of a loaded plug-in file that predict or learn are not learners, by class name."""
     path = Path(path).resolve()
     return {
         name: lacking(cls)
@@ -155,11 +155,11 @@ def left_out(path: str | Path) -> dict[str, str]:
 
 
 def content_of(learner: LearnerClass) -> str | None:
-    """Return 64 hex digits that identify the code that a plug-in's learner uses, None for any other learner.
+    """Return a hash (64 hex digits) of the code that a plug-in's learner uses, None for any other learner.
 
-    That is the code of its class and of the file's definitions that it uses, directly or indirectly, and all
-    statements that are no definitions, with the definitions that they use. If no statement of the file
-    defines the class by its name, it is the whole file.
+    The code consists of the learner's class, of the definitions in the file that the class uses, directly or
+    indirectly, and of all statements that are not definitions, with the definitions that they use. If no
+    statement of the file defines the class by its name, the code is the whole file.
     """
     source = _sources.get(learner.__module__)
     if source is None:
@@ -169,8 +169,8 @@ def content_of(learner: LearnerClass) -> str | None:
 
 @functools.lru_cache(maxsize=128)
 def _used_by(name: str, source: str) -> str:
-    """Return the parts of a Python file that the definition of a name uses."""
-    # Docstrings of the file are left out.
+    """Return the parts of a Python file that the definition of a name uses; see `content_of`."""
+    # The file's docstring and other constants at its top level are left out.
     statements = [
         each
         for each in ast.parse(source).body
@@ -224,8 +224,8 @@ def _text(statement: ast.stmt, source: str) -> str:
 def _learners_in(path: Path) -> dict[str, LearnerClass]:
     if not path.is_file():
         raise FileNotFoundError(f"plugin file {path} does not exist")
-    # The name depends on path and content: an edited file is another module, and pickle finds a class by its
-    # module's name within this process.
+    # The module's name depends on path and content: an edited file gives another module, and within this
+    # process pickle finds a class by its module's name.
     content = path.read_bytes()
     module_name = _module_name(path, content)
     module = sys.modules.get(module_name)
@@ -251,7 +251,7 @@ def _module_name(path: Path, content: bytes) -> str:
 
 
 def _classes_in(module_name: str) -> dict[str, type]:
-    """Return the public classes that are defined in the module of a plug-in file, by name."""
+    """Return the public classes that a plug-in file's module defines (not imports), by name."""
     return {
         name: value
         for name, value in vars(sys.modules[module_name]).items()
@@ -272,7 +272,7 @@ def _run(path: Path, module_name: str) -> ModuleType:
         lines = [
             frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
         ]
-        # A syntax error names its line itself.
+        # The message of a syntax error already contains the line.
         where = f", line {lines[-1]}" if lines else ""
         raise ValueError(f"plugin file {path}{where}: {type(error).__name__}: {error}") from error
     return module

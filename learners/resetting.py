@@ -1,4 +1,4 @@
-"""Restart a learner when its errors rise: drift detectors around any online learner."""
+"""Restart any online learner when a drift detector finds that its error rate has risen."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .estimator.online_classifier import OnlineClassifier
 from .numeric.margins import signed_margin
 from .numeric.rows import Rows, row_range
 
-# DDM compares error rates from this many rows on, and reports a change at this many standard deviations.
+# DDM compares error rates after this many rows, and reports a rise of this many standard deviations.
 _WARM_START, _DEVIATIONS = 30, 3.0
 
 
 class Detector(Protocol):
-    """A drift detector: it reads one mistake after the other."""
+    """A drift detector, which gets the outcome of one prediction after the other."""
 
     def has_risen(self, mistake: bool) -> bool:
-        """Return whether errors have risen, now that the next prediction was a mistake or not."""
+        """Take in whether the next prediction was a mistake; return whether the error rate has risen."""
 
 
 class DDM:
@@ -32,7 +32,7 @@ class DDM:
 
     def __init__(self) -> None:
         self._n = self._mistakes = 0
-        # The rate and its standard deviation where their sum was smallest.
+        # The error rate and its standard deviation at the row where their sum was smallest.
         self._lowest = (math.inf, 0.0)
 
     def has_risen(self, mistake: bool) -> bool:
@@ -48,7 +48,7 @@ class DDM:
 
 
 class ADWIN:
-    """Adaptive windows of Bifet & Gavaldà (2007), as River has them; only a rise counts."""
+    """River's implementation of ADWIN (Bifet & Gavaldà 2007); only a change to a higher error rate counts."""
 
     def __init__(self) -> None:
         self._windows: Any = import_module("river.drift").ADWIN()
@@ -66,18 +66,19 @@ _DETECTORS: Mapping[str, Callable[[], Detector]] = {"ddm": DDM, "adwin": ADWIN}
 class Resetting(OnlineClassifier):
     """Restart a learner when a drift detector finds that its mistakes have become more frequent.
 
-    After each row the detector learns whether the row was a mistake. When it reports a rise, learner and
-    detector begin again with the next row.
+    After each row the detector gets whether the row was a mistake. When it reports a rise, a new learner and
+    a new detector begin with the next row.
 
     Parameters
     ----------
     learner : OnlineClassifier
         A learner of this package; it is cloned, never changed.
     detector : {"ddm", "adwin"}, default="ddm"
-        "ddm": the error rate plus its standard deviation is above its smallest value by 3 standard
-        deviations, after 30 rows. "adwin": River's adaptive windows with its δ of 0.002 (package river).
+        "ddm": after 30 rows, a rise is p + s > p* + 3 s*, with the error rate p, its standard deviation s,
+        and their values p*, s* at the smallest p + s. "adwin": River's ADWIN with its δ of 0.002 (package
+        river).
     epochs : int, default=1
-        Passes that `fit` makes; those of `learner` do not count.
+        Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
     Attributes
     ----------
@@ -111,7 +112,7 @@ class Resetting(OnlineClassifier):
     detector: Literal["ddm", "adwin"] = "ddm"
     epochs: int = 1
 
-    # The learner gathers ordered rows if its loops do not read them.
+    # True, because the inner learner copies ordered rows itself if its loops cannot read them.
     _reads_orders = True
 
     @property
@@ -133,7 +134,7 @@ class Resetting(OnlineClassifier):
                 f"Resetting: learner must be an online learner of this package, got {self.learner!r}"
             )
         if self.learner.asks_for_labels:
-            raise ValueError(f"Resetting: learner must not choose its labels, got {self.learner!r}")
+            raise ValueError(f"Resetting: learner must not ask for labels itself, got {self.learner!r}")
         self.learner.check_parameters()
         if self.detector == "adwin":
             try:
@@ -154,7 +155,7 @@ class Resetting(OnlineClassifier):
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # The keys of the learner's `class_weight` are labels of the stream, not codes.
+        # The keys of the inner learner's `class_weight` are labels of the stream, not class codes.
         self._begin_again(classes)
 
     def widen(self, n_features: int) -> None:
@@ -192,11 +193,11 @@ class Resetting(OnlineClassifier):
         self.learner_.end_of_pass(last)
 
     def switches(self) -> list[int]:
-        """Return the rows before which the learner was restarted."""
+        """Return the row numbers, from 0, before which the learner was restarted."""
         return self.resets_
 
     def counters(self) -> dict[str, int]:
-        """Return the counts of the learner; updates and kernel evaluations are those of all restarts."""
+        """Return the learner's counts; updates and kernel evaluations include those before restarts."""
         counted = self.learner_.counters() | {"updates": self.n_updates_}
         if "kernel_evaluations" in counted:
             counted["kernel_evaluations"] += self._evaluations

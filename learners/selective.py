@@ -1,4 +1,4 @@
-"""Selective sampling: active strategies that ask for a row's label at random, less often for certain rows."""
+"""Selective sampling: strategies that ask for labels at random, less often if the score is certain."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .numeric.rows import Rows, count_rows, row_range, squared_norms_of_rows
 
 
 class _ByChance(QueryAll):
-    """Base: row t gets a random number u_t from [0, 1), and its label is asked for if ``u_t < p_t``."""
+    """Base of strategies that ask for the label of row t if ``u_t < p_t``, u_t being random in [0, 1)."""
 
     random_state: Seed
 
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
         self._random = np.random.RandomState(int(self.random_state))
-        # Numbers of the queried rows, to translate the inner learner's `switches`, which count these alone.
+        # Row numbers of the queried rows: the inner learner's `switches` count only queried rows.
         self._asked: list[int] = []
 
     def _uniforms(self, n: int) -> NDArray[np.float64]:
-        """Return u_t of the next rows, one number per row, whether it is used or not."""
+        """Return u_t of the next n rows; every row draws a number, whether it is used or not."""
         return self._random.random_sample(n)
 
     def _learn_asked(self, X: Rows, codes: NDArray[np.int32], start: int, stop: int) -> NDArray[np.float64]:
-        """Let the inner learner learn rows start … stop - 1 of a block; return their scores."""
+        """Ask for the labels of rows start … stop - 1 of X, let the inner learner learn; return scores."""
         scores = self.learner_.learn_rows(row_range(X, start, stop), codes[start:stop])
         self.n_queried_ += stop - start
         if self.learner_.switches() is not None:
@@ -39,7 +39,7 @@ class _ByChance(QueryAll):
         return scores
 
     def end_of_pass(self, last: bool) -> None:
-        # Each pass queries other rows, so to the inner learner all passes are one.
+        # Each pass queries different rows, so the inner learner gets all passes as one.
         if last:
             super().end_of_pass(last)
 
@@ -61,7 +61,7 @@ class RandomQueries(_ByChance):
     random_state : int, default=0
         Seed of the draws, one per row. In a study it comes from the repetition.
     epochs : int, default=1
-        Passes that `fit` makes; those of `learner` do not count.
+        Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
     See Also
     --------
@@ -83,7 +83,7 @@ class RandomQueries(_ByChance):
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         asked = self._uniforms(len(codes)) < float(self.q)
-        # The rows at which a run of queried rows, or of other rows, ends.
+        # The end of each run of rows that are all queried or all not queried.
         turns = [*(np.flatnonzero(np.diff(asked)) + 1).tolist(), len(codes)]
         start = 0
         for stop in turns:
@@ -100,7 +100,8 @@ class _ByScore(_ByChance):
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         n, uniforms, norms = count_rows(X), self._uniforms(len(codes)), self._norms(X)
-        # The model changes at queries only: rows are scored ahead, twice as many as were used last time.
+        # The model changes only at queries, so rows up to the next query can be scored together. The number
+        # of rows to score is twice the number that was used last time.
         start, ahead = 0, 1
         while start < n:
             stop = min(n, start + ahead)
@@ -108,7 +109,7 @@ class _ByScore(_ByChance):
             distances = np.abs(made)
             with np.errstate(all="ignore"):
                 b = self._b_of(norms[start:stop])
-                # NaN (0/0, or after an overflow) asks for the label.
+                # If the probability is NaN (0/0, or after an overflow), the label is asked for.
                 asked = ~(uniforms[start:stop] >= b / (b + distances))
             i = int(asked.argmax())
             last = start + i if asked[i] else stop
@@ -123,35 +124,36 @@ class _ByScore(_ByChance):
             start = last + (last < stop)
 
     def _norms(self, X: Rows) -> NDArray[np.float64]:
-        """Return ‖x‖² of each row, or zeros if b does not depend on it."""
+        """Return ‖x‖² of each row, or zeros if b does not depend on the norm."""
         return np.zeros(count_rows(X))
 
     def _b_of(self, norms: NDArray[np.float64]) -> float | NDArray[np.float64]:
-        """Return b_t of the next rows; each is valid if no row before it is an update."""
+        """Return b_t of the next rows, given their ‖x‖²; valid up to the first row that is an update."""
         raise self._undefined("_b_of")
 
     def _take_update(self, norm: float) -> None:
-        """Record a row that was an update."""
+        """Record the ‖x‖² of a row that was an update."""
 
 
 @dataclass(eq=False, repr=False)
 class SelectiveSampling(_ByScore):
     """Ask for a label with probability ``b/(b + |f(x)|)``: less often when the learner is certain.
 
-    Around the `Perceptron` it is the selective-sampling Perceptron, around `PassiveAggressive` PAA (b is its
-    δ). If the score is 0 the label is asked for; only rows whose label is asked for reach the learner.
+    With `Perceptron` as the learner this is the selective-sampling Perceptron, with `PassiveAggressive` it is
+    PAA (whose δ is b). If the score is 0, the label is asked for. The learner learns only rows whose label is
+    asked for.
 
     Parameters
     ----------
     learner : OnlineClassifier
         As for `QueryAll`.
     b : float, default=1.0
-        From 1e-150 to 1e150, in the unit of scores: a larger b asks for more labels; as b grows it becomes
-        `QueryAll`.
+        From 1e-150 to 1e150, in the unit of scores. A larger b asks for more labels; for b → ∞ the strategy
+        is `QueryAll`.
     random_state : int, default=0
         Seed of the draws, one per row, whether it is used or not. In a study it comes from the repetition.
     epochs : int, default=1
-        Passes that `fit` makes; those of `learner` do not count.
+        Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
     Notes
     -----
@@ -161,13 +163,13 @@ class SelectiveSampling(_ByScore):
 
     If a score has overflowed to NaN, the label is asked for.
 
-    PAA is the published rule; neither the paper's text nor its code was available.
+    PAA follows the published update rule; neither the paper's text nor its code was available.
 
     See Also
     --------
     QueryAll : Attributes.
-    AdaptiveSelectiveSampling : b from the stream.
-    BBQ : Decides by the rows alone.
+    AdaptiveSelectiveSampling : b adapts to the stream.
+    BBQ : Decides by the rows alone, without scores.
 
     References
     ----------
@@ -196,26 +198,26 @@ class SelectiveSampling(_ByScore):
 
 @dataclass(eq=False, repr=False)
 class AdaptiveSelectiveSampling(_ByScore):
-    """Selective sampling with b from the stream: ``b_t = β R² √(1 + k)``, with k updates so far.
+    """Selective sampling with b adapted to the stream: ``b_t = β R² √(1 + k)``, with k updates so far.
 
-    R² is the largest ‖x‖² of these updates and of the row itself, so that β has no unit.
+    R² is the largest ‖x‖² among the rows of these updates and row t, so that β has no unit.
 
     Parameters
     ----------
     learner : OnlineClassifier
-        A linear learner of this package, for two classes; it is cloned, never changed. Its parameters are
-        ``learner__…`` of the strategy.
+        A linear learner of this package, for two classes; it is cloned, never changed. The strategy's
+        ``set_params`` sets its parameters as ``learner__…``.
     beta : float, default=1.0
         β, from 1e-150 to 1e150: a larger β asks for more labels.
     random_state : int, default=0
         Seed of the draws, one per row, whether it is used or not. In a study it comes from the repetition.
     epochs : int, default=1
-        Passes that `fit` makes; those of `learner` do not count.
+        Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
     See Also
     --------
     QueryAll : Attributes.
-    SelectiveSampling : The same with a fixed b.
+    SelectiveSampling : The same strategy with a fixed b.
 
     References
     ----------
@@ -240,7 +242,8 @@ class AdaptiveSelectiveSampling(_ByScore):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.learner, LinearClassifier):
-            # Other learners score transformed rows, such as a kernel's features, with other norms.
+            # Learners that are not linear score transformed rows, such as a kernel's features, whose norms
+            # differ from the rows'.
             raise ValueError(
                 f"{type(self).__name__}: learner must be a linear one of this package, got {self.learner!r}"
             )

@@ -1,4 +1,4 @@
-"""The learners of this package, one row each: a new learner is a file and a row here.
+"""The learners of this package, one row each: a new learner needs a file and a row here.
 
 The rows give the public names of `singlepass.learners`, the names that a study can use, the cases of the
 tests that cover all learners, the table in ``docs/learners.md`` and the names that type checkers read
@@ -17,7 +17,7 @@ Settings: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """Describe a learner, so that most uses need not import its module."""
+    """A learner's entry in the table, which can be read without importing the learner's module."""
 
     name: str
     #: The module of its class, relative to this package or absolute.
@@ -33,10 +33,10 @@ class Row:
     #: The settings that tests run, one for each piece of separate code; then further ones for many classes.
     variants: tuple[Settings, ...] = ()
     many_classes_variants: tuple[Settings, ...] = ()
-    #: Runs of other implementations that it reproduces, and their settings. They are named ``"ALG.WHO"``
-    #: (algorithm and implementation) and recorded in ``tests/learners/golden``.
+    #: Runs of other implementations that the learner reproduces, each with the learner's settings. They are
+    #: recorded in ``tests/learners/golden`` under names ``"ALG.WHO"`` (algorithm and implementation).
     golden: dict[str, Settings] = field(default_factory=dict)
-    #: Its name in the keys of cells, if it had another name before.
+    #: The learner's name in the keys of cells, if it was renamed after results were stored.
     stored_as: str = ""
     #: Whether its steps depend on the number of earlier rows, including rows without an update.
     counts_rounds: bool = False
@@ -58,7 +58,7 @@ def _load(module: str, name: str) -> Any:
 
 
 def _grid(**choices: Any) -> tuple[Settings, ...]:
-    """Return every combination of choices as settings; a choice that is a dict is merged into them."""
+    """Return every combination of choices as settings; a choice that is a dict stands for its items."""
     made = []
     for values in itertools.product(*choices.values()):
         settings: Settings = {}
@@ -114,7 +114,7 @@ TABLE = (
         "AROW", ".linear.arow", "linear", "many",
         "Crammer, Kulesza, Dredze 2013",
         '`r`, `loss`, `covariance`, `projection`, `class_weight`, '
-        '`constraints` (wrong classes an update heeds: 1, k, "all")',
+        '`constraints` (most wrong classes in one update: 1, k, "all")',
         variants=_grid(r=(0.5,), loss=_LOSSES, shape=_SHAPES),
         # With these settings one update changes several wrong classes.
         many_classes_variants=_grid(
@@ -529,7 +529,7 @@ TABLE = (
     Row(
         "IncrementalSVM", ".svm.incremental_svm", "svm", "two",
         "Cauwenberghs, Poggio 2000",
-        "`C`, `fit_intercept`; exact after every row, and its method `unlearn` takes one out",
+        "`C`, `fit_intercept`; exact after every row; its method `unlearn` removes a row",
         variants=(
             {"C": 0.5, "gamma": 0.1},
             {"fit_intercept": False, "kernel": "poly", "gamma": 0.5, "degree": 2},
@@ -551,19 +551,19 @@ TABLE = (
         variants=({"gamma": 0.1},),
     ),
     Row("MajorityClass", ".baselines", "baseline", "many", "", "none; the most frequent class so far"),
-    Row("NoChange", ".baselines", "baseline", "many", "Žliobaitė et al. 2015", "none; the label before"),
+    Row("NoChange", ".baselines", "baseline", "many", "Žliobaitė et al. 2015", "none; the previous label"),
     Row(
         "OfflineRampSVM", ".svm.offline_ramp_svm", "batch", "two",
         "Collobert, Sinz, Weston, Bottou 2006 (CCCP)", "`C`, `tol`, `min_gain`, `cache_mb`, `initial`",
     ),
-    Row("SVC", "sklearn.svm", "batch", "many", "scikit-learn's LIBSVM", "its own"),
+    Row("SVC", "sklearn.svm", "batch", "many", "scikit-learn's LIBSVM", "as in scikit-learn"),
     Row(
         "QueryAll", ".active", "strategy", "two",
         "Wang, Vucetic 2010", "`learner`; in a study `query` of an algorithm",
     ),
     Row(
         "Greedy", ".active", "strategy", "two",
-        "Wang, Vucetic 2010; Guillory, Chastain, Bilmes 2009", "`learner`, `h` (rows a label)",
+        "Wang, Vucetic 2010; Guillory, Chastain, Bilmes 2009", "`learner`, `h` (rows per label)",
     ),
     Row(
         "SelectiveSampling", ".selective", "strategy", "two",
@@ -576,7 +576,7 @@ TABLE = (
     ),
     Row(
         "RandomQueries", ".selective", "strategy", "two",
-        "", "`learner`, `q` (the chance of every row), `random_state`",
+        "", "`learner`, `q` (probability for every row), `random_state`",
     ),
     Row(
         "FollowTheLeader", ".tuned", "strategy", "many",

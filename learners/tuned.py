@@ -1,6 +1,6 @@
-"""Tuning along the stream: all points of a grid learn every row, and their mistakes choose the prediction.
+"""Tune along the stream: all points of a grid learn every row, and their mistakes determine the prediction.
 
-No row is read twice and no seed is reserved, so the mistakes include the price of tuning.
+No row is read twice and no seed is reserved for tuning, so the mistakes include the cost of tuning.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .numeric.rows import Rows, row_range
 from .numeric.votes import follow, follow_of_two, vote_by_weight, vote_by_weight_of_two, votes
 from .readings import readings_of
 
-# Rows that all points learn before the next rows are read: the scores of 20 points take 650 KB.
+# Rows per piece: all points learn a piece before the next one is read. The scores of 20 points take 650 KB.
 _PIECE = 4096
 
 
@@ -29,11 +29,11 @@ class TunedOnline(OnlineClassifier):
     A subclass takes `learner`, `grid` and `epochs`, and defines
 
     - ``_choose(scores, codes, out)``: write each row's prediction into `out`, count the points' mistakes in
-      `point_mistakes_`, and return the mistakes of the predictions;
-    - ``_score(X, scores)``: write the scores that rows would get next.
+      `point_mistakes_`, and return the number of mistakes of the predictions;
+    - ``_score(X, scores)``: write the scores of rows under the current models.
     """
 
-    # The learner of each point copies ordered rows itself if its loops cannot read them.
+    # True, because each point's learner copies ordered rows itself if its loops cannot read them.
     _reads_orders = True
 
     learner: OnlineClassifier
@@ -52,13 +52,13 @@ class TunedOnline(OnlineClassifier):
         return all(each.indifferent_to_absent_features for each in points_of(self.learner, self.grid)[1])
 
     def state_bytes(self, n_classes: int, n_features: int) -> int:
-        """Return the bytes of all points' arrays that grow with the features; 0 if they have none."""
+        """Return the bytes of the points' arrays whose sizes depend on the features; 0 if they have none."""
         learners: list[Any] = points_of(self.learner, self.grid)[1]
         sized = [each for each in learners if hasattr(each, "state_bytes")]
         return sum([each.state_bytes(n_classes, n_features) for each in sized])
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy begins new readings.
+        # Readings are not pickled or copied; a copy creates new ones.
         state: dict[str, Any] = super().__getstate__()
         return state | {"_readings": []} if "_readings" in state else state
 
@@ -69,7 +69,7 @@ class TunedOnline(OnlineClassifier):
                 f"{name}: learner must be an online learner of this package, got {self.learner!r}"
             )
         if self.learner.asks_for_labels:
-            raise ValueError(f"{name}: learner must not choose its labels, got {self.learner!r}")
+            raise ValueError(f"{name}: learner must not ask for labels itself, got {self.learner!r}")
         check_grid(self.grid, name)
         if "epochs" in self.grid:
             raise ValueError(f"{name}: grid must not contain epochs: all points read the stream once")
@@ -89,7 +89,7 @@ class TunedOnline(OnlineClassifier):
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # The keys of a learner's `class_weight` are labels of the stream, not codes.
+        # The keys of a learner's `class_weight` are labels of the stream, not class codes.
         for each in self.learners_:
             each.classes_ = classes
 
@@ -151,8 +151,8 @@ def _wide(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class FollowTheLeader(TunedOnline):
     """Predict each row by the point of a grid that has made the fewest mistakes on the stream so far.
 
-    All points learn every row. The leader changes after the row that gives another point fewer mistakes; on a
-    tie the first point of the grid leads.
+    All points learn every row. The point with the fewest mistakes so far is the leader; on a tie it is the
+    first of them in the grid.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class FollowTheLeader(TunedOnline):
     grid : dict of str to list
         Values of its parameters; the points are all combinations, the last parameter changing fastest.
     epochs : int, default=1
-        Passes that `fit` makes; those of `learner` do not count.
+        Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class FollowTheLeader(TunedOnline):
     point_mistakes_ : ndarray of int64, shape (G,)
         Mistakes of each point.
     leader_ : int
-        The point that predicts the next row.
+        Index in `points_` of the point that predicts the next row.
     n_mistakes_ : int
         Mistakes of the predictions.
     n_updates_, model_bytes_ : int
@@ -226,7 +226,7 @@ class FollowTheLeader(TunedOnline):
         return int(mistakes)
 
     def switches(self) -> list[int]:
-        """Return the rows, counted from 0, that are the first ones of a new leader."""
+        """Return the row numbers, from 0, from which a new leader predicts."""
         return self._changes
 
     def _score(self, X: Rows, scores: NDArray[np.float64]) -> None:
@@ -250,7 +250,7 @@ class ExponentialWeights(TunedOnline):
     eta : float, default=None
         η > 0. None: ``η_t = √(8 ln G / t)`` in round t, with G points.
     epochs : int, default=1
-        Passes that `fit` makes; those of `learner` do not count.
+        Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ class ExponentialWeights(TunedOnline):
     point_mistakes_ : ndarray of int64, shape (G,)
         Mistakes of each point.
     expected_mistakes_ : float
-        The mistakes expected of a forecaster that follows a random point, drawn by the weights in each round.
+        Expected mistakes of a forecaster that predicts each row with one point, drawn at random by weight.
     n_mistakes_ : int
         Mistakes of the predictions.
     n_updates_, model_bytes_ : int

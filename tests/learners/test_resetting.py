@@ -79,7 +79,7 @@ def test_many_classes_and_kernels():
     ("model", "message"),
     [
         (Resetting(None), "learner must be an online learner of this package, got None"),
-        (Resetting(BBQ()), "learner must not choose its labels"),
+        (Resetting(BBQ()), "learner must not ask for labels itself"),
         (Resetting(AROW(r=-1.0)), "AROW: r must be"),
         (Resetting(AROW(), "eddm"), "detector must be one of 'ddm', 'adwin', got 'eddm'"),
     ],

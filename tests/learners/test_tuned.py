@@ -148,7 +148,7 @@ def test_the_regret_of_a_random_point_has_its_bound(seed, n, noise):
         ),
         (PassiveAggressive(), {"epochs": [1, 2]}, "grid must not contain epochs"),
         (PassiveAggressive(), {"D": [1]}, "Invalid parameter 'D'"),
-        (QueryAll(Perceptron()), {"epochs": [1]}, "learner must not choose its labels"),
+        (QueryAll(Perceptron()), {"epochs": [1]}, "learner must not ask for labels itself"),
         ("AROW", {"r": [1.0]}, "learner must be an online learner of this package, got 'AROW'"),
     ],
 )
