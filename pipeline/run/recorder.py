@@ -397,7 +397,7 @@ class FadingSums:
 
 
 def _after(sums: Sequence[Floats], stops: Rows) -> Floats:
-    """Return the sums after `stops` rows; `sums` are parts with one sum per row. NaN after 0 rows."""
+    """Return the sums after `stops` rows, NaN after 0; `sums` are consecutive arrays, one sum per row."""
     return np.concatenate([np.full_like(sums[0][:1], np.nan), *sums])[stops]
 
 

@@ -1,7 +1,7 @@
 """Find the reference cells: results of shipped studies that come with the package or were downloaded.
 
-``reference_cells/index.json`` declares them. A study is an archive of a store with few columns and short
-curves (see `compact_copy`). Archives of small studies are next to the index, others have a URL.
+``reference_cells/index.json`` lists them. The cells of a study are the archive of a store with few columns
+and short curves (see `compact_copy`). Archives of small studies are next to the index, others have a URL.
 `ReferenceIndex.fetch` unpacks an archive into the cache.
 """
 

@@ -301,7 +301,7 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
             course=study.course_of(dataset, tuned=task.label in self._tuned),
-            # The points of a grid are compared by mistakes only.
+            # Tuning cells need no other measures: the points of a grid are compared by mistakes only.
             kept=kept_for(study.metrics) if stage == "run" or study.test_points else (),
             test_point=study.test_points and stage == "tune",
             features=self.features[task.label],

@@ -28,7 +28,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 # Settings of a scheduler that this process starts. unknown-task-duration: with Dask's 0.5 s a worker would be
 # handed too few tasks of unknown duration. worker-saturation: a worker gets one cell more than it has
 # threads; the others stay with the scheduler and are not lost with a worker. allowed-failures: a cell during
-# which two workers crashed is run alone.
+# which two workers crashed is run in a subprocess.
 SCHEDULER_SETTINGS = {
     "distributed.scheduler.unknown-task-duration": "10ms",
     "distributed.scheduler.worker-saturation": 1.1,
@@ -110,7 +110,7 @@ def read_cluster(text: str) -> ClusterFile:
 def started(
     text: str, remaining: Remaining | None = None, *, one_worker: bool = False
 ) -> Iterator[tuple[SchedulerPlace, float]]:
-    """Start a cluster; yield where its scheduler is, and the longest wait for a worker in seconds; close it.
+    """Start a cluster, and close it at the end; yield its scheduler and the longest wait for a worker (s).
 
     `text` is ``local:N`` or the path of a file, see `ClusterFile`. `remaining` is the work that is left, by
     which an adaptive cluster chooses its number of workers. With `one_worker` only one worker is requested,

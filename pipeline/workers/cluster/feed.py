@@ -44,7 +44,7 @@ class Try:
     reading: Reading
     # Number of tries that ended without a stored outcome.
     lost: int = 0
-    # Number of workers that crashed since the cells run in subprocesses; None if they do not.
+    # Number of workers that crashed although the cells ran in subprocesses; None while they run in threads.
     alone: int | None = None
     # Time of the next try on the monotonic clock.
     not_before: float = 0.0
