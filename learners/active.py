@@ -164,7 +164,7 @@ class Greedy(QueryAll):
 
     See Also
     --------
-    QueryAll : Attributes.
+    QueryAll : Describes the attributes.
     ActiveRampSVM : Asks for the labels within its margin.
 
     References

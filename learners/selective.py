@@ -16,7 +16,7 @@ from .numeric.rows import Rows, count_rows, row_range, squared_norms_of_rows
 
 
 class _ByChance(QueryAll):
-    """Base of strategies that ask for the label of row t if ``u_t < p_t``, u_t being random in [0, 1)."""
+    """Base of strategies that ask for the label of row t if ``u_t < p_t``, with u_t uniform on [0, 1)."""
 
     random_state: Seed
 
@@ -65,7 +65,7 @@ class RandomQueries(_ByChance):
 
     See Also
     --------
-    QueryAll : Attributes.
+    QueryAll : Describes the attributes.
     SelectiveSampling : Asks less often when the learner is certain.
 
     Examples
@@ -167,7 +167,7 @@ class SelectiveSampling(_ByScore):
 
     See Also
     --------
-    QueryAll : Attributes.
+    QueryAll : Describes the attributes.
     AdaptiveSelectiveSampling : b adapts to the stream.
     BBQ : Decides by the rows alone, without scores.
 
@@ -216,7 +216,7 @@ class AdaptiveSelectiveSampling(_ByScore):
 
     See Also
     --------
-    QueryAll : Attributes.
+    QueryAll : Describes the attributes.
     SelectiveSampling : The same strategy with a fixed b.
 
     References

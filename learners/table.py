@@ -114,7 +114,7 @@ TABLE = (
         "AROW", ".linear.arow", "linear", "many",
         "Crammer, Kulesza, Dredze 2013",
         '`r`, `loss`, `covariance`, `projection`, `class_weight`, '
-        '`constraints` (most wrong classes in one update: 1, k, "all")',
+        '`constraints` (maximum number of wrong classes in one update: 1, k, "all")',
         variants=_grid(r=(0.5,), loss=_LOSSES, shape=_SHAPES),
         # With these settings one update changes several wrong classes.
         many_classes_variants=_grid(

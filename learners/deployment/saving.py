@@ -185,7 +185,7 @@ class _Reader:
                 return self._objects[content]
             case "object":
                 return self._restored(_saved_class(content), value)
-        raise ValueError(f"the document contains {kind!r}")
+        raise ValueError(f"its document contains a value of the unknown kind {kind!r}")
 
     def _restored(self, cls: Any, value: dict[str, Any]) -> Any:
         restored = cls.__new__(cls)

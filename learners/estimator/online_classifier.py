@@ -337,7 +337,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return None
 
     def inner_learners(self) -> list[OnlineClassifier]:
-        """Return untrained learners whose loops this learner also runs, to compile them beforehand."""
+        """Return untrained learners whose loops this learner also runs, for compiling the loops early."""
         return []
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:
@@ -460,7 +460,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _small_state(self, X: Any) -> list[NDArray[Any]] | None:
-        """Return the arrays to copy before learning; None if all rows should be checked first instead."""
+        """Return the state arrays to back up before learning unchecked rows; None to check rows first."""
         if not (self._scores_tell and self._state):
             return None
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes

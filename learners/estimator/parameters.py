@@ -74,8 +74,8 @@ def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None
 def check_scale(learner: BaseEstimator, name: str) -> None:
     """Raise ValueError unless the parameter is a number from 1e-150 to 1e150.
 
-    Squares, reciprocals and ratios of such numbers are in the range of float64. Beyond it, weights would
-    become NaN.
+    Squares, reciprocals and ratios of such numbers are in the range of float64. With other numbers, weights
+    could become NaN.
     """
     check_positive(learner, name)
     if not 1e-150 <= float(getattr(learner, name)) <= 1e150:

@@ -101,11 +101,11 @@ class CapyMOAGuest(Guest):
             return self._counted([self._said(self._instance(self._model.schema, x, 0)) for x in X])
 
     def _said(self, instance: Any) -> Any:
-        """Return the class probabilities of an instance, or its predicted class; None: no prediction."""
+        """Return an instance's class probabilities or predicted class; None if the model predicts nothing."""
         return self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
 
     def _counted(self, said: list[Any]) -> NDArray[np.float64]:
-        """Convert class probabilities or predicted classes of some rows into scores; None: no prediction."""
+        """Convert the `_said` of some rows, class probabilities or predicted classes, into scores."""
         n, k = len(said), self._n_classes
         if self._likely and n:
             alike = np.full(k, 1 / k)

@@ -35,7 +35,7 @@ class VowpalWabbit:
 
     @property
     def tells_classes(self) -> bool:
-        """Whether the arguments name a reduction for many classes."""
+        """Whether `args` contains an option for many classes (`_MANY`)."""
         return any(each.partition("=")[0] in _MANY for each in shlex.split(self.args))
 
     def check_parameters(self) -> None:

@@ -1,1 +1,1 @@
-"""Functions that Numba compiles: how they are compiled, vectors of lanes, rows of a stream."""
+"""Code that Numba compiles: compilation and its cache, vector arithmetic, rows, margins, counts."""

@@ -50,7 +50,7 @@ _LEARNERS, _LEARNERS_FOLDER = __name__.rsplit(".", 2)[0], Path(__file__).parents
 
 
 def _package_of(function: Callable[..., Any]) -> str:
-    """Return the project package that defines a function; for code outside the project, the learners'."""
+    """Return the project package that defines a function; the learners' package for other code."""
     package = ".".join(function.__module__.split(".")[:2])
     namespace = _LEARNERS.split(".")[0]
     return package if package.startswith(f"{namespace}.") else _LEARNERS
@@ -156,7 +156,7 @@ def register_jitable(*function: Callable[..., Any], **options: bool) -> Any:
 
 
 def entry_point(dispatcher: Any, arguments: tuple[Any, ...], rest: tuple[Any, ...] | None = None) -> Any:
-    """Call a compiled function, and return its machine code for arguments of these types, a callable.
+    """Call a compiled function, and return the callable machine code for arguments of these types.
 
     `rest` has the values of a variadic parameter such as ``*state``; the callable takes them as one tuple.
     Calling it directly skips Numba's choice by argument types, which takes longer than learning a short row.

@@ -7,7 +7,7 @@ import numpy as np
 from .compiled import register_jitable
 from .vector import EPSILON
 
-# Most sweeps of Jacobi's method. It converges quadratically: matrices of some tens of rows need at most 10.
+# Limit of sweeps. Jacobi's method converges quadratically: matrices of some tens of rows need at most ten.
 _SWEEPS = 30
 
 

@@ -44,9 +44,9 @@ def predicted_code(f):
 def count_mistakes(scores, codes, stops, counts):
     """Count the rows whose signed margin is <= 0, or NaN because a score overflowed.
 
-    `scores`, of shape (n, 1) or (n, K), are each row's before it is learnt, `codes` (int32) the labels to
-    compare with, `stops` (int64) m ascending numbers of rows, at most n. `counts` receives the mistakes up to
-    each stop; the result is the mistakes among all rows.
+    `scores`, of shape (n, 1) or (n, K), were computed before each row was learnt; `codes` (int32) are the
+    labels to compare with, `stops` (int64) m ascending numbers of rows, at most n. `counts` receives the
+    mistakes up to each stop; the result is the mistakes among all rows.
     """
     wrong = start = 0
     for i in range(stops.shape[0] + 1):

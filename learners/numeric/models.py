@@ -36,7 +36,7 @@ def _store_lanes(builder, pointer, place, value):
 
 
 def _entries(context, builder, kind, value):
-    """Return a function that reads the k-th entry of a row, the number of entries, and the order of sums."""
+    """Return a reader of a row's k-th entry, the row's number of entries, and the order of its sums."""
     if is_sparse_row(kind):
         data, indices = arrays_of(context, builder, kind, value)
         order = SPARSE_ORDER
@@ -53,7 +53,7 @@ def _entries(context, builder, kind, value):
 
 
 def _add_up(builder, emit, n_sums, length, order):
-    """Generate loops that add up the vectors of `emit`, in an order of `vector`; return `n_sums` totals."""
+    """Generate loops that add up the vectors of `emit`, in an order such as `DENSE_ORDER`; return totals."""
     lanes, accumulators, bits = order
     intp, slots = length.type, lanes * accumulators
     step, lane_step = intp(slots), intp(lanes)
@@ -63,7 +63,7 @@ def _add_up(builder, emit, n_sums, length, order):
     folded = [cgutils.alloca_once_value(builder, zero) for _ in range(n_sums)]
 
     def add_slots(first, last, start, stop, step):
-        """Return, for each sum, partial sums of entries first … last - 1 of the steps `start` to `stop`."""
+        """Return, for each sum, the partial sums of slots (entries of a step) first … last - 1."""
         n_slots = last - first
         sums = [[cgutils.alloca_once(builder, _DOUBLES) for _ in range(n_slots)] for _ in range(n_sums)]
         for slot in range(n_slots):

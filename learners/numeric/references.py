@@ -230,7 +230,7 @@ class References:
         return other
 
     def add(self, n: int, stops: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the next `n` rows; return the counts after m numbers of these rows (`stops`): (m, 6)."""
+        """Count the next `n` rows; return the counts after the first ``stops[i]`` of them, shape (m, 6)."""
         key = self._delay, stops.tobytes()
         whole = not self._seen and n == len(self._known)
         found = self._shared.get(key) if whole else None

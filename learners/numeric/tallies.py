@@ -237,9 +237,10 @@ def tally_classes(
 ) -> NDArray[np.int64]:
     """Count predictions and labels by class; return the table after each of m stops, shape (m, 5, K).
 
-    `scores`, of shape (n,) or (n, K), are each row's before it is learnt; `stops` are ascending numbers of
-    rows, at most n. `table`, of shape (5, K), has the counts so far and is updated in place. Its rows count
-    predictions, then correct predictions and labels by given labels, then the same two by clean labels.
+    `scores`, of shape (n,) or (n, K), were computed before each row was learnt; `stops` are ascending numbers
+    of rows, at most n. `table`, of shape (5, K), has the counts so far and is updated in place. For each
+    class it has the predictions, the correct predictions and the labels by given labels, and these two by
+    clean labels.
     """
     tables = np.empty((len(stops), *table.shape), np.int64)
     tally = _tally_holding_gil if scores.size <= FEW else _tally_releasing_gil
@@ -259,7 +260,8 @@ def sum_losses(
 
     The first three arguments and `stops` are those of `tally_classes`. Log loss is added only if `log_odds`:
     a single score is then the log odds of class 1, and K scores are log probabilities up to a constant.
-    `sums`, of shape (4,), is updated in place: hinge loss by given and by clean labels, then log loss so too.
+    `sums`, of shape (4,), is updated in place: hinge loss by given and by clean labels, then log loss by
+    given and by clean labels.
     """
     at = np.empty((len(stops), len(sums)))
     lose = _lose_holding_gil if scores.size <= FEW else _lose_releasing_gil
