@@ -94,7 +94,7 @@ class Reading(OneByOne):
     """Learners of one class that share one pass over the rows; a subclass defines ``learn_rows``."""
 
     def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
-        """Do the same as each learner's ``learn_along``; each `Passage` gets an equal share of the seconds."""
+        """Do the same as each learner's ``learn_along``; every `Passage` has an equal share of seconds."""
         began, start, n = time.perf_counter(), 0, len(self.learners)
         scores, seconds, counted = [], [], []
         for stop in stops.tolist():
