@@ -23,7 +23,7 @@ from .values.products import LANES, ArrayInCode
 # support vector adds the row ``[zᵀ, distance]`` to L, and nothing else changes. Computing z or d reads half a
 # matrix. With K_S⁻¹ instead, d would take a whole one, and a new support vector would change all of it.
 #
-# ``view.square`` holds L below the diagonal, Lᵀ above it and the reciprocals of L's diagonal on it. So both
+# ``view.square`` has L below the diagonal, Lᵀ above it and the reciprocals of L's diagonal on it. So both
 # solves, for z and for d, read it along rows.
 
 # Number of unknowns that are solved for together, a panel. If n is no multiple of it, the last panel includes

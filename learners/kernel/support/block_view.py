@@ -1,8 +1,8 @@
 """The view of a block that a learner's loop works on, and the functions that may change it.
 
-Support vectors are in slots 0 … n - 1, in the order in which removals left them. The loop holds the number n;
-everything else is in a `BlockView`. The slot of a row depends on the rows before it alone, never on where
-blocks are cut, and so does the order of any sum.
+Support vectors are in slots 0 … n - 1; removals change their order. The loop keeps n in a variable; all else
+is in a `BlockView`. The slot of a row depends on the earlier rows of the stream alone, not on where blocks
+are cut, and so sums over the support vectors have the same order for all sizes of blocks.
 """
 
 from typing import NamedTuple
@@ -19,23 +19,24 @@ from ..values.products import products_of_row
 class BlockView(NamedTuple):
     """The kernel values of a block of b rows, and the support set that the loop changes."""
 
-    #: (b or more, slots): values of the rows with the support vectors, kept up to date for later rows.
+    #: (b or more, slots): kernel values of the block's rows with the support vectors. When these change, the
+    #: values of the rows that are still to be learnt are updated.
     values: np.ndarray
     #: (b,): k(x, x) of each row; a row for which it overflowed is not learnt.
     own: np.ndarray
     #: (slots,), or (K, slots) for K > 2 classes: the coefficients, with their sign.
     alpha: np.ndarray
-    #: (slots,): the number that the row of each support vector has in the stream.
+    #: (slots,): the row number of each support vector in the stream.
     born: np.ndarray
     #: (slots,): the slot that each support vector had when the block began; -1 - t for row t of the block.
     origin: np.ndarray
     #: (slots, slots): the learner's matrix over the support set, empty if it keeps none; a triangular matrix
     #: is stored in blocks, with another shape (see `inverse_factor`).
     square: np.ndarray
-    #: The rows (padded matrix or CSR tuple), and (b,): their squared norms.
+    #: The rows of the block (padded matrix or CSR tuple), and (b,): their squared norms.
     rows: object
     norms: np.ndarray
-    #: The kernel: its number, gamma, coef0 and degree.
+    #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
     #: (b or more, b or more): inner products of each row of the block with the rows after it, as far as they
     #: are `known`; or (1, b or more): scratch for the products of one row.
@@ -79,7 +80,7 @@ def _values_with_later(rows, norms, function, t, later, known, values):
 
 @register_jitable(**INLINE)
 def replace_row(view, slot, t):
-    """Make row t the support vector in `slot`, free or not; the caller writes its coefficients."""
+    """Make row t the support vector in `slot`, which may be taken; the caller writes its coefficients."""
     view.born[slot] = view.first + t
     view.origin[slot] = -1 - t
     values = view.scratch
@@ -125,7 +126,8 @@ def add_classes(view, n, t, a):
 def move_row(view, source, target, t):
     """Move a support vector, except for its coefficients, to another slot.
 
-    Row t of the block is being learnt: kernel values with it and later rows move, too; earlier ones are done.
+    Row t of the block is being learnt: its kernel values and those of later rows move, too. Earlier rows of
+    the block do not need theirs any more.
     """
     view.born[target] = view.born[source]
     view.origin[target] = view.origin[source]
@@ -150,7 +152,7 @@ def replace_in_gram(view, n, slot, t):
 
 @register_jitable
 def move_in_gram(view, n, source, target):
-    """Move a support vector to another slot of the Gram matrix ``view.square``, which holds `n` of them."""
+    """Move one of `n` support vectors to another slot of the Gram matrix ``view.square``."""
     own = view.square[source, source]
     for i in range(n):
         view.square[target, i] = view.square[i, target] = view.square[source, i]
@@ -159,7 +161,7 @@ def move_in_gram(view, n, source, target):
 
 @compiled
 def scores_of_block(values, n_rows, alpha, n, scores):
-    """Write f(x), or the scores of all classes, of the first `n_rows` rows of kernel values into `scores`."""
+    """Write f(x), or the scores of all classes, of `n_rows` rows into `scores`, given their kernel values."""
     for t in range(n_rows):
         if alpha.ndim == 1:
             scores[t] = dot(alpha[:n], values[t][:n])

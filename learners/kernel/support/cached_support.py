@@ -4,20 +4,20 @@ The loop over a block gets a `CachedView` and may call
 
 - ``add(view, n, t, y, g)``: row t of the block becomes the stored row n, with label y, gradient g and α = 0;
   returns n + 1;
-- ``remove(view, n, i, t)``: of n stored rows drop row i; row n - 1 moves into its slot. Row t of the block is
-  being learnt;
-- ``kernel_row(view, n, i)``: k(x_i, x_j) of all j < n, read-only. It is valid until the next ``add`` or
-  ``remove``, and until the second next ``kernel_row`` of other rows: two rows are valid at a time;
-- ``cache_row(view, n, i, t)``: put the row of x_i = row t of the block, just added as one of n, into the
-  cache from the values of the block, without computing it.
+- ``remove(view, n, i, t)``: of n stored rows drop row i, while row t of the block is learnt; row n - 1 moves
+  into its slot;
+- ``kernel_row(view, n, i)``: returns k(x_i, x_j) of all j < n, read-only. The arrays of the last two rows i
+  that were asked for are valid, until the next ``add`` or ``remove``;
+- ``cache_row(view, n, i, t)``: row t of the block was just added as row i of n: caches its kernel values with
+  the stored rows, which the block already has.
 
-Coefficients and values of the block are in ``view.block`` (see `BlockView`; of its functions only `score_of`
-is for such a loop).
+Coefficients and kernel values of the block are in ``view.block``, a `BlockView`. Of the functions in
+`block_view`, such a loop may call `score_of` only.
 
-The cache has lines of equal width, one value per slot: the line of slot i holds k(x_i, x_0), k(x_i, x_1), …,
-of which the first `filled` are computed. Its memory is one array, which grows only if it is too short for two
-lines; the least recently used line is replaced. A value is a function of its two rows alone, to the last bit,
-whether it was cached or computed.
+The cache has lines of equal width, one value per slot: the line of slot i has k(x_i, x_0), k(x_i, x_1), …,
+of which the first `filled` are computed. The memory of the cache is one array, which grows only if it is too
+short for two lines; the least recently used line is replaced. A value depends on its two rows alone, to the
+last bit, whether it was cached or computed.
 """
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from . import block_view
 from .block_view import BlockView
 from .support_set import SupportSet
 
-#: Even the smallest cache holds this many rows of kernel values, which can be used together.
+#: Number of lines of the smallest cache, because a loop uses two rows of kernel values at a time.
 SMALLEST = 2
 
 _FREE = -1
@@ -65,7 +65,7 @@ def line_values(cache, line):
 
 @register_jitable
 def take_line(cache, i):
-    """Return the line of slot i, marked as used; a slot without one gets the least recently used, emptied."""
+    """Return the index of slot i's line, now marked as used; without one, i gets the least recently used."""
     line = cache.line[i]
     if line == _FREE:
         line = cache.used.argmin()
@@ -106,7 +106,7 @@ class RowCache:
         return vars(self) | {"_lines": None}
 
     def in_loops(self, n_slots):
-        """Return `CacheLines` for `n_slots` slots; new ones contain copies of the lines used last."""
+        """Return `CacheLines` for at least `n_slots` slots; larger ones get copies of the lines used last."""
         old = self._lines
         if old is not None and len(old.line) >= n_slots:
             return old
@@ -162,7 +162,7 @@ class CachedView(NamedTuple):
     labels: np.ndarray
     #: The gradient of each stored row, as the learner defines and writes it.
     gradients: np.ndarray
-    #: The kernel: its number, gamma, coef0 and degree.
+    #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
     cache: CacheLines
     #: (1, slots): scratch for the products of one row.
@@ -236,7 +236,7 @@ def add(view, n, t, y, g):
 
 @register_jitable
 def is_stored(view, n, t):
-    """Return whether row t of the block is already stored, by its number."""
+    """Return whether row t of the block is already stored: whether a stored row has its row number."""
     number, found = view.block.first + t, False
     for i in range(n):
         found |= view.block.born[i] == number
@@ -245,7 +245,7 @@ def is_stored(view, n, t):
 
 @register_jitable
 def cache_row(view, n, i, t):
-    """Cache the kernel values of support vector `i`, row t of the block, with all `n` support vectors."""
+    """Cache the kernel values of stored row `i`, which is row t of the block, with all `n` stored rows."""
     cache = view.cache
     line = take_line(cache, i)
     values = line_values(cache, line)
@@ -272,9 +272,9 @@ def kernel_row(view, n, i):
     line = take_line(cache, i)
     values = line_values(cache, line)
     known = cache.filled[line]
-    # The line lacks the values of rows that joined since it was last used. Most of these rows have a line,
-    # which contains the same value. The others are computed, neighbours together. There is only one call of
-    # `_compute`, because each call site is compiled separately.
+    # The line lacks the values with rows that were stored since it was last used. Most of these rows have a
+    # line, too, which contains the same value. The other values are computed, those of neighboring slots
+    # together. There is only one call of `_compute`, because each call site is compiled separately.
     first = known
     for j in range(known, n + 1):
         other = cache.line[j] if known > 0 and j < n else -1
@@ -293,7 +293,7 @@ def remove(view, n, i, t):
     """Remove row `i` of `n` stored rows while row t is learnt; the last one moves into its slot."""
     cache, last = view.cache, n - 1
     free_line(cache, i)
-    # The last row moves to slot i: there, other lines need their values with it, which its own line has.
+    # The last row moves to slot i, where all other lines need their kernel values with it. Its line has them.
     row = kernel_row(view, n, last) if i < last else view.products[0]
     width = cache.line.shape[0]
     for line in range(cache.slot.shape[0]):

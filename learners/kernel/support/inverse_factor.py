@@ -1,15 +1,16 @@
 """Projections onto the span of the support set, by the inverse of the Cholesky factor of its kernel matrix.
 
-``K_S = L Lᵀ`` and ``M = L⁻¹``. With ``z = M k`` a row x is at squared distance ``δ² = k(x, x) - ‖z‖²`` from
-the span, and its projection has the coefficients ``d = Mᵀ z``. Row i of M holds the coefficients of the i-th
-vector of an orthonormal basis of the span: a row that joins adds ``[-dᵀ, 1]/δ``, as in Gram-Schmidt. Unlike
-solves with L, both products read M row by row, in one pass: half a matrix is read once, and no value depends
-on the previous one. Once M is larger than the cache, reading it takes most of the time, so one reading can
-serve two rows. The result for a row does not depend on the other row.
+``K_S = L Lᵀ`` and ``M = L⁻¹``. Let k be the kernel values of a row x with the support vectors, and
+``z = M k``. Then x is at squared distance ``δ² = k(x, x) - ‖z‖²`` from the span, and its projection has the
+coefficients ``d = Mᵀ z``. Row i of M has the coefficients of the i-th vector of an orthonormal basis of the
+span: a new support vector adds the row ``[-dᵀ, 1]/δ`` to M, as in Gram-Schmidt. Unlike solves with L, both
+products read M row by row, in one pass: half a matrix is read once, and no result depends on the previous
+one. Once M is larger than the cache, reading it takes most of the time, so two rows can be projected in one
+reading. The result for a row does not depend on the other row.
 
 ``view.square`` is the lower triangle of M in blocks of _PANEL × _PANEL values, with zeros above the diagonal.
-Each of its rows is a block, first those of the first _PANEL rows of M, and so on. So M is read from front to
-back, and growing moves nothing.
+Each row of ``view.square`` is a block. The blocks of the first _PANEL rows of M, a panel, come first, then
+those of the next panel, and so on. So M is read from front to back, and adding a row moves no other.
 """
 
 import numpy as np
@@ -32,13 +33,14 @@ _PANEL = LANES[8]
 # need not wait until z is summed. With more rows, two panels together exceed 32 KiB of cache.
 _AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 
-# The scratch of a projection has two rows of all slots each for k, z and d: these are their first rows.
+# The scratch array of a projection has six rows of all slots, two each for k, z and d, which begin here.
 _K, _Z, _D = 0, 2, 4
 
-# A second row is searched among this many next rows. Scoring one costs a tenth of what a second row saves.
+# A second row to project is searched among this many following rows. To score one of them costs a tenth of
+# what projecting two rows together saves.
 _HORIZON = 16
 
-# The mean of a row's first kernel values, this many, estimates its values with later rows.
+# The mean of this many kernel values of a row is the estimate of its kernel values with later rows.
 _SAMPLE = 8
 
 
@@ -188,8 +190,8 @@ def projected(n, place, work):
 def likely_next(view, n, t, y, codes, margin):
     """Return the row after t that is likely to be the next one with a margin <= `margin`, -1 if none is near.
 
-    Once row t is projected and added with sign `y`, f(x) is larger by about y k(x_t, x). This is a guess that
-    affects time only.
+    When row t is learnt with label `y`, f(x) changes by about y k(x_t, x). The result is a guess that affects
+    time only.
     """
     sample = min(n, _SAMPLE)
     step = 0.0

@@ -1,6 +1,6 @@
 """The support set: stored rows, coefficients (one row per class), and kernel values with a block of rows.
 
-Random numbers that choose which support vector is removed are drawn ahead of the loop.
+Some learners remove a random support vector: its slot is drawn before the loop over a block runs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .inverse_factor import factor_shape
 
 
 class RandomSlots:
-    """A fixed sequence of random slot numbers of any length."""
+    """An endless sequence of random slot numbers that depends on the seed and the budget alone."""
 
     def __init__(self, seed, budget):
         # NumPy guarantees that the streams of RandomState never change.
@@ -40,7 +40,7 @@ class RandomSlots:
         self._ahead = self._ahead[n:]
 
 
-# The number of slots is a multiple of this, so that they fill whole tiles and whole cache lines.
+# The number of slots is a multiple of this, so that a row of values fills whole tiles and whole cache lines.
 _SLOTS = 4 * PADDING
 
 
@@ -66,13 +66,13 @@ class SupportSet:
 
     `function` is ``(kernel, gamma, coef0, degree)``. `dtype` is the precision of rows and kernel values;
     coefficients are float64, of shape (slots,) for two classes and (n_classes, slots) for more. `square` adds
-    a float64 matrix over the support set, `factor` a triangular one in blocks instead (see `inverse_factor`),
-    `companions` one more number with each coefficient. The room for support vectors grows by the factor
-    `growth`. With `together` the inner products of a block's rows with one another are kept for the block.
-    They are computed all at once if `at_once` is true, which is faster if most rows join, and otherwise for
-    each row that joins.
+    a float64 matrix with a row and a column per slot, `factor` a triangular one in blocks instead (see
+    `inverse_factor`), `companions` one more number with each coefficient. The number of slots grows by the
+    factor `growth`. With `together` the inner products of a block's rows with one another are kept while the
+    block is open. They are computed all at once if `at_once` is true, which is faster if most rows become
+    support vectors, and otherwise separately for each row that becomes one.
 
-    `norms` and `companions` have room for more support vectors than `size`.
+    `size` is the number of support vectors; `norms` and `companions` also have entries for free slots.
     """
 
     def __init__(
@@ -111,7 +111,10 @@ class SupportSet:
         self._room = None
 
     def reserve(self, n, rows=True):
-        """Make room for `n` support vectors, or all but their rows; arrays grow at least by `growth`."""
+        """Make room for `n` support vectors, without `rows` only for their other state.
+
+        Arrays that are too small grow at least by the factor `growth`.
+        """
         capacity = len(self.norms)
         if n <= capacity:
             return
@@ -134,8 +137,9 @@ class SupportSet:
     def view(self, block, n, first):
         """Compute the kernel values of `n` rows with the support vectors and with one another.
 
-        `block` has the rows as `as_rows` returns them; `first` is the stream number of its first row. Return
-        the packed rows with their squared norms, and a `BlockView` that is valid until the next call.
+        `block` has the rows as `as_rows` returns them; `first` is the first one's number in the stream.
+        Return ``((packed, norms), view)``: the rows as the method `pack` of `rows` returns them, their
+        squared norms, and a `BlockView` that is valid until the next call.
         """
         self.reserve(self.size + n)
         room = self._room
@@ -160,7 +164,7 @@ class SupportSet:
         return view
 
     def commit(self, size):
-        """Store the `size` support vectors that the loop over the open block has left."""
+        """Close the open block, whose loop has left `size` support vectors: store and move their rows."""
         (rows, norms, origin), self._open = self._open, None
         self.size = size
         changed = (origin[:size] != self._slots[:size]).nonzero()[0]
@@ -177,7 +181,7 @@ class SupportSet:
         self.norms[new] = norms[numbers]
 
     def append(self, rows, norms, numbers):
-        """Store some rows of a packed block, with their squared norms, after the support vectors."""
+        """Add rows of a packed block, those of the indices `numbers`, with their squared norms."""
         if not len(numbers):
             return
         first, self.size = self.size, self.size + len(numbers)
@@ -185,11 +189,11 @@ class SupportSet:
         self.norms[first : self.size] = norms[numbers]
 
     def _fill(self, block, n, room):
-        """Write kernel values into `room`; return the packed rows and their squared norms."""
+        """Write the block's kernel values with support vectors into `room`; return packed rows and norms."""
         packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
         self.rows.squared_norms(packed, norms, room.rows)
         self.rows.products(packed, n, self.size, room.values, room.rows, block)
-        # The last vector is computed whole: there is room, and values beyond `size` are not used yet.
+        # The last SIMD vector of a row is computed completely: values beyond `size` have room and no effect.
         width = padded(self.size, LANES[self._dtype.itemsize])
         apply_kernel(self._function, room.values, n, width, norms, self.norms)
         return packed, norms
@@ -213,7 +217,7 @@ class SupportSet:
         return BlockRoom(self.rows, n, len(self.norms))
 
     def values(self, block, n, room=None):
-        """Return an array of the kernel values of `n` rows with the support vectors; it may be larger."""
+        """Return the kernel values of `n` rows with the support vectors, shape (n or more, size or more)."""
         room = self.room(n) if room is None else room
         self._fill(block, n, room)
         return room.values
@@ -234,11 +238,11 @@ class SupportSet:
 
     @property
     def square(self):
-        """The learner's matrix over the support set, by slot; a triangular one comes with its unused rows."""
+        """The learner's matrix over the support set, by slot; a triangular one comes with its free blocks."""
         return self._square if self._keeps_factor else self._square[: self.size, : self.size]
 
     def matrix(self, order):
-        """Return the support vectors of the given slots."""
+        """Return the support vectors of the given slots as a matrix, dense or CSR."""
         return self.rows.matrix(order)
 
     def n_bytes(self):
@@ -258,15 +262,17 @@ def _gather(values, n_rows, slots, out):
             target[i] = source[np.uintp(slots[i])]
 
 
-# If fewer rows of a block than this share join any set, the next block's products with one another are
-# computed for each row that joins. For one CSR row they take much longer than for sixteen together.
+# If at most this share of a block's rows joined any set, the next block's products of its rows with one
+# another are computed separately for each row that joins. The share is smaller for CSR rows, since products
+# of a single CSR row are slow compared with those of sixteen rows together.
 _SELDOM, _SELDOM_SPARSE = 0.6, 0.1
 
 
 class Union:
-    """The support vectors of several sets, each stored once, and the values of a block of rows with them.
+    """The union of several support sets, each row stored once, and the kernel values of a block with it.
 
-    The sets only grow, and learn the same rows. `function` is their kernel, or "linear" if they have several.
+    The sets never lose a row, and their learners learn the same stream. `function` is the sets' kernel or, if
+    their kernels differ, the linear one, so that the values are inner products.
     """
 
     def __init__(self, function, sets):
@@ -276,7 +282,7 @@ class Union:
         self._sets, self._one_kernel = sets, function == first._function
         #: For each set, the slot in the union of each of its support vectors; there is room for more.
         self._slots = [np.zeros(0, np.intp) for _ in sets]
-        # For each set, how many of its support vectors are in the union, and how many rows it has stored.
+        # For each set, how many support vectors the union has of it, and how many rows the set itself has.
         self._sizes, self._written = [0 for _ in sets], [0 for _ in sets]
         self._values = np.zeros((0, 0), first._dtype)
         self._origin = np.zeros(0, np.int64)
@@ -284,11 +290,11 @@ class Union:
     def open_block(self, block, n):
         """Compute the kernel values, or products, of `n` rows with the union and with one another."""
         self._packed, self._view = self.support.view(block, n, 0)
-        #: Whether each row of the block has joined a set, and for each set the rows that have.
+        #: Whether each row of the block has joined any set; for each set, the rows that have joined it.
         self._joined, self._new = np.zeros(n, np.bool_), []
 
     def view_of(self, g, first):
-        """Return the open block as a `BlockView` of set `g`, valid until the next call."""
+        """Return the open block as a `BlockView` for set `g`, valid until the next call."""
         own_set, view = self._sets[g], self._view
         norms = self._packed[1]
         n = len(norms)
@@ -315,7 +321,7 @@ class Union:
         )
 
     def commit_of(self, g, size):
-        """Note the support vectors that the loop over the open block has added to set `g`."""
+        """Record which rows of the open block were added to set `g`, which now has `size` support vectors."""
         own_set = self._sets[g]
         rows = -1 - self._origin[own_set.size : size]
         own_set.norms[own_set.size : size] = self._packed[1][rows]
@@ -324,7 +330,7 @@ class Union:
         self._new.append(rows)
 
     def commit(self):
-        """Store the rows of the open block that joined any set, when all sets have learnt it."""
+        """Close the open block, which all sets have learnt: add the rows that joined any set to the union."""
         seldom = _SELDOM_SPARSE if self.support._sparse else _SELDOM
         self.support.at_once = bool(self._joined.mean() > seldom)
         slot_of = np.cumsum(self._joined) + (self.support.size - 1)
@@ -334,9 +340,9 @@ class Union:
         self._sizes = [each.size for each in self._sets]
 
     def write_rows(self):
-        """Store the rows that have joined each set, except for those of an interrupted block.
+        """Copy new support vectors from the union into each set, except for those of an interrupted block.
 
-        Until then a set has no room for them.
+        Until this call, a set has room for their coefficients and norms, but not for the rows themselves.
         """
         for g, (own_set, slots) in enumerate(zip(self._sets, self._slots, strict=True)):
             own_set.size = self._sizes[g]
@@ -347,14 +353,14 @@ class Union:
         self._written = self._sizes
 
     def is_complete(self):
-        """Return whether the sets have stored nothing without this union, and have its features."""
+        """Return whether the union has all support vectors of its sets, and as many features as they have."""
         return all(
             each.size == known and each.rows.n_features == self.support.rows.n_features
             for each, known in zip(self._sets, self._sizes, strict=True)
         )
 
     def scores(self, block, scores):
-        """Write the scores of rows by each set into the arrays of `scores`."""
+        """Write the scores of the rows of a block, computed from each set, into the arrays `scores`."""
         n = len(scores[0])
         room = self.support.room(n)
         _packed, norms = self.support._fill(block, n, room)
@@ -363,7 +369,7 @@ class Union:
             scores_of_block(values, n, own_set._alpha, own_set.size, made)
 
     def _values_of(self, g, values, n, norms):
-        """Return the kernel values of a block's `n` rows with set `g`, in a buffer that sets share."""
+        """Return `n` rows' kernel values with set `g`, given `values` with the union, in a shared buffer."""
         own_set = self._sets[g]
         height, width = values.shape[0], len(own_set.norms)
         if self._values.shape[0] < height or self._values.shape[1] < width:

@@ -1,1 +1,1 @@
-"""Kernel values: products of rows, dense and sparse, and the functions of them."""
+"""Kernel values: inner products of rows, dense and sparse, kernel functions of them, and random features."""

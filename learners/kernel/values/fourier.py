@@ -1,9 +1,10 @@
 """Random Fourier features of rows: angles, cosines and sines, a few vectors of frequencies at a time.
 
-An angle has one accumulator, which adds the features of the row in their order by fused multiply-add; an
-absent feature would add an exact 0. So an angle depends on the row and the frequency alone: not on the block,
-not on the machine, not on whether rows are dense or CSR. The arithmetic is in the precision of the rows. Sine
-and cosine are computed here, with the same result on every machine.
+An angle is the inner product of a row and a frequency. It has one accumulator, which adds the features of the
+row in their order by fused multiply-add; an absent feature would add an exact 0. So an angle depends on the
+row and the frequency alone: not on the block, not on the machine, not on whether rows are dense or CSR. The
+arithmetic is in the precision of the rows. Sine and cosine are computed here, with the same result on every
+machine.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def emit_sine_cosine(builder, kind, x):
     After Cody and Waite: x = n π/2 + r with |r| < 0.83, sin(r) and cos(r) by polynomials; n modulo 4 selects
     sine or cosine and the sign. The first part of n π/2 is subtracted exactly, since the multiplication is
     fused and its result is a multiple of the last place of π/2. So r is as exact as x for |x| up to 2²¹ (2 ·
-    10⁶) in float32 and 2⁴⁸ in float64. Beyond that, neighbouring numbers are so far apart that the results
+    10⁶) in float32 and 2⁴⁸ in float64. Beyond that, neighboring numbers are so far apart that the results
     would mean little: larger x and NaN count as 0.
     """
     mantissa, parts, sine_degree, cosine_degree, largest = _PRECISIONS[kind]
@@ -94,10 +95,10 @@ def emit_sine_cosine(builder, kind, x):
     )
 
 
-# Vectors of frequencies that a row, or a few dense rows, are multiplied with at a time.
+# SIMD vectors of frequencies in a group: a row, or a few dense rows, are multiplied with one group at a time.
 _VECTORS = 4
 
-#: The number of frequencies is padded to a multiple of this, by the size of a value in bytes.
+#: Frequencies in a group, by the size of a value in bytes; their number is padded to a multiple of it.
 GROUP = {size: _VECTORS * lanes for size, lanes in LANES.items()}
 
 # Number of dense rows processed at a time: so few that their accumulators stay in registers.
@@ -170,7 +171,7 @@ def _of_dense_rows(rows):
 
     @intrinsic
     def angles_of_rows(_typing_context, panels, first, column, out, i, X):
-        """Write the angles of dense rows from row i on with a group of frequencies into the rows of `out`."""
+        """Write the angles of dense rows i, i + 1, … with a group of frequencies into these rows of `out`."""
         _check(panels, out, X)
 
         def codegen(context, builder, signature, arguments):
@@ -198,7 +199,7 @@ _angles_of_one = _of_dense_rows(1)
 
 @intrinsic
 def _to_features(_typing_context, out, i, place, scale):
-    """Replace a vector of angles in ``out[i]`` by cosines; the sines go into the second half of the row."""
+    """Replace angles in ``out[i]``, a vector, by scaled cosines; the scaled sines go into the second half."""
     _check(scale, out)
 
     def codegen(context, builder, signature, arguments):
@@ -249,8 +250,8 @@ def from_panels(panels, D, d):
 def fourier_features(data, indices, indptr, panels, d, scale, out):
     """Write the scaled cosines and sines of the angles of CSR rows into `out`.
 
-    `panels` are the frequencies from `in_panels`. `scale`, shape (groups * GROUP,), multiplies the cosine and
-    sine of each. `out` has shape (n or more, 2 * groups * GROUP): the cosines, then the sines.
+    `panels` are the frequencies from `in_panels`. `scale`, shape (groups * GROUP,), has the factor of each
+    frequency's cosine and sine. `out` has shape (n or more, 2 * groups * GROUP): the cosines, then the sines.
     """
     # The frequencies of a group stay in the cache for all rows.
     group = panels.shape[1]

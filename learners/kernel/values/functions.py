@@ -91,7 +91,7 @@ def function_in_loops(function, dtype):
 
 @register_jitable
 def apply_to_row(function, values, norm, norms):
-    """Replace the inner products of one row with others by kernel values (compiled code only)."""
+    """Replace the inner products of a row with other rows by kernel values, in place (compiled code only)."""
     number, gamma, coef0, degree = function
     if number == _RBF:
         _rbf_row(values, norm, norms, gamma)
@@ -101,7 +101,7 @@ def apply_to_row(function, values, norm, norms):
 
 @compiled
 def own_values(function, norms, own):
-    """Write k(x, x) of rows into `own`, from their squared norms: the values that `apply_kernel` gives."""
+    """Write k(x, x) of rows into `own`, given their squared norms; `apply_kernel` gives the same values."""
     number, gamma, coef0, degree = function
     values = norms.copy()
     if number == _RBF:
@@ -116,10 +116,10 @@ def own_values(function, norms, own):
 
 
 def apply_kernel(function, products, n_a, n_b, norms_a, norms_b):
-    """Replace the inner products of `n_a` rows with `n_b` others by kernel values, in place.
+    """Replace the inner products of `n_a` rows with `n_b` other rows by kernel values, in place.
 
-    `function` is ``(kernel, gamma, coef0, degree)``; `products` has shape (n_a or more, n_b or more); the
-    norms are the squared norms of the rows. The distance of the rbf kernel is ``‖a‖² + ‖b‖² - 2 a·b``.
+    `function` is ``(kernel, gamma, coef0, degree)``; `products` has shape (n_a or more, n_b or more);
+    `norms_a` and `norms_b` are squared norms. The rbf kernel takes ``‖a - b‖²`` as ``‖a‖² + ‖b‖² - 2 a·b``.
     """
     name, gamma, coef0, degree = function
     real = products.dtype.type

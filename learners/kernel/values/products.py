@@ -1,4 +1,4 @@
-"""Inner products of rows with support vectors, as explicit vector code, for dense and CSR rows.
+"""Inner products of rows with support vectors, in explicit SIMD code, for dense and CSR rows.
 
 Every product has one accumulator of L lanes (L values fill a cache line: 16 in float32, 8 in float64): lane l
 adds the features l, l + L, l + 2L, … in order by fused multiply-add, and the lanes are folded in a fixed
@@ -6,12 +6,13 @@ tree, upper half onto lower half. So a product depends on its two rows alone, to
 or block, not on the machine, and not on whether the rows are dense or CSR (an absent feature adds an exact
 0). The arithmetic is in the precision of the rows.
 
-CSR rows are spread out feature by feature, sixteen at a time, so that one non-zero of a support vector is
-multiplied with all of them in one vector operation.
+CSR rows are processed in groups of sixteen. A group is stored feature by feature, so that one non-zero of a
+support vector is multiplied with the values of all sixteen rows in one vector operation.
 
-Functions on one row at a time take the stored rows as one padded matrix or as unordered CSR rows: a tuple
-``(values, columns, start, stop, end, spread, sums)``, of which the first `end[0]` values are in use; `spread`
-has an element for each feature, `sums` one for each lane, and both are 0 between calls.
+Functions on one row at a time take the stored rows as one padded matrix or as CSR rows in any order: a tuple
+``(values, columns, start, stop, end, spread, sums)``. Row i has the entries ``start[i] … stop[i] - 1``, and
+``end[0]`` entries are in use. `spread` and `sums` are scratch, with an element for each feature and for each
+lane; both are 0 between calls.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _fused(_typing_context, a, b, c):
 
 @intrinsic
 def _fold_and_clear(_typing_context, sums):
-    """Return the sum of the lanes, by adding the upper half to the lower half and so on; set them to 0."""
+    """Return the sum of all lanes of `sums`, adding the upper to the lower half and so on; set them to 0."""
 
     def codegen(context, builder, signature, arguments):
         lane_sums = ArrayInCode(context, builder, signature.args[0], arguments[0])
@@ -63,7 +64,7 @@ def products_of_row(rows, i, first, last, out):
         for j in range(first, last):
             for k in range(start[j], stop[j]):
                 feature = columns[k]
-                # the remainder by lanes, a power of two
+                # feature modulo lanes, which is a power of two
                 lane = feature & (lanes - 1)
                 sums[0, lane] = _fused(values[k], spread[feature], sums[0, lane])
             out[0, j] = _fold_and_clear(sums)
@@ -75,7 +76,7 @@ def products_of_row(rows, i, first, last, out):
 
 @compiled
 def sparse_squared_norms(rows, norms):
-    """Write the squared norms of stored CSR rows (the tuple of the module text) into `norms`."""
+    """Write the squared norms of stored CSR rows, the tuple of the module's docstring, into `norms`."""
     values, columns, start, stop, _end, _spread, sums = rows
     lanes = sums.shape[1]
     for i in range(norms.shape[0]):
@@ -87,7 +88,7 @@ def sparse_squared_norms(rows, norms):
 
 @by_types(**INLINE)
 def keep_row(rows, slot, block, t):
-    """Store row t of a packed block in `slot`, which is free, such as the one after the last stored row."""
+    """Store row t of a packed block in `slot`, which must be free."""
     if not isinstance(rows, types.BaseTuple):
 
         def keep_dense_row(rows, slot, block, t):
@@ -110,14 +111,14 @@ def keep_row(rows, slot, block, t):
 
 @compiled
 def keep_rows(rows, slots, block, numbers):
-    """Store the rows `numbers` of a packed block in `slots`, which are free."""
+    """Store the rows `numbers` of a packed block in `slots`, which must be free."""
     for i in range(slots.shape[0]):
         keep_row(rows, slots[i], block, numbers[i])
 
 
 @by_types(**INLINE)
 def move_kept_row(rows, source, target):
-    """Move the stored row in slot `source` to slot `target`; slot `source` is empty afterwards."""
+    """Move the stored row in slot `source` to slot `target`; slot `source` is free afterwards."""
     if not isinstance(rows, types.BaseTuple):
 
         def move_dense_row(rows, source, target):
@@ -134,28 +135,28 @@ def move_kept_row(rows, source, target):
     return move_sparse_row
 
 
-#: Numbers of rows and columns are multiples of this, for every shape of tile.
+#: Numbers of rows and of support vectors are padded to a multiple of this, which is one of each tile's sides.
 PADDING = 12
 
-#: Lanes of an accumulator by the size of a value in bytes; rows are padded to a multiple.
+#: Lanes of an accumulator by the size of a value in bytes; rows are padded to a multiple of it.
 LANES = {4: 16, 8: 8}
 
 
 def _tile_shape():
     """Return (rows, support vectors) of a tile: as many accumulators as fit into the machine's registers."""
     features = llvm.get_host_cpu_features()
-    # The machine has 32 registers of 64 bytes, or 16 of 32 bytes, of which an accumulator takes two.
+    # With AVX-512 there are 32 registers of 64 bytes, else 16 of 32 bytes, of which an accumulator takes two.
     return (4, 4) if features.get("avx512f") else (2, 3)
 
 
 TILE_ROWS, TILE_COLUMNS = _tile_shape()
 
-#: Rows that one row is multiplied with at a time: a divisor of PADDING, and few enough that `fold_together`
+#: Rows that a single row is multiplied with at a time: a divisor of PADDING, and so few that `fold_together`
 #: returns their sums in one vector. With fewer rows, an addition waits longer for the previous one.
 STRIP = 6
 
-#: Rows of A that are multiplied with the rows of B in turn, a multiple of PADDING: at a few hundred features
-#: they stay in the first-level cache.
+#: Rows of A that `dense_products` multiplies with all rows of B before it takes the next rows of A. It is a
+#: multiple of PADDING; at a few hundred features these rows stay in the first-level cache.
 ROWS_TOGETHER = 60
 
 
@@ -259,12 +260,12 @@ _single = _tile_of(lambda: (1, 1))
 def dense_products(A, n_a, B, n_b, out, source):
     """Write the inner products of the first `n_a` rows of A with the first `n_b` of B into `out`.
 
-    All arrays have one dtype; the width of A and B is a multiple of LANES, every other extent one of PADDING.
-    Elements beyond `n_a` and `n_b` are undefined.
+    All arrays have one dtype; A and B have a multiple of LANES columns, and every other dimension is a
+    multiple of PADDING. Elements of `out` beyond `n_a` and `n_b` are undefined.
 
-    Memory is idle meanwhile, so as many bytes as `source` has are prefetched from behind it. That is the next
-    block if A was packed from `source`, a part of a stream; at the stream's end prefetching does no harm.
-    With an empty `source` nothing is prefetched.
+    Memory is idle meanwhile, so as many bytes as `source` has are prefetched from the address after its end.
+    If A was packed from `source`, a part of a stream, that is the stream's next block. At the end of the
+    stream prefetching does no harm. With an empty `source` nothing is prefetched.
     """
     asked, end = source.size, 2 * source.size
     steps = ((n_a + ROWS_TOGETHER - 1) // ROWS_TOGETHER) * ((n_b + TILE_COLUMNS - 1) // TILE_COLUMNS)
@@ -287,7 +288,7 @@ def squared_norms(A, n_a, out):
 
 @compiled
 def triangle_products(A, n_a, out):
-    """Write the inner product of each of the first `n_a` rows of A with itself and those after it."""
+    """Write the inner products of the first `n_a` rows of A, each with itself and later rows, into `out`."""
     for i in range(0, n_a, TILE_ROWS):
         for j in range(i - i % TILE_COLUMNS, n_a, TILE_COLUMNS):
             _tile(A, i, A, j, out, i)
@@ -308,7 +309,7 @@ _GROUP = 16
 
 @intrinsic
 def _add_product(_typing_context, sums, lane, rows, place, z):
-    """Add ``z * rows[place]`` to ``sums[lane]``: one row's value of a feature times a group's values."""
+    """Add ``z * rows[place]`` to ``sums[lane]``: a support vector's value of a feature times a group's."""
 
     def codegen(context, builder, signature, arguments):
         sums, rows = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
@@ -344,12 +345,12 @@ def _fold_lanes(_typing_context, sums, totals):
 
 @compiled
 def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out):
-    """Write the inner products of CSR rows with the first `n_b` of other sparse rows.
+    """Write the inner products of all CSR rows in `block` with the first `n_b` CSR rows in `rows` into `out`.
 
-    `block` is ``(data, indices, indptr)``. `rows` is ``(data, indices)`` of the other rows, of the same
-    dtypes; row b is at ``start[b] … stop[b] - 1``. `places` is int32 scratch of shape (n_features,), all
-    zeros before and after. `out` has shape (n or more, n_b or more). With `triangle`, for rows with
-    themselves, products of row i with rows before its group are left out.
+    `block` is ``(data, indices, indptr)``. `rows` is ``(data, indices)``, of the same dtypes; its row b has
+    the entries ``start[b] … stop[b] - 1``. `places` is int32 scratch of shape (n_features,), all zeros before
+    and after. `out` has shape (n or more, n_b or more). `triangle` is for a block with itself: products of
+    row i with rows before its group of sixteen are left out.
     """
     data, indices, indptr = block
     values, columns = rows
@@ -371,7 +372,7 @@ def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out)
         for b in range(first if triangle else 0, n_b):
             for k in range(start[b], stop[b]):
                 j = columns[k]
-                # the remainder by lanes, a power of two
+                # feature modulo lanes, which is a power of two
                 _add_product(sums, j & (lanes - 1), spread, places[j], values[k])
             _fold_lanes(sums, totals)
             for i in range(first, last):

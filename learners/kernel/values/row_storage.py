@@ -29,8 +29,8 @@ _LINE = 64
 def aligned(shape, dtype, make=np.empty):
     """Return a new array that starts at a cache line; `make` is np.empty or np.zeros.
 
-    If its rows are whole lines, no vector of 64 bytes straddles two lines, which would cost matrix products a
-    fifth of their speed.
+    If the array's rows fill whole lines, no vector of 64 bytes straddles two lines, which would cost matrix
+    products a fifth of their speed.
     """
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
     memory = make(n_bytes + _LINE, np.uint8)
@@ -39,7 +39,7 @@ def aligned(shape, dtype, make=np.empty):
 
 
 def grown(array, *shape):
-    """Return an aligned copy of an array with more room; new entries are 0."""
+    """Return an aligned copy of an array, enlarged to `shape`; new entries are 0."""
     larger = aligned(shape, array.dtype, np.zeros)
     larger[tuple(slice(extent) for extent in array.shape)] = array
     return larger
@@ -99,11 +99,11 @@ class DenseRows:
         self._rows[targets] = self._rows[sources]
 
     def keep(self, targets, packed, numbers):
-        """Store the packed rows of the given numbers in slots `targets`."""
+        """Store the packed rows of the indices `numbers` in the slots `targets`."""
         self._rows[targets] = packed[numbers]
 
     def copy_rows(self, targets, others, sources):
-        """Store copies of other support vectors, of the slots `sources`, in slots `targets`."""
+        """Copy the rows in the slots `sources` of the store `others` into the slots `targets`."""
         self._rows[targets] = others._rows[sources]
 
     def in_loops(self, _packed):
@@ -132,7 +132,7 @@ class SparseRows:
         columns = np.int32 if n_features <= np.iinfo(np.int32).max else np.int64
         self._values, self._columns = np.empty(0, dtype), np.empty(0, columns)
         self._start, self._stop = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        # Number of values in use; loops over a block write it.
+        # Number of values in use; compiled loops that store rows increase it.
         self._end = np.zeros(1, np.int64)
         self._scratch = np.zeros(n_features, dtype), np.zeros((1, LANES[self._values.itemsize]), dtype)
 
@@ -186,7 +186,7 @@ class SparseRows:
         self._start[targets], self._stop[targets] = self._start[sources], self._stop[sources]
 
     def keep(self, targets, packed, numbers):
-        """Store the packed rows of the given numbers in slots `targets`."""
+        """Store the packed rows of the indices `numbers` in the slots `targets`."""
         indptr = packed[2]
         self._start[targets] = self._stop[targets] = 0
         self.make_room((indptr[numbers + 1] - indptr[numbers]).sum())
@@ -194,7 +194,7 @@ class SparseRows:
         keep_rows((self._values, self._columns, *places, *self._scratch), targets, packed, numbers)
 
     def copy_rows(self, targets, others, sources):
-        """Store copies of other support vectors, of the slots `sources`, in slots `targets`."""
+        """Copy the rows in the slots `sources` of the store `others` into the slots `targets`."""
         self.keep(targets, self.pack(as_rows(others.matrix(sources))), np.arange(len(sources)))
 
     def make_room(self, needed):
