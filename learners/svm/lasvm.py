@@ -14,30 +14,30 @@ from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from .solvers.lasvm_steps import LasvmSettings, extremes, finish_reprocess, process, reprocess
 
-# This many first examples of each class join regardless of their gradients.
+# The first examples of each class, this many, are stored regardless of their gradients.
 _SEEDS = 5
 
-# Positions in the solution: the intercept; the numbers of examples seen of each class.
+# Positions in the solution array: the intercept; from SEEN on, the number of examples seen of each class.
 INTERCEPT, SEEN = 0, 1
 
-# A gradient is a sum of products: below this share of their size it is a rounding error.
+# A gradient is a sum of terms α k: below this share of Σ|α| times the largest k it is a rounding error.
 _ROUNDING = 1e-14
-# Limits of the steps of `optimize`: in total and per support vector; the larger one counts. If the kernel
-# matrix is so badly conditioned that they do not suffice, more would hardly help.
+# Limits of the steps of `optimize`: in total and per stored row; the larger one counts. If the kernel matrix
+# is so badly conditioned that these steps do not suffice, more would hardly help.
 _MOST_STEPS, _MOST_STEPS_EACH = 100_000, 1000
 
 
 def new_solution():
-    """Return a new solution: the intercept and, from `SEEN` on, the examples seen of each class, all 0."""
+    """Return a new solution array: the intercept, then the number of examples seen of each class, all 0."""
     return np.zeros(3)
 
 
 @register_jitable
 def learn_row(view, n, t, code, f, settings, again, solution):
-    """PROCESS and REPROCESS row t, whose score without the intercept is `f`.
+    """Learn row t, whose score without the intercept is `f`, by PROCESS and REPROCESS.
 
-    Return the number of stored rows, and whether t joined them. With an intercept nothing is learnt without
-    rows of both classes: the first few of each class always join and are only processed.
+    Return the number of stored rows, and whether row t was stored. An intercept needs rows of both classes:
+    with one, the first few rows of each class are always stored, and learnt without REPROCESS.
     """
     y = signed(code)
     seed = settings.intercept and solution[SEEN + code] < _SEEDS
@@ -68,9 +68,9 @@ def learn(view, n, codes, scores, settings, again, solution):
 
 @compiled
 def optimize(view, n, settings, solution):
-    """Finish as in section 3.2: REPROCESS until no pair is τ-violating, then remove idle rows.
+    """Finish as in section 3.2: REPROCESS until no pair is τ-violating, then `remove_idle` rows.
 
-    Return the number of stored rows, and the difference of gradients that remains (0 if no pair violates).
+    Return the number of stored rows, and the largest difference of gradients that remains (at least 0).
     """
     C, tau, intercept = settings
     largest = total = 0.0
@@ -88,17 +88,18 @@ def optimize(view, n, settings, solution):
 
 @dataclass(eq=False, repr=False)
 class LASVM(RowCachingClassifier):
-    """LASVM: a support vector machine whose optimiser gets one example at a time.
+    """LASVM: a support vector machine whose optimizer gets one example at a time.
 
     It climbs the dual objective ``Σ α_i y_i - ½ Σ α_i α_j k(x_i, x_j)``, α_i between 0 and C y_i, by steps on
-    two coefficients (with an intercept; Σ α = 0) or on one. PROCESS lets an example in unless its gradient
-    ``y - f(x)`` is beyond the others', and makes the best step with it. REPROCESS makes the best step among
-    the support vectors, then drops those with α = 0 that no step would move. Dropped examples are lost: the
-    objective of one pass is a little below a batch solver's, that of two or three passes is not.
+    two coefficients (with an intercept; Σ α = 0) or on one. PROCESS stores an example if a step can move its
+    α from 0 towards C y, judged by the gradients ``y - f(x)``, and makes the best step with it. REPROCESS
+    makes the best step among the stored examples, then drops those with α = 0 that no step would move.
+    Dropped examples are lost: the objective after one pass is a little below a batch solver's, after two or
+    three passes it is not.
 
-    A value between support vectors counts as one kernel evaluation, made when the later of the two was
-    predicted; a row that joins takes one more, k(x, x). Values that the cache has lost are computed again but
-    not counted again.
+    The kernel value of two support vectors counts as one evaluation, made when the later of the two was
+    predicted; a row that is stored takes one more, k(x, x). Values that the cache has lost are computed again
+    but not counted again.
 
     Parameters
     ----------
@@ -107,8 +108,8 @@ class LASVM(RowCachingClassifier):
     tau : float, default=1e-3
         A pair (i, j) whose gradients differ by no more than this is not moved, > 0.
     fit_intercept : bool, default=True
-        Whether there is an intercept. Then nothing is learnt before there are examples of both classes; the
-        first five of each class always join. Scores are 0 until then.
+        Whether there is an intercept. With one, scores are 0 until there are examples of both classes, and
+        the first five of each class are always stored.
     finish : bool, default=False
         Whether `fit` (and a study, before it tests) ends with `optimize`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
@@ -124,14 +125,14 @@ class LASVM(RowCachingClassifier):
     intercept_ : ndarray of float64, shape (1,)
         0 without an intercept.
     dual_objective_ : float
-        The objective that the learner maximises.
+        The objective that the learner maximizes.
     gap_ : float
-        By how much the most violating pair violates at the end of `optimize`, 0 if none does; not set before.
-        At most tau, unless the steps ran out or rounding does not allow it.
+        Difference of the gradients of the most violating pair at the end of `optimize`, 0 if no pair
+        violates; not set before. At most tau, unless the steps ran out or rounding errors are larger.
 
     Notes
     -----
-    `n_updates_` counts the examples that were let in. `support_` counts the rows of each pass from 0.
+    `n_updates_` counts the examples that were stored. `support_` counts the rows of each pass from 0.
 
     See Also
     --------
@@ -140,7 +141,7 @@ class LASVM(RowCachingClassifier):
     References
     ----------
     Bordes, Ertekin, Weston, Bottou (2005), "Fast kernel classifiers with online and active learning", JMLR 6,
-    section 3. The rule by which an example is let in, and the steps without an intercept, are those of the
+    section 3. The rule by which an example is stored, and the steps without an intercept, are those of the
     authors' code.
 
     Examples
@@ -181,11 +182,11 @@ class LASVM(RowCachingClassifier):
             self.optimize()
 
     def optimize(self) -> Self:
-        """Optimise over the support vectors until no pair is tau-violating, then drop those with α = 0.
+        """Optimize over the support vectors until no pair is tau-violating, then drop those with α = 0.
 
-        It can be called at any time; learning may go on afterwards. The objective reaches its maximum over
-        the current support vectors. It also ends after 1000 steps per support vector, but not before 100,000
-        steps.
+        The objective reaches its maximum over the current support vectors, unless the steps run out: there
+        are at most 1000 per support vector, or 100,000 if that is more. `optimize` can be called at any time;
+        learning may go on afterwards.
 
         Returns
         -------

@@ -1,8 +1,8 @@
 """Online model selection: move to a more complex kernel when the stream shows that it pays.
 
-Two LASVM of neighboring complexity learn next to each other. A two-sample t-test of their mean 0/1 losses
-tells whether the more complex one is better. The first γ is chosen by cross-validation of LASVM on the first
-rows of the stream.
+Two LASVM of neighboring complexity learn the same rows. A two-sample t-test of their mean 0/1 losses shows
+whether the more complex one is better. The first γ is chosen by cross-validation of LASVM on the first rows
+of the stream.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ class ComplexityTest(NamedTuple):
 
 
 def new_test(p_value, least, squared):
-    """Return a test without losses."""
+    """Return a `ComplexityTest` that has no losses yet; `least` is the number of losses before a test."""
     numbers = np.zeros(1), np.zeros(2), np.zeros(2)
     critical = float(-ndtri(p_value / 2.0))
     return ComplexityTest(*numbers, float(least), float(p_value), critical, bool(squared))
 
 
 def clear_losses(test):
-    """Forget the losses."""
+    """Set the statistics of the losses back to 0, as after a switch."""
     for numbers in (test.n, test.means, test.variances):
         numbers[:] = 0.0
 
 
 @register_jitable
 def note_losses(test, simple, complex_):
-    """Add the losses of both models on one row, 0.0 or 1.0."""
+    """Update the statistics with the losses of both models on one row, 0.0 or 1.0."""
     test.n[0] += 1.0
     N = test.n[0]
     for k, loss in enumerate((simple, complex_)):
@@ -71,7 +71,7 @@ def note_losses(test, simple, complex_):
 
 @register_jitable
 def _spreads(test):
-    """Return the variances of both models' losses, or their squares if the test has `squared` True."""
+    """Return the variances of both models' losses, or the squares of these if ``test.squared``."""
     first, second = test.variances[0], test.variances[1]
     if test.squared:
         return first * first, second * second
@@ -82,7 +82,8 @@ def _spreads(test):
 def may_be_significant(test):
     """Return whether `is_significant` can be true, judged by the normal distribution.
 
-    Student's t has heavier tails, so a difference that is not significant here is not significant there.
+    Student's t has heavier tails: a difference that is not significant by the normal distribution is not
+    significant by Student's t.
     """
     N = test.n[0]
     gain = test.means[0] - test.means[1]
@@ -100,9 +101,9 @@ def is_significant(test):
     return bool(2.0 * stdtr(freedom, -(first - second) / math.sqrt((a + b) / N)) < test.p_value)
 
 
-# γ is chosen on this many rows, among these values, by the errors in this many folds.
+# γ is chosen on the first _ROWS rows, among _GAMMAS, by the errors of a cross-validation with _FOLDS folds.
 _ROWS, _FOLDS = 100, 5
-# The levels that Levi and Ullman print begin with 0.004.
+# 0.004 is the first level that Levi and Ullman print.
 _GAMMAS = tuple(sorted([0.004, *(2.0**k for k in range(-15, 4, 2))]))
 
 
@@ -150,7 +151,7 @@ class FirstRows:
 
 
 def choose_gamma(X, codes, settings, classes):
-    """Return the γ with the fewest errors (ties: the smallest), and the kernel evaluations it took.
+    """Return the γ with the fewest errors (ties: the smallest), and the kernel evaluations for all γ.
 
     `codes` are the labels as positions in `classes`; `settings` are those of the `LASVM`.
     """
@@ -233,7 +234,7 @@ class Level:
         self.store.widen(n_features)
 
     def learn(self, X, codes, numbers, settings, blocks):
-        """Learn rows X, with their `numbers` in the stream, by a new model; return kernel evaluations."""
+        """Let this new model learn rows X, with their `numbers` in the stream; return kernel evaluations."""
         evaluations = 0
         for start, stop in blocks:
             view = self.store.open_block(row_range(X, start, stop), stop - start, start)
@@ -248,13 +249,14 @@ class Level:
 
 @dataclass(eq=False, repr=False)
 class OnlineModelSelection(RowCachingClassifier):
-    """OMS-LASVM: two `LASVM` of neighbouring complexity; the more complex one takes over when it is better.
+    """OMS-LASVM: two `LASVM` of neighboring complexity; the more complex one takes over when it is better.
 
-    The levels of the rbf kernel are gamma_init, 2 gamma_init, 4 gamma_init, …, those of the polynomial one
-    its degrees 1, 2, 3, …. The score is that of the simpler of the two. Each example is first scored by both.
-    When the mean 0/1 loss since the last switch is significantly smaller for the more complex one by a
-    t-test, it becomes the simpler of the two, and a model of the next level starts with its support vectors,
-    the oldest first.
+    The levels of complexity are γ = gamma_init, 2 gamma_init, 4 gamma_init, … for the rbf kernel, and the
+    degrees 1, 2, 3, … for the polynomial one. Two models of successive levels score each example, then both
+    learn it. The learner's score is that of the simpler model. When the mean 0/1 loss since the last switch
+    is significantly smaller for the more complex model by a t-test, the learner switches: the more complex
+    model becomes the simpler one, and a new model of the next level learns its support vectors, the oldest
+    first.
 
     Kernel evaluations are those of both models, counted as for `LASVM`, and those of the cross-validation.
 
@@ -263,7 +265,7 @@ class OnlineModelSelection(RowCachingClassifier):
     C : float, default=1.0
         Bound of the coefficients, > 0.
     p_value : float, default=0.1
-        Level of the two-sided test, between 0 and 1.
+        Significance level of the two-sided test, between 0 and 1.
     min_examples : int, default=30
         No switch before this many examples since the last one, >= 1: the variances of a few losses say
         nothing.
@@ -271,20 +273,20 @@ class OnlineModelSelection(RowCachingClassifier):
     gamma_init : "cv" or float, default="cv"
         γ of the first level of the rbf kernel, > 0. With "cv" it is the γ among 2⁻¹⁵, 2⁻¹³, …, 2³ and 0.004
         (the paper's first level) with the fewest errors (ties: the smallest) in a 5-fold cross-validation on
-        the first 100 examples, or on the first pass if it is shorter. Both levels then learn these rows
+        the first 100 examples, or on the first pass if it is shorter. Two new models then learn these rows
         again. Until then γ is 1/n_features and there is no switch.
     gamma, coef0 : float, default=1.0
-        Of the polynomial kernel.
+        Parameters of the polynomial kernel.
     tau : float, default=1e-3
     fit_intercept : bool, default=True
         As for `LASVM`.
     cache_mb : float, default=200.0
-        As for `LASVM`; each of the two gets half.
+        As for `LASVM`; each of the two models gets half.
     epochs : int, default=1
         Passes that `fit` makes.
     test : {"welch", "printed"}, default="welch"
-        What the root of the t statistic contains: the variances of the losses, as in Welch's test, or their
-        squares, as the paper prints it. The default is Welch's because the paper calls it the test with
+        What the square root in the t statistic contains: the variances of the losses, as in Welch's test, or
+        their squares, as the paper prints it. The default is Welch's because the paper names the test with
         unequal variances. Variances of such losses are below 1/4 and their squares far smaller, so the level
         rises much earlier with "printed", and on less evidence.
 
@@ -296,14 +298,14 @@ class OnlineModelSelection(RowCachingClassifier):
     degree_ : int
         The kernel in use: γ, or degree of the polynomial kernel.
     switches_ : list of int
-        The numbers (of all passes) of the examples at which the level rose to 2, 3, ….
+        Numbers of the examples, counted through all passes, at which the level rose to 2, 3, ….
     intercept_ : ndarray of float64, shape (1,)
 
     Notes
     -----
-    There is no test while both variances are 0. The degrees of freedom are Welch's, for the numbers under the
-    root. The rbf kernel takes the squared distance. `support_`, `dual_coef_`, `n_support_` and `n_updates_`
-    are those of the level in use, `model_bytes_` is that of both.
+    There is no test while both variances are 0. The degrees of freedom are Welch's, computed from the numbers
+    under the root. The rbf kernel is that of the squared distance. `support_`, `dual_coef_`, `n_support_` and
+    `n_updates_` are those of the simpler model, `model_bytes_` is the size of both.
 
     See Also
     --------
@@ -389,7 +391,7 @@ class OnlineModelSelection(RowCachingClassifier):
         return Level(self._function(level), self.n_features_in_, self._dtype, self._sparse, cache_mb)
 
     def _use(self, simple, other):
-        """Use two models: the scores are those of the simpler one."""
+        """Make `simple` and `other` the two models in use; the learner's scores are those of `simple`."""
         self._models, self._store = (simple, other), simple.store
 
     def _begin_models(self):

@@ -42,15 +42,15 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     from the previous coefficients, with the coordinate steps of `OnlineRampSVM`. The objective is not convex:
     the result depends on the first V.
 
-    It is a batch estimator to compare the online learners with: it has `fit`, but not `learn`.
+    It is a batch estimator, with which the online learners are compared: it has `fit`, but not `learn`.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss and bound of the coefficients, > 0.
     initial : float, default=0.1
-        The first V is this share of the rows, the first ones; 0 excluded. With 1.0 the first training is the
-        SVM of all rows. The rows should be in random order.
+        The first rows, this share of all, are the first V; > 0, <= 1. With 1.0 the first training is that of
+        a hinge-loss SVM on all rows. The rows should be in random order.
     tol : float, default=1e-3
         Tolerance of the KKT conditions, >= 0.
     min_gain : float, default=0.0
@@ -80,8 +80,9 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Eq. 11 of the paper fixes α = 0 outside V: the ramp loss is at most the hinge loss in V and 2 elsewhere,
-    with equality for the model that V was formed by, so the objective can rise only within the tolerance.
+    Eq. 11 of the paper fixes α = 0 outside V. The ramp loss is at most the hinge loss for rows in V and at
+    most 2 for other rows, with equality for the model with which V was formed. So training on V can raise the
+    objective only within the tolerance.
 
     A row whose squared norm, or kernel value with itself, overflows is not learnt.
 

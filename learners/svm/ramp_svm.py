@@ -1,4 +1,4 @@
-"""The online support vector machines with the ramp loss: OnlineSVMR, OnlineASVMR and the naive one."""
+"""Online support vector machines with the ramp loss: OnlineSVMR, OnlineASVMR and one that retrains."""
 
 import math
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from .solvers.ramp import (
     take_steps,
 )
 
-# Values of `most` (no limit) and of `initial` (store rows without training).
+# Special values of two arguments of `learn`: of `most` (no limit), and of `initial` (only store rows).
 ALL = -1
 REMEMBER = -1.0
 
@@ -34,7 +34,8 @@ def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
 
     `most` limits the number of remembered rows that are no support vectors (Algorithm 2); ALL: no limit.
     `within_margin` skips rows with ``|f(x)| > 1`` (Algorithm 3). With ``initial > 0`` training starts from
-    scratch after each row, with this share of the rows as the first V. With REMEMBER rows are only stored.
+    scratch after each row, with this share of the rows as the first active set V. With ``initial = REMEMBER``
+    rows are only stored.
     """
     cached = view.cached
     mistakes = updates = evaluations = queried = 0
@@ -116,12 +117,12 @@ class RampSVM(RowCachingClassifier):
 
 @dataclass(eq=False, repr=False)
 class OnlineRampSVM(RampSVM):
-    """OnlineSVMR: the SVM with the ramp loss of all rows so far, optimal again after each row.
+    """OnlineSVMR: the SVM with the ramp loss of all rows so far, optimized again after each row.
 
     The ramp loss is ``min(2, max(0, 1 - y f(x)))``: a row beyond the opposite margin costs no more than one
-    on it and is no support vector. There is no bias. A row with ``0 <= 1 - y f(x) <= 2`` is an update:
-    coordinate steps, largest gain first, then the active set V is formed again, and so on until it does not
-    change. Other rows are only remembered.
+    on it and is no support vector. There is no bias. A row with ``0 <= 1 - y f(x) <= 2`` is an update: it
+    joins the active set V, on which coordinate steps are made, largest gain first. Then V becomes the rows
+    with ``1 - y f(x) <= 2``, and so on until V does not change. Other rows are only remembered.
 
     A row takes a kernel evaluation with each support vector to predict and one with itself; each change of a
     coefficient takes one with every remembered row.
@@ -156,9 +157,9 @@ class OnlineRampSVM(RampSVM):
 
     Notes
     -----
-    In V every KKT condition of eq. 3 is met within `tol`, or no step on it would gain `min_gain`. V is ``1 -
-    y f(x) <= 2``; a row that was only remembered joins it with the next update. An update also ends if
-    optimising on a new V has not lowered the objective; what remains is within the tolerance. So a row with
+    Every row in V meets its KKT condition (eq. 3) within `tol`, or no step on the row would gain `min_gain`.
+    A row that was only remembered may join V with the next update. An update also ends if optimizing on a new
+    V has not lowered the objective; the remaining violations are within the tolerance. So a row with
     ``1 - y f(x)`` of about 2 may be in V or not: the larger `min_gain`, the wider that range. An update also
     ends after 100,000 steps, and the next one continues. That happens if C is large and the kernel is wide,
     so that rows nearly depend on one another: a step on one coefficient then does little, and a larger
@@ -209,7 +210,7 @@ class ActiveRampSVM(RampSVM):
     C : float, default=1.0
         Weight of the loss and bound of the coefficients, > 0.
     tol, min_gain : default=1e-3, 1e-5
-        When optimisation stops, as for `OnlineRampSVM`.
+        When optimization stops, as for `OnlineRampSVM`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     cache_mb, epochs : default=200.0, 1
@@ -218,7 +219,7 @@ class ActiveRampSVM(RampSVM):
     Attributes
     ----------
     n_queried_ : int
-        Labels asked for. In a later pass the label of a remembered row is known.
+        Number of labels asked for. In a later pass the label of a remembered row is known, so not asked for.
     n_stored_, n_active_, objective_
         As for `OnlineRampSVM`.
 
@@ -266,10 +267,10 @@ class ActiveRampSVM(RampSVM):
 
 @dataclass(eq=False, repr=False)
 class RetrainedRampSVM(RampSVM):
-    """The naive online SVM with the ramp loss: the CCCP from scratch, on all rows so far, after each row.
+    """The naive online SVM with the ramp loss: after each row it trains from scratch on all rows so far.
 
-    It shows what `OnlineRampSVM` saves, and is for short streams: each row costs as much as `OfflineRampSVM`.
-    Every row is an update.
+    It shows what `OnlineRampSVM` saves, and is for short streams: each row takes a training by the CCCP, as
+    in `OfflineRampSVM`. Every row is an update.
 
     Kernel evaluations are counted as if each training started from nothing: one per row with itself, one with
     every row for each change of a coefficient, and one with each support vector to predict. This is the
@@ -280,9 +281,9 @@ class RetrainedRampSVM(RampSVM):
     C : float, default=1.0
         Weight of the loss and bound of the coefficients, > 0.
     initial : float, default=0.1
-        The first active set of each training is this share of the rows so far, the first ones; 0 excluded.
+        Each training starts with the first rows, this share of the rows so far, as active set; > 0, <= 1.
     tol, min_gain : default=1e-3, 1e-5
-        When optimisation stops, as for `OnlineRampSVM`.
+        When optimization stops, as for `OnlineRampSVM`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`.
     cache_mb, epochs : default=200.0, 1
@@ -295,7 +296,7 @@ class RetrainedRampSVM(RampSVM):
 
     See Also
     --------
-    OfflineRampSVM : One training.
+    OfflineRampSVM : One training on all rows.
     KernelClassifier : More attributes; `OnlineClassifier` has the methods.
 
     References

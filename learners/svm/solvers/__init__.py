@@ -1,1 +1,1 @@
-"""The optimisation steps of the support vector machines."""
+"""The optimization steps of the support vector machines."""

@@ -9,19 +9,20 @@ from ...kernel.values.row_storage import DenseRows, SparseRows, grown, padded
 from ...numeric.rows import as_rows
 from .margin_set import MARGIN, Machine, leave, move
 
-#: From this many bytes on, kernel values of rows outside the margin set are replaced. It affects time only.
+#: Once the stored kernel values take this many bytes, those of rows outside the margin set are overwritten.
+#: The limit affects time only.
 CACHE_BYTES = 2**27
 
 
 class IncrementalStore:
-    """The rows learnt, at places 0 … n - 1, with their state in `machine`, in float64."""
+    """The learnt rows, at the places 0 … n - 1 of float64 arrays, with their state in `machine`."""
 
     def __init__(self, function, n_features, sparse):
         self._function = function
         self._sparse = sparse
         self._rows = (SparseRows if sparse else DenseRows)(n_features, np.dtype(np.float64))
         self._norms, self._numbers = np.zeros(0), np.zeros(0, np.int64)
-        # `_owner`: the row whose kernel values are in each slot, -1 if it is free; `_hand`: slot reused last.
+        # `_owner`: the row whose kernel values are in each slot, -1 if free; `_hand`: the slot reused last.
         self._owner, self._hand = np.zeros(0, np.int64), 0
         numbers, places = np.zeros(0), np.zeros(0, np.int64)
         matrix = np.zeros((0, 0))

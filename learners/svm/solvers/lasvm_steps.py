@@ -2,8 +2,8 @@
 
 Row s has α_s, g_s = y_s - Σ_j α_j K_sj in ``view.gradients`` and y_s in ``view.labels``; α_s is between A_s =
 min(0, C y_s) and B_s = max(0, C y_s). With an intercept the steps keep Σ α = 0 and move two coefficients, i
-up and j down. Without one they move a single coefficient, up or down; functions on pairs then treat the
-missing row as one with g = 0 that cannot move.
+up and j down. Without an intercept they move a single coefficient, up or down; functions on pairs (i, j) then
+treat the missing row as one with g = 0 that cannot move.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from ...numeric.compiled import register_jitable
 
 
 class LasvmSettings(NamedTuple):
-    """The parameters of an `LASVM` that its steps take."""
+    """The parameters of an `LASVM` on which its steps depend."""
 
     #: Bound of the coefficients.
     C: float
@@ -28,7 +28,8 @@ class LasvmSettings(NamedTuple):
 def extremes(view, n, settings):
     """Return row i (the largest g among α < B), row j (the smallest g among α > A) and both g.
 
-    A missing row is -1, its g is 0 without an intercept. Then i needs g > 0 and j needs g < 0.
+    i or j is -1 if there is no such row. Without an intercept, i must have g > 0 and j must have g < 0, and
+    the g of a missing row is 0.
     """
     alpha, gradients, labels, C = view.block.alpha, view.gradients, view.labels, settings.C
     i = j = -1
@@ -112,7 +113,7 @@ def reprocess(view, n, settings):
 
 @register_jitable
 def remove_idle(view, n, t, high, low):
-    """Remove the rows with α = 0 that no step would move, given the extremes of g; return how many stay."""
+    """Remove the rows with α = 0 that no step would move, given the extremes of g; return how many remain."""
     alpha, gradients = view.block.alpha, view.gradients
     s = 0
     while s < n:

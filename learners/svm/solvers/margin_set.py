@@ -1,4 +1,4 @@
-"""The exact path of a support vector machine: one coefficient moves, and all conditions stay met.
+"""The exact path of a support vector machine: one α moves, all other rows keep meeting their conditions.
 
 Every row is in one of three sets (Cauwenberghs and Poggio 2000, eq. 4), with ``g_i = y_i f(x_i) - 1``:
 
@@ -6,9 +6,9 @@ Every row is in one of three sets (Cauwenberghs and Poggio 2000, eq. 4), with ``
 - the error set: g <= 0, α = C;
 - the rest: g >= 0, α = 0.
 
-While α of one row moves, those of the margin set and the bias follow so that their g stays 0; it moves until
-a row changes its set. Only rows of the margin set have their kernel values stored. If a row is about to join
-it without them, `move` returns that row to the caller, who fetches the values and calls again.
+While the α of one row moves, the bias and the α of the margin set change such that g stays 0 there, until a
+row changes its set. A row of the margin set needs its kernel values with all rows. If a row is about to join
+the set and its values are not stored, `move` returns it to the caller, who fetches them and calls again.
 """
 
 from typing import NamedTuple
@@ -25,9 +25,9 @@ _RIDGE = 5e-12
 class Machine(NamedTuple):
     """The state of the SVM: all rows, each with its set; arrays over rows have room for more rows."""
 
-    #: (rows,): -1 or 1.
+    #: (rows,): label, -1 or 1.
     y: np.ndarray
-    #: (rows,): 0 … C.
+    #: (rows,): coefficient, 0 … C.
     alpha: np.ndarray
     #: (rows,): y f(x) - 1.
     g: np.ndarray
@@ -39,20 +39,21 @@ class Machine(NamedTuple):
     slot: np.ndarray
     #: (slots, rows): kernel values of some rows with all rows.
     values: np.ndarray
-    #: (rows,): the rows of the margin set, in the order in which removals left them.
+    #: (rows,): the rows of the margin set; the last one takes the place of one that leaves.
     margin: np.ndarray
     #: (rows,): the place of each row in `margin`.
     place: np.ndarray
     #: (size + 1 or more, the same): inverse J⁻¹ of ``[[0, yᵀ], [y, Q]]`` over the margin set, with
     #: ``Q_ij = y_i y_j K_ij``. Without bias, the inverse of Q with a first row and column of zeros.
     inverse: np.ndarray
-    #: (size + 1 or more,): sensitivities of the bias and of α over the margin set (eq. 10).
+    #: (size + 1 or more,): sensitivities (changes per change of the α that moves) of the bias and of the α of
+    #: the margin set (eq. 10).
     beta: np.ndarray
     #: (rows,): sensitivities of g (eq. 12).
     gamma: np.ndarray
     #: (1,): size of the margin set.
     size: np.ndarray
-    #: (1,): kernel evaluations for joining the margin set and for unlearning, since they were last read.
+    #: (1,): kernel evaluations for joining the margin set and for unlearning, since this count was last read.
     evaluations: np.ndarray
     #: (1,): the bias.
     b: np.ndarray
@@ -84,7 +85,7 @@ def _apply_inverse(M, v, out):
 
 @compiled
 def _residual(M, v, d, out, bias):
-    """Write ``v + J d`` into `out`; J is the matrix that `inverse` inverts."""
+    """Write ``v + J d`` into `out`; J is the matrix whose inverse is ``M.inverse``."""
     size = M.size[0]
     _copy(v, size + 1, out)
     for p in range(size):
@@ -124,8 +125,8 @@ def _grow(M, k, bias):
         c = M.own[k]
         for p in range(size + 1):
             c += d[p] * v[p]
-        # c is the squared distance of the row from the span of the others. For a row that depends on them c
-        # would be rounding only, so k(x, x) is raised by an amount that hardly changes the row's g.
+        # c is the squared distance of row k from the span of the margin set. For a row in that span, c would
+        # be a rounding error, so k(x, x) is raised by an amount that hardly changes the row's g.
         ridge = max(_RIDGE * largest, SMALLEST_NORMAL)
         if c < ridge:
             c = max(c, 0.0) + ridge
@@ -166,7 +167,7 @@ def _shrink(M, k):
 
 @compiled
 def _rebuild(M, bias):
-    """Recompute the inverse row by row."""
+    """Recompute the inverse by adding the rows of the margin set one by one."""
     size = M.size[0]
     M.size[0] = 0
     for p in range(size):
@@ -181,7 +182,7 @@ _PRECISION = 1e-12
 #: A row that is this close to its margin is not moved, so that rounding alone moves no row.
 SATISFIED = 1e-10
 
-#: How far a g may pass 0 if steps of length 0 would follow one another forever.
+#: How far g of a row may pass 0 when steps of length 0 would otherwise follow one another forever.
 _SLACK = 1e-9
 
 
@@ -207,7 +208,7 @@ def _follow(M, n, start, changes, out):
 
 @compiled
 def _sensitivities(M, row, c, n, start, bias):
-    """Write the sensitivities to α_c, `beta` and `gamma`; `row` has row c's kernel values with all rows.
+    """Write the sensitivities to α_c into `beta` and `gamma`; `row` has the kernel values of row c.
 
     Return ``(reach, floor)``: rounding errors of γ_i are at most about ``reach √k(x_i, x_i) + floor``. The
     equations that define β are checked. If rounding has damaged the inverse, they are solved again, first
@@ -230,7 +231,7 @@ def _sensitivities(M, row, c, n, start, bias):
         _fill(γ, n, 0.0)
         _follow(M, n, start, β, γ)
         # `reach` bounds the sum of the absolute terms of γ_i/√k(x_i, x_i). `worst` is the largest absolute
-        # value of this in the margin set, where γ should be 0, without rounding errors of the bias.
+        # value of this ratio in the margin set, where γ should be 0, less the rounding errors of the bias.
         reach, worst = np.sqrt(M.own[c]), 0.0
         residual[0], total = y[c] if bias else 0.0, 1.0
         for p in range(size):
@@ -318,7 +319,7 @@ def _shift_bias(M, c, n, rising):
 
 @compiled
 def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
-    """Return how far α_c can move until a row changes its set, that row, and if it joins the margin set."""
+    """Return how far α_c can move until a row changes its set, that row, and whether it joins the margin."""
     step, chosen, joins = (C - M.alpha[c] if rising else M.alpha[c]), c, False
     sign = 1.0 if rising else -1.0
     for i in range(n):
@@ -356,10 +357,10 @@ def leave(M, k):
 
 @compiled
 def move(M, row, c, n, C, bias, rising, joining):
-    """Move α_c up until row c meets its condition, or down to 0; c is in no set meanwhile.
+    """Move α_c up until row c meets its condition or, if not `rising`, down to 0; c is in no set meanwhile.
 
-    `row` holds the kernel values of row c with all `n` rows. Return -1 when done, or a row whose kernel
-    values are missing: fetch them and call again with it as `joining`. In the first call `joining` is -1.
+    `row` has the kernel values of row c with all `n` rows. Return -1 when done, or a row whose kernel values
+    are missing: fetch them and call again with that row as `joining`. In the first call `joining` is -1.
     """
     start, barred = np.empty(n), np.zeros(n, np.bool_)
     stalled, slack, joined = 0, 0.0, -1

@@ -1,8 +1,9 @@
-"""The optimiser of the ramp-loss SVMs, and the examples that they remember, in slots 0 … n - 1.
+"""The optimizer of the ramp-loss SVMs, and the examples that they remember, in slots 0 … n - 1.
 
-The optimiser makes coordinate steps on the active set, and the CCCP runs around them. It works on a
-`RampView`: ``g_i = 1 - y_i f(x_i)`` is stored for every example, and each change of a coefficient updates all
-of them with one row of kernel values.
+The concave-convex procedure (CCCP) forms the active set V and makes coordinate steps on it, in turn. The
+optimizer works on a `RampView`: ``g_i = 1 - y_i f(x_i)`` is stored for every example, and each change of a
+coefficient updates every g with one row of kernel values. Equations and algorithms are those of Wang and
+Vucetic (2010).
 """
 
 from typing import NamedTuple
@@ -22,7 +23,7 @@ MOST_STEPS = 1_000_000_000
 
 
 class Rules(NamedTuple):
-    """The bound of the coefficients, and when the optimiser stops."""
+    """The bound of the coefficients, and when the optimizer stops."""
 
     C: float
     #: A KKT condition (eq. 3) is violated if g is further than this on the wrong side of 0.
@@ -41,14 +42,14 @@ def rules_of(learner):
 
 @register_jitable
 def best_alpha(α, g, own, C):
-    """Return the coefficient in [0, C] that is best while all others stay (eq. 14)."""
+    """Return the best value in [0, C] for a coefficient α if all other coefficients stay (eq. 14)."""
     return min(max(α + g / own, 0.0), C)
 
 
 @register_jitable
 def largest(numbers, n):
     """Return the position and value of the largest of `n` numbers (no NaN), or -1 if none is > 0."""
-    # Numbers >= 0 are in the same order as their bits read as integers, whose maximum vectorises.
+    # Numbers >= 0 are in the same order as their bits read as integers, whose maximum vectorizes.
     bits = numbers.view(np.int64)
     top, first = np.int64(0), 0
     for i in range(n):
@@ -64,12 +65,12 @@ def largest(numbers, n):
 def next_step(alpha, labels, gradient, own, active, gains, n, rules):
     """Return the example to change next and its new α, or -1 if V is optimal.
 
-    First come the examples outside V that still have a coefficient: they are unlearnt. Then comes the KKT
-    violator in V whose step gains most in the dual objective (eq. 13). Ties: the first slot. `gains` is
-    scratch.
+    First come the examples outside V with α > 0, whose new α is 0. Then comes the example in V that violates
+    its KKT condition and whose step gains most in the dual objective (eq. 13). Ties: the first slot. `gains`
+    is scratch.
     """
     C, tol = rules.C, rules.tol
-    # Most of the time of learning goes into this loop, which vectorises, and into the search after it.
+    # Most of the time of learning goes into this loop, which vectorizes, and into the search after it.
     for i in range(n):
         α, g = labels[i] * alpha[i], gradient[i]
         step = best_alpha(α, g, own[i], C) - α
@@ -124,13 +125,13 @@ def objective(alpha, labels, g, n, C):
 
 @register_jitable
 def take_steps(view, n, rules, i, α, rounds, most):
-    """Set the coefficient of example i to α (of none if i is -1). Then optimise on V and form V again, in
-    turn, until V does not change (Algorithm 1, lines 9 to 27).
+    """Set the coefficient of example i to α, unless i is -1. Then optimize on V and form V again, in turn,
+    until V does not change (Algorithm 1, lines 9 to 27).
 
-    It also stops if the objective has not fallen since V was last formed, since the optimum on the new V
-    would have lowered it. The rest is within the tolerance; examples with g of about 2 would enter and leave
-    V for hundreds of rounds. It stops as well after V was optimised `rounds` times or after `most` changes.
-    Return the number of changes of a coefficient.
+    The loop also stops if the objective has not fallen since V was last formed. The exact optimum on the new
+    V would have lowered it, so the rest is within the tolerance, and examples with g of about 2 would enter
+    and leave V for hundreds of rounds. It stops as well after `rounds` optimizations on V or after `most`
+    changes. Return the number of changes of a coefficient.
     """
     # The tuples are unpacked once: each access to one changes the reference counts of all its arrays.
     cached, active, scratch = view.cached, view.active, view.scratch
@@ -156,7 +157,7 @@ class RampView(NamedTuple):
 
     #: ``cached.block.alpha`` is y α, with 0 <= α <= C, and ``cached.gradients`` is g = 1 - y f(x).
     cached: CachedView
-    #: Whether the example is in the active set V.
+    #: Whether each example is in the active set V.
     active: np.ndarray
     #: Scratch, in float64 and in the precision of the kernel values.
     scratch: np.ndarray
@@ -164,7 +165,7 @@ class RampView(NamedTuple):
 
 
 class RampSupport(CachedSupport):
-    """The rows of all examples with their state; examples with a coefficient are the support vectors."""
+    """All remembered examples with their state; those with α > 0 are the support vectors."""
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
         super().__init__(function, n_features, dtype, sparse, cache_mb)
@@ -217,7 +218,7 @@ def score_of_support(view, n, t):
 
 @compiled
 def _furthest_idle(alpha, g, born, n):
-    """Return the number of examples with α = 0, and the one with the largest |1 - g| (ties: the oldest)."""
+    """Return the number of examples with α = 0, and which of them has the largest |1 - g| (ties: oldest)."""
     idle, worst, furthest = 0, -1, 0.0
     for i in range(n):
         if alpha[i] == 0.0:
