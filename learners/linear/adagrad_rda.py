@@ -1,4 +1,4 @@
-"""AdaGrad with regularised dual averaging."""
+"""AdaGrad with regularized dual averaging."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def _step(ir, u, rate, x, y, eta, delta):
     root = ir.fsub(ir.fdiv(eta, rate), delta)
     grown = square_root(ir, ir.fadd(ir.fmul(root, root), ir.fmul(x, x)))
     slower, moved = ir.fdiv(eta, ir.fadd(delta, grown)), ir.fsub(u, ir.fmul(y, x))
-    # Rounding could change the rate of a feature without a gradient.
+    # A feature without a gradient keeps its rate, which rounding could change.
     occurs = ir.fcmp_unordered("!=", x, zero_like(x))
     return [ir.select(occurs, moved, u), ir.select(occurs, slower, rate)]
 
@@ -40,7 +40,7 @@ _score_classes = class_sums(_term)
 
 @register_jitable
 def _slower(rate, x_j, eta, delta):
-    """Return ``η/(δ + √(G + x_j²))`` for a rate of η/(δ + √G)."""
+    """Return the rate after a gradient ±x_j, ``η/(δ + √(G + x_j²))``, given the old one, ``η/(δ + √G)``."""
     root = eta / rate - delta
     return eta / (delta + math.sqrt(root * root + x_j * x_j))
 
@@ -106,7 +106,7 @@ def _class_scores(X, U, rates, threshold, scores):
 
 @compiled
 def _count_nonzero(u, rates, threshold):
-    """Return how many weights are not 0; `coef_` takes longer than learning the rows up to a checkpoint."""
+    """Return how many weights are not 0; `coef_` would take longer than learning the rows of a checkpoint."""
     n = 0
     for j in range(u.shape[0]):
         size = abs(u[j]) - threshold

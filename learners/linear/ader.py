@@ -13,14 +13,14 @@ from .parts.losses import exp_of_negative
 
 
 class AderRule(NamedTuple):
-    """The rule of `Ader`: the η_i of Algorithm 4, the rate a of the probabilities, and D/2."""
+    """The rule of `Ader`: `steps` are the η_i of Algorithm 4, `rate` is a, and `radius` is D/2."""
 
     steps: NDArray[np.float64]
     rate: float
     radius: float
 
     def weigh(self, p, losses):
-        """Zhang, Lu & Zhou (2018), Algorithm 3. The least loss is subtracted; a p_i of 0 stays 0."""
+        """Update p by Algorithm 3 of Zhang, Lu & Zhou (2018), with the least loss subtracted from all."""
         least, total = np.inf, 0.0
         for i in range(len(p)):
             least = min(least, losses[i]) if p[i] > 0.0 else least
@@ -33,7 +33,7 @@ class AderRule(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Ader(ExpertsClassifier):
-    """Improved Ader: gradient descent with N step sizes at once, weighted by how well each follows.
+    """Improved Ader: gradient descent with N step sizes at once, weighted by the success of each.
 
     ``w = Σ_i p_i w_i``. On a row with gradient g at w: ``p_i ∝ p_i exp(-a g·(w_i - w))`` with
     ``a = √(2/T)/(GD)``, then ``w_i -= η_i g``, scaled back to norm D/2 if it is longer.
@@ -62,8 +62,8 @@ class Ader(ExpertsClassifier):
 
     Notes
     -----
-    One gradient a row serves all experts, so a row takes N times as long as with one step size. ‖w_i‖ is
-    updated with each step.
+    All N models take a step along one gradient per row, so a row takes N times as long as with one step size.
+    ‖w_i‖ is computed from its last value and the step.
 
     References
     ----------

@@ -47,7 +47,7 @@ def _learn(X, codes, scores, v, scalars, alpha, next_update):
             if norm > 1.0:
                 scale /= math.sqrt(norm)
                 norm = 1.0
-            # A tiny scale is rare: it falls only as a power of k, the number of updates.
+            # The scale is rarely tiny: it falls only as a power of k, the number of updates.
             scale = folded(v, scale)
             k += 1
             updates += 1
@@ -72,7 +72,7 @@ class ALMA(ScaledClassifier):
     ----------
     alpha : float, default=0.9
         The margin reached is at least 1 - α times the largest possible one; 0 < alpha <= 1. With 1, only
-        mistakes are updates.
+        mistakes cause updates.
     epochs : int, default=1
         Passes that `fit` makes.
 

@@ -19,7 +19,7 @@ from .parts.covariance import Projection, Shape, is_usable
 
 
 class AROWRule(NamedTuple):
-    """The step of Fig. 1 of Crammer et al. (2013), with their equation numbers."""
+    """The step of Fig. 1 of Crammer et al. (2013); comments give the paper's equation numbers."""
 
     r: float
     hinge: bool
@@ -36,13 +36,13 @@ class AROWRule(NamedTuple):
 
 _class_variances = class_sums(lambda ir, s, x: ir.fmul(ir.fmul(s, x), x))
 
-# A class with variance 0 cannot be moved; its multiplier is computed as a limit, with this variance.
+# A class with variance 0 cannot be moved. Its multiplier is a limit, which is computed with this variance.
 _SMALLEST_VARIANCE = 1e-150
 
 
 @register_jitable
 def violated(f, y, n_constraints):
-    """Return at most `n_constraints` wrong classes with margins below 1, best first (ties: lowest first)."""
+    """Return up to `n_constraints` wrong classes with margins below 1, by falling score (ties: lowest)."""
     wrong = np.empty(f.shape[0], np.int64)
     n = 0
     for z in range(f.shape[0]):
@@ -55,7 +55,7 @@ def violated(f, y, n_constraints):
 
 @register_jitable
 def multipliers(f, y, wrong, variances, r, hinge, alpha):
-    """Solve the dual of eq. 27 exactly; write α_z of the first n classes of `wrong` and return n.
+    """Solve the dual of eq. 27 exactly: write the α > 0, those of the first n classes in `wrong`; return n.
 
     The other α are 0. Let l_z = 1 - (f_y - f_z) be the loss against class z, v_z its variance, and A = Σα.
     Since Δf_zᵀΣΔf_u = v_y for z ≠ u, the optimality conditions are ``α_z = max(0, (l_z - cA)/v_z)`` with
@@ -75,9 +75,9 @@ def multipliers(f, y, wrong, variances, r, hinge, alpha):
 def _active(f, y, wrong, variances, c, one, bound, alpha):
     """Find the classes with α > 0 in the order of `wrong`; write their α, return their number and Σα.
 
-    They satisfy ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u``, where u runs over them and
-    S = Σ_u 1/v_u. α_z is the (l_z - cA)/v_z of `multipliers` for one = 1 and bound = 0, and its (l_z - θ)/v_z
-    for one = 0, c = 1 and bound = A. Unlike l_z - cA, the differences of losses do not cancel.
+    These α satisfy ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u``, where u runs over the
+    classes with α > 0 and S = Σ_u 1/v_u. α_z is the (l_z - cA)/v_z of `multipliers` for one = 1, bound = 0,
+    and its (l_z - θ)/v_z for one = 0, c = 1, bound = A. Unlike l_z - cA, differences of losses do not cancel.
     """
     first = wrong[0]
     largest = 1.0 - (f[y] - f[first])
@@ -101,10 +101,10 @@ def _active(f, y, wrong, variances, c, one, bound, alpha):
 
 @register_jitable
 def update_classes(mu, sigma, x, steps, v, r, precision):
-    """Move the mean, ``μ_z += steps_z Σ_z x``, and shrink all variances along ``f = Σ_z f(x, z)``.
+    """Move the mean, ``μ_z += steps_z Σ_z x``, and shrink the variances of all classes along x.
 
-    `v` is the variance of f. Precision: ``1/σ_zj += x_j²/r``. Covariance: the diagonal of eq. 29,
-    ``σ_zj -= σ_zj² x_j²/(v + r)``.
+    `v` is the sum of the variances of all classes. With `precision`, ``1/σ_zj += x_j²/r``, otherwise the
+    diagonal of eq. 29, ``σ_zj -= σ_zj² x_j²/(v + r)``.
     """
     beta, gamma = 1.0 / (v + r), 1.0 / r
     for k in range(n_entries(x)):
@@ -157,15 +157,15 @@ class AROW(GaussianClassifier, WeightedClassifier):
     ``Σ -= β Σx xᵀΣ``.
 
     With more than two classes, where f(x, z) is x in the block of class z and l the loss of the best wrong
-    class ỹ, there are two updates (§3.3 of the paper). Top-1: the rule above with ``Δf = f(x, y) - f(x, ỹ)``
-    for y x. Top-k: the μ of least squared distance under Σ⁻¹ plus loss over k wrong classes at once (eq. 27,
-    solved exactly), and Σ along ``f = Σ_z f(x, z)`` over all classes (eqs. 29, 30): ``1/σ_zj += x_j²/r`` or,
-    with projection "covariance", ``σ_zj -= σ_zj² x_j²/(Σ_u xᵀΣ_u x + r)``.
+    class ỹ, there are two rules (§3.3 of the paper). Top-1: the rule above with ``Δf = f(x, y) - f(x, ỹ)``
+    for y x. Top-k: the new μ minimizes the squared distance under Σ⁻¹ plus the losses against k wrong classes
+    (eq. 27, solved exactly), and Σ shrinks along the sum of f(x, z) over all z (eqs. 29, 30):
+    ``1/σ_zj += x_j²/r`` or, with projection "covariance", ``σ_zj -= σ_zj² x_j²/(Σ_u xᵀΣ_u x + r)``.
 
     Parameters
     ----------
     r : float, default=1.0
-        Regularisation, > 0: the larger, the smaller each step. If ``‖x‖²/r`` is near 1e15, rounding
+        Regularization, > 0: the larger, the smaller each step. If ``‖x‖²/r`` is near 1e15, rounding
         errors dominate Σ: scale such features down.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         With "hinge" (AROW-H) ``μ += min(1/(2r), l/v) y Σx``, and Σ as before.
@@ -175,9 +175,9 @@ class AROW(GaussianClassifier, WeightedClassifier):
         With a diagonal: the diagonal of the updated Σ (``σ_j -= β σ_j² x_j²``) or of the updated Σ⁻¹
         (``1/σ_j += x_j²/r``).
     constraints : int >= 1 or "all", default=1
-        Number of best wrong classes that an update considers: top-1, top-k or all. More than one need the
-        diagonal: with a full Σ that starts at I, ``Σ_z f(x, z)`` is orthogonal to every Δf. With two classes
-        there is only one wrong class.
+        Number of best wrong classes that an update considers: top-1, top-k or all. More than one needs a
+        diagonal Σ: with a full Σ that starts at I, the sum of all f(x, z) is orthogonal to every Δf. With two
+        classes there is only one wrong class.
     class_weight : dict of label to float, default=None
         Weight ω > 0 by label, 1 for labels not named: r becomes ``r/ω_y``, for the mean and for Σ, so that
         the loss and the confidence of a row count ω times.

@@ -65,7 +65,7 @@ class BBQ(CovarianceClassifier):
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d)
-        w: the regularised least-squares solution on the queried rows.
+        w: the regularized least-squares solution on the queried rows.
     sigma_ : ndarray of float64, shape (d, d)
         A⁻¹.
     n_queried_ : int

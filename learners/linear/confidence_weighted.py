@@ -48,8 +48,8 @@ def stdev_alpha(m, v, phi):
 def stdev_shrinkage(alpha, m, v, phi, is_capped=False):
     """Return the step sizes (α, β, γ) for the constraint ``m >= φ √v``, given its `alpha`.
 
-    The step makes the margin φ√u, where u is the new variance. If that is below the rounding error of the
-    old margin m, there is no step (α = 0). A step that `is_capped` leaves a smaller margin, and is made.
+    After the step the margin is φ√u, where u is the new variance. If φ√u is below the rounding error of the
+    old margin m, there is no step (α = 0). This does not apply if `is_capped`: the margin is then smaller.
     """
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
@@ -85,10 +85,10 @@ class CWRule(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class ConfidenceWeighted(GaussianClassifier):
-    """Confidence-Weighted learning: a Gaussian over weight vectors, each row right with probability η.
+    """Confidence-Weighted learning: a Gaussian over weights, right on the last row with probability η.
 
     Every row is fitted at any cost, so noise drives Σ towards 0; with the stdev constraint and the precision
-    projection it shrinks doubly exponentially. A row is skipped if its new margin would be below the rounding
+    projection Σ shrinks doubly exponentially. A row is skipped if its new margin would be below the rounding
     error of the old one (stdev), if ``v = xᵀΣx`` is below 1e-250, or if its step overflows.
 
     With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the

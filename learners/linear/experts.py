@@ -1,11 +1,11 @@
-"""Experts: linear models that learn from one gradient, and predict by their mean, weighted by success.
+"""Experts: linear models that learn from the same gradient, and predict by their mean, weighted by success.
 
 A row's gradient g is taken at ``w = Σ_i p_i w_i``, so all experts take a step along the same row:
-``w_i -= η_i g``. One that leaves the ball around 0 is scaled back. A rule is a named tuple with the fields
-`steps`, the η_i, and `radius`, that of the ball. It defines ``weigh(p, losses)``, which changes the
+``w_i -= η_i g``. A w_i that leaves the ball ``‖w_i‖ <= radius`` is scaled back to its surface. A rule is a
+named tuple with the fields `steps`, the η_i, and `radius`. It defines ``weigh(p, losses)``, which changes the
 probabilities p_i, given the losses ``g·(w_i - w)``.
 
-Expert i is stored as ``w_i = scale_i V_i``.
+Expert i is stored as ``w_i = scale_i V_i``, where V_i is column i of V.
 """
 
 import math
@@ -22,7 +22,7 @@ from .parts.classes import by_class, new_class_state, score_classes
 from .parts.losses import LOSSES, add_to_classes, has_gradient, slope
 from .parts.scale import folded
 
-# Rows with longer gradients (‖g‖² above this) are skipped, before their product with 1/scale overflows.
+# Rows whose ‖g‖² is not below this are skipped, before the product of g and 1/scale overflows.
 _LONGEST = 1e100
 
 
@@ -33,7 +33,7 @@ def _weigh(self, p, losses):
 
 @register_jitable
 def _score(V, experts, x, sums, scores):
-    """Write the score of each expert into `scores`; return that of w."""
+    """Write the score of each expert into `scores`; return the score of their weighted mean w."""
     score_classes(V, x, sums, scores)
     s = 0.0
     for i in range(scores.shape[0]):
@@ -44,7 +44,7 @@ def _score(V, experts, x, sums, scores):
 
 @learning_loop
 def _learn(X, codes, scores, V, experts, rule, loss):
-    """Make one pass; `experts` has rows for the p_i, the scales and ‖w_i‖²."""
+    """Make one pass; the rows of `experts` are the p_i, the scales and the ‖w_i‖²."""
     mistakes = updates = 0
     p, scales, squares = experts[0], experts[1], experts[2]
     N = len(p)
@@ -81,7 +81,7 @@ def _score_rows(X, V, experts, scores):
 
 
 class ExpertsClassifier(LinearClassifier):
-    """Base of this family: a subclass has the parameter `loss` and defines ``_begin_experts()``."""
+    """Base of the learners with experts: a subclass has a parameter `loss` and a ``_begin_experts()``."""
 
     loss: str
 

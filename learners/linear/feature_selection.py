@@ -29,7 +29,7 @@ from .parts.losses import has_entries
 def _at_rank(values, k):
     """Return the (k + 1)-th largest value, and move k that are no smaller before it (Hoare's selection).
 
-    NumPy's functions for it take longer to compile than the rest of a loop.
+    NumPy's functions for this take longer to compile than the rest of a loop.
     """
     first, last = 0, values.shape[0] - 1
     while first < last:
@@ -50,10 +50,10 @@ def _at_rank(values, k):
 
 @register_jitable
 def _keep_largest(w, strengths, kept, x):
-    """Set w to 0 outside the B features of largest |strength|; equal ones go to the lower feature.
+    """Set w to 0 except for the B features of largest |strength|; of two equal ones, the lower is kept.
 
-    Other weights than those of the row and of the features kept before are 0. `kept` has the number of
-    features kept, then the features in ascending order.
+    Before the call, only features of the row x and those in `kept` have weights other than 0. `kept` contains
+    the number of features kept, then these features in ascending order; it is updated.
     """
     n, budget = kept[0], kept.shape[0] - 1
     found = np.empty(n + n_entries(x), np.int64)
@@ -76,7 +76,7 @@ def _keep_largest(w, strengths, kept, x):
         sizes = np.empty(size)
         for i in range(size):
             sizes[i] = abs(strengths[found[i]])
-        # The smallest strength that is kept, and how many features that have just this one are.
+        # The smallest strength that is kept, and how many of the features with this strength are kept.
         least, spare, n_kept = _at_rank(sizes, budget - 1), budget, 0
         for i in range(budget):
             spare -= sizes[i] > least
@@ -100,7 +100,7 @@ class DescentSelection(NamedTuple):
     l2: float
 
     def follow(self, w, q, kept, x, y, m):
-        """Wang, Zhao, Hoi & Jin (2014), Algorithms 2 and 3."""
+        """Make the update of Wang, Zhao, Hoi & Jin (2014), Algorithms 2 and 3; return True."""
         decay = 1.0 - self.l2 * self.eta
         squares = self.eta * (self.eta * squared_norm(x) + 2.0 * decay * m)
         for j in kept[1 : 1 + kept[0]]:
@@ -108,7 +108,7 @@ class DescentSelection(NamedTuple):
             squares += w[j] * w[j]
         add_scaled(w, self.eta * y, x)
         _keep_largest(w, q, kept, x)
-        # Norms before features are dropped; a common factor does not change which ones are.
+        # `squares` is ‖w‖² before features are dropped. Scaling w does not change which ones are dropped.
         if self.l2 * squares > 1.0:
             for j in kept[1 : 1 + kept[0]]:
                 w[j] /= math.sqrt(self.l2) * math.sqrt(squares)
@@ -116,12 +116,12 @@ class DescentSelection(NamedTuple):
 
 
 class PrecisionSelection(NamedTuple):
-    """The rule of `SOFS`."""
+    """The rule of `SOFS`, which ranks features by q, the sums of their squares."""
 
     r: float
 
     def follow(self, w, q, kept, x, y, m):
-        """Wu, Hoi, Mei & Yu (2017) around AROW, whose variances are ``1/(1 + q_j/r)``."""
+        """Make the update of Wu, Hoi, Mei & Yu (2017): that of AROW with variances ``1/(1 + q_j/r)``."""
         v = 0.0
         for k in range(n_entries(x)):
             j, x_j = entry(x, k)
@@ -157,7 +157,7 @@ def _learn(X, codes, scores, w, q, kept, rule):
 
 
 class _FeatureSelector(LinearClassifier):
-    """Base of both learners: weights, q of `SOFS`, and the features whose weight may differ from 0."""
+    """Base of `OFS` and `SOFS`. State: weights, the q of `SOFS`, and features with weights other than 0."""
 
     B: Count
 
@@ -184,7 +184,8 @@ class OFS(_FeatureSelector):
     """Online feature selection (OFS): gradient descent that keeps the B largest weights.
 
     On a row with ``m < 1``: ``w = (1 - λη) w + η y x``; if ``‖w‖ > 1/√λ``, w is scaled to that norm; then all
-    w_j are 0 but the B largest in size, the lower feature first if two are equal. Other rows change nothing.
+    w_j except the B largest in size become 0 (of two equal ones, the lower j is kept). Other rows change
+    nothing.
 
     Parameters
     ----------
@@ -207,8 +208,8 @@ class OFS(_FeatureSelector):
     Notes
     -----
     An update takes time proportional to B and the row's non-zeros, apart from sorting them. A row of zeros
-    is no update. Public programs differ: SOL of 2013 decays w on every row, ports of the authors' Matlab code
-    never.
+    causes no update. Public programs differ: SOL of 2013 decays w on every row, ports of the authors' Matlab
+    code never do.
 
     See Also
     --------
@@ -239,8 +240,8 @@ class SOFS(_FeatureSelector):
     """Second-order online feature selection (SOFS): AROW that keeps the B features it knows best.
 
     Σ is diagonal, with ``σ_j = 1/(1 + q_j/r)`` and q = 0 at first. On a row with ``m < 1``:
-    ``v = Σ_j σ_j x_j²``, ``w_j += (1 - m)/(v + r) y σ_j x_j``, ``q_j += x_j²``; then all w_j are 0 but those
-    of the B largest q_j, the lower feature first if two are equal. q grows for other features, too.
+    ``v = Σ_j σ_j x_j²``, ``w_j += (1 - m)/(v + r) y σ_j x_j``, ``q_j += x_j²``; then all w_j except those of
+    the B largest q_j become 0 (of two equal ones, the lower j is kept). q_j also grows while w_j is 0.
 
     Parameters
     ----------
@@ -263,12 +264,12 @@ class SOFS(_FeatureSelector):
     Notes
     -----
     An update takes time proportional to B and the row's non-zeros, apart from sorting them. A row of zeros
-    is no update.
+    causes no update.
 
     See Also
     --------
     OFS : The first-order form.
-    AROW : All features, with projection="precision".
+    AROW : With projection="precision", the same rule with all features.
 
     References
     ----------

@@ -2,16 +2,16 @@
 
 A rule is a named tuple of parameters with a method ``step(y, m, squares, weight)``. Given a row's label y
 (±1), margin m, ``‖x‖²`` and class weight, it returns ``(is_update, α)``. It does not branch on m, squares or
-its own numbers, so that it also compiles for the margins of several models; see `numeric.lanes`. The last
-field of a rule can be one of these, with a default value that is compiled in:
+the rule's parameters, so that it also compiles for vectors with the margins of several models; see
+`numeric.lanes`. The last field of a rule can be one of these, with a default value that is compiled in:
 
-- ``margin_limit``: ‖x‖² is computed for rows of smaller margin; otherwise, and without this field, it is 0;
-- ``skips_zero_rows``: rows of zeros are no updates.
+- ``margin_limit``: `squares` is ‖x‖² for rows of smaller margin, else 0. Without this field it is always 0;
+- ``skips_zero_rows``: rows of zeros cause no updates.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class: ``‖Δf‖² = 2‖x‖²``, and y is 1.
 
-Rules are defined in this package, since compiled loops are cached by the hash of its sources.
+Rules must be defined in this package, because compiled loops are cached under a hash of its sources.
 """
 
 from typing import Any
@@ -62,7 +62,7 @@ def _learn(X, codes, scores, w, rule, weights):
         if is_update and is_moved_by(rule, m, x):
             add_scaled(w, alpha * y, x)
             updates += 1
-        # Mistakes are counted after the update; before it, a row of 20 features takes a fifth longer.
+        # Mistakes are counted after the update: counting before it makes a row of 20 features a fifth slower.
         mistakes += not m > 0.0
     return mistakes, updates
 
@@ -86,7 +86,7 @@ def _learn_classes(X, codes, scores, W, rule, weights):
 
 
 class FirstOrderClassifier(LinearClassifier):
-    """Base of the learners of this family: a subclass defines ``_rule()``."""
+    """Base of the first-order learners: a subclass defines ``_rule()``."""
 
     def _rule(self) -> Any:
         """Return the rule, a named tuple of this learner's parameters."""

@@ -1,16 +1,17 @@
-"""Gaussian learners: a mean μ and a covariance Σ that every update moves along Σx, by the steps of a rule.
+"""Gaussian learners: an update moves the mean μ along Σx and shrinks the covariance Σ, by steps of a rule.
 
 A rule is a named tuple of parameters with a method ``step(m, v, weight)``. Given a row's margin m, variance
 ``v = xᵀΣx`` (0 < v < ∞) and class weight, it returns ``(is_update, α, β, γ)``. An update is ``μ += α y Σx``
 with ``Σ -= β Σx xᵀΣ`` or, for a diagonal with projection "precision", with ``Σ⁻¹ += γ x xᵀ``. The last field
-of a rule can be ``margin_limit``, with a default value that is compiled in: only rows of smaller margin are
-updates, so the variances of others need not be computed. A rule does not branch on m, v or its own numbers,
-so that it also compiles for the margins and variances of several models; see `numeric.lanes`.
+of a rule can be ``margin_limit``, with a default value that is compiled in: only rows of smaller margin cause
+updates, so the variances of other rows need not be computed. A rule does not branch on m, v or its
+parameters, so that it also compiles for vectors with the margins and variances of several models; see
+`numeric.lanes`.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class.
 
-Rules are defined in this package, since compiled loops are cached by the hash of its sources.
+Rules must be defined in this package, because compiled loops are cached under a hash of its sources.
 """
 
 from typing import Any
@@ -44,7 +45,7 @@ def step(self, m, v, weight):
 
 @by_types(**INLINE)
 def margin_limit(rule):
-    """Return the margin below which rows are updates."""
+    """Return the ``margin_limit`` of the rule, infinity without one: only smaller margins cause updates."""
     limit = rule.instance_class._field_defaults.get("margin_limit", np.inf)
     return lambda rule: limit
 
@@ -92,7 +93,7 @@ def _learn_classes(X, codes, scores, mu, sigma, s, rule, precision, weights):
 
 
 class GaussianClassifier(CovarianceClassifier, MulticlassClassifier):
-    """Base of this family: subclasses have the parameters `covariance` and `projection` and a ``_rule()``."""
+    """Base of the Gaussian learners: subclasses have `covariance`, `projection`, and define ``_rule()``."""
 
     projection: Projection
 

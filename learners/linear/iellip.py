@@ -14,15 +14,15 @@ from .linear_classifier import CovarianceClassifier
 from .parts.covariance import update, variance
 from .parts.full_covariance import scale_matrix
 
-# Σ is scaled when it has grown by this factor: an exact power of two, far below overflow.
+# When ``rates[1]`` reaches this power of two, the stored matrix is multiplied by it, which is exact.
 _LARGE = 2.0**200
 
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, b, rates):
-    """Make one pass of Yang, Jin & Ye (2009); `sigma` is Σ divided by the number ``a · rates[1]``.
+    """Make one pass of Yang, Jin & Ye (2009); `sigma` is Σ divided by the factor ``a · rates[1]``.
 
-    Steps only need ``Σx/v``, in which this number cancels. ``rates[0]`` is c_t of the next row.
+    Steps only need ``Σx/v``, in which this factor cancels. ``rates[0]`` is the c_t of the next row.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
@@ -55,12 +55,13 @@ class IELLIP(CovarianceClassifier):
     Parameters
     ----------
     c : float, default=0.1
-        How deep the first cut is, 0 <= c < 1; with 0 it is the Passive-Aggressive algorithm on mistakes.
+        Depth of the first cut, 0 <= c < 1. With 0 this is the Passive-Aggressive algorithm with updates on
+        mistakes only.
     b : float, default=0.3
         The factor, from 0 to 1, by which the depth of cuts decreases with every row. With 0.3, Σ no longer
         changes after about 30 rows.
     a : float, default=1.0
-        Σ starts at a·I, > 0; no score depends on it.
+        a > 0: Σ starts at a·I. No score depends on a.
     epochs : int, default=1
         Passes that `fit` makes; t goes on counting.
 

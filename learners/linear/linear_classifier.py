@@ -1,4 +1,4 @@
-"""Bases of the linear learners: of two classes, of any number, with class weights, with a covariance."""
+"""Base classes of linear learners: for two or for many classes, with class weights, with a covariance."""
 
 import functools
 import operator
@@ -36,10 +36,10 @@ _UNCHANGING = (float, int, bool, str, type(None))
 
 
 class _RowEntry(NamedTuple):
-    """Compiled code that learns one dense row of a learner, and what its choice depends on.
+    """Compiled code with which a learner learns one dense row, and the objects that it was chosen for.
 
-    `watched` returns the learner's classes, first state array and parameters from its attributes. The code
-    fits as long as these are the `objects`.
+    `watched` returns the learner's classes, first state array and parameters, given its attributes. The code
+    can be used as long as these are the same objects as in `objects`.
     """
 
     watched: Callable[[dict[str, Any]], tuple[Any, ...]]
@@ -49,7 +49,7 @@ class _RowEntry(NamedTuple):
     find_nonfinite: Any
 
     def fits(self, learner: Any) -> bool:
-        """Return whether the learner has begun with the same arrays and has the same valid parameters."""
+        """Return whether the learner still has the classes, state and parameters this code was chosen for."""
         return all(map(operator.is_, self.watched(vars(learner)), self.objects))
 
 
@@ -59,7 +59,7 @@ class LinearClassifier(OnlineClassifier):
     A subclass defines, in place of ``_pass`` and ``_allocate``,
 
     - ``_loop()``: return its loop, a `learning_loop`, and the loop's arguments after the scores;
-    - ``_begin_with(zeros)``: create the state arrays, given one array of zeros; by default it is `_weights`.
+    - ``_begin_with(zeros)``: create the state arrays, given an array of zeros; by default only `_weights`.
 
     See Also
     --------
@@ -69,7 +69,7 @@ class LinearClassifier(OnlineClassifier):
     _reads_orders = True
     _scores_tell = True
 
-    #: Whether updates make weights exactly 0. Then the others are counted along the stream.
+    #: Whether updates make weights exactly 0. If so, the weights other than 0 are counted along the stream.
     is_sparse = False
 
     _state: tuple[str, ...] = ("_weights",)
@@ -77,7 +77,7 @@ class LinearClassifier(OnlineClassifier):
     _row_entry: _RowEntry | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # Compiled code cannot be pickled; it is chosen again.
+        # Compiled code cannot be pickled; the unpickled learner chooses it again.
         return {name: value for name, value in super().__getstate__().items() if name != "_row_entry"}
 
     @property
@@ -87,7 +87,7 @@ class LinearClassifier(OnlineClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """Whether one vector scores all rows. Features may be divided by scales that later rows change."""
+        """Whether one weight vector scores all rows; features may be divided by scales that can change."""
         return True
 
     @property
@@ -123,9 +123,9 @@ class LinearClassifier(OnlineClassifier):
         self._n_absent = 0 if n_occurring is None else n_features - n_occurring
 
     def state_bytes(self, n_classes: int, n_features: int) -> int:
-        """Return the bytes of a model's arrays that grow with the features, before the model is made.
+        """Return the size in bytes of those arrays of a model that grow with the number of features.
 
-        This does not hold for a full covariance, which has its own size limit.
+        The model need not exist. The result is not valid for a full covariance, which has its own size limit.
         """
         return n_features * self._bytes_a_feature(n_classes)
 
@@ -178,7 +178,7 @@ class LinearClassifier(OnlineClassifier):
         return X.shape == (1, self.n_features_in_) and flags.c_contiguous and flags.aligned
 
     def _learn_row(self, entry: _RowEntry, X: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
-        """Learn one row as `learn` does; choosing compiled code by types would take as long as the rest."""
+        """Learn one row as `learn` does, with the code of `entry`: choosing code would double the time."""
         codes, row, scores = label_codes(y, self.classes_), read_only(X), self._new_scores(1)
         if entry.find_nonfinite(row) >= 0:
             refuse_nonfinite(row)
@@ -190,7 +190,7 @@ class LinearClassifier(OnlineClassifier):
         return scores
 
     def _choose_row_entry(self, X: NDArray[Any]) -> None:
-        """Keep the compiled code that learns dense rows like X, if calls with such rows need nothing else."""
+        """Store the compiled code for dense rows like X, if learning them takes nothing but this code."""
         kind: Any = type(self)
         watched = _watched(kind)
         if watched is None or X.dtype not in FLOATS or not self._is_plain_row(X):
@@ -223,7 +223,7 @@ class LinearClassifier(OnlineClassifier):
         learn, score = super().steps(codes, scores)
         none = as_rows(csr_array((0, self.n_features_in_)))
         if type(self)._run is LinearClassifier._run:
-            # A loop keeps everything that it remembers in the arrays of its state.
+            # A loop stores all that it remembers in the arrays of its state: later calls take the same ones.
             loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
             enter = entry_point(loop, (in_any_order(none), codes[:0], scores[:0], *_NO_STOPS), state)
 
@@ -240,7 +240,8 @@ class LinearClassifier(OnlineClassifier):
         return learn, score
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        # A loop itself records updates at the checkpoints; learners with other counts learn piece by piece.
+        # The loop records the updates at all checkpoints, but no other counts. Learners with other counts
+        # learn from checkpoint to checkpoint.
         counts_more = self.is_sparse or type(self).counters is not LinearClassifier.counters
         if counts_more or not LOOPS_HAVE_A_CLOCK:
             return super().learn_along(X, codes, stops)
@@ -260,7 +261,7 @@ class LinearClassifier(OnlineClassifier):
 
 @functools.cache
 def _watched(kind: Any) -> Callable[[dict[str, Any]], tuple[Any, ...]] | None:
-    """Return a function for `_RowEntry`, or None if learning takes more than a learner's loop."""
+    """Return the `watched` of a `_RowEntry`, or None if learners of this class learn by more than a loop."""
     base = LinearClassifier
     learning = "begin", "learn_rows", "_readable", "_pass", "_pass_classes", "_run"
     if any(getattr(kind, name) is not getattr(base, name) for name in learning) or not (
@@ -273,8 +274,8 @@ def _watched(kind: Any) -> Callable[[dict[str, Any]], tuple[Any, ...]] | None:
 
 @functools.cache
 def _parameters_of(kind: Any) -> tuple[str, ...]:
-    # `_bytes_a_feature` makes small models, whose classes are 0 … K - 1. Class weights can name other labels,
-    # and do not change a model's size.
+    # `_bytes_a_feature` makes small models, whose classes are 0 … K - 1. Class weights can name other labels;
+    # they do not change a model's size and are left out.
     return tuple(name for name in kind._get_param_names() if name != "class_weight")
 
 
@@ -292,7 +293,7 @@ def _bytes_a_feature(kind: Any, parameters: tuple[Hashable, ...], n_classes: int
 class ScaledClassifier(LinearClassifier):
     """Base of the learners of two classes that store ``w = scale v``, see `parts.scale`.
 
-    `_weights` is v; `_scalars` are the scale, and a number of the learner that is 0 at the start.
+    `_weights` is v. `_scalars` contains the scale, and a number that the learner defines, which starts at 0.
     """
 
     _state = ("_weights", "_scalars")
@@ -307,16 +308,16 @@ class ScaledClassifier(LinearClassifier):
 
 
 class MulticlassClassifier(LinearClassifier):
-    """Base of the learners of two or more classes: two share one weight vector, K > 2 have a block each.
+    """Base of the learners of two or more classes: two share a weight vector, K > 2 have one (a block) each.
 
-    A subclass defines, besides the methods that `LinearClassifier` asks for,
+    A subclass defines, in addition to the methods that `LinearClassifier` requires,
 
     - ``_loop_of_classes()``: as ``_loop``, for scores of shape (n, K) and codes 0 … K - 1;
     - ``coef_`` and ``_score_classes(X, scores)``, if its weights are not `_weights`.
 
-    The state arrays of K > 2 classes are made from an array of `new_class_state`. With ``s_z`` the score of
+    For K > 2 classes, ``_begin_with`` is given an array of `new_class_state`. With ``s_z`` the score of
     class z and ỹ the wrong class of largest score (ties: the lowest), the margin of a row is
-    ``m = s_y - s_ỹ``; ``m <= 0`` is a mistake, and so is NaN.
+    ``m = s_y - s_ỹ``; a row with ``m <= 0`` or a NaN margin is a mistake.
 
     See Also
     --------
@@ -333,7 +334,7 @@ class MulticlassClassifier(LinearClassifier):
 
 
 class WeightedClassifier(MulticlassClassifier):
-    """Base of the learners for which an error on a row of each class may have another cost.
+    """Base of the learners in which the cost of an error can depend on the class of the row.
 
     A subclass has a parameter ``class_weight``, and passes ``weights_by_code(self)`` to its loops.
     """
@@ -349,7 +350,7 @@ class WeightedClassifier(MulticlassClassifier):
 
 
 class CovarianceClassifier(LinearClassifier):
-    """Base of the learners that keep a covariance Σ, of the shape that `covariance` names.
+    """Base of the learners that keep a covariance Σ, full or diagonal according to `covariance`.
 
     The state is `_weights`, `_sigma` and `_buffer`, see `new_covariance`. Σ starts at ``_scale() · I``.
     """
@@ -362,7 +363,7 @@ class CovarianceClassifier(LinearClassifier):
 
     @property
     def _n_blocks(self) -> int | None:
-        """The number of classes with a block each, None if two classes share one vector."""
+        """The number of classes if each has a block, None if two classes share one weight vector."""
         return len(self.classes_) if self._weights.ndim == 2 else None
 
     def _allocate(self, n_features: int) -> None:

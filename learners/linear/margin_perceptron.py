@@ -1,4 +1,4 @@
-"""Perceptrons with margins, and the votes of their hypotheses."""
+"""Perceptrons with margins, which can predict by a vote of all their hypotheses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,8 @@ class MarginRule(NamedTuple):
 class BoundedRule(NamedTuple):
     """A rule with at most `bound` updates per row, and λ added to the margin of a row that has caused one.
 
-    `caused` contains the number of updates by row, over all passes; ``number[0]`` is the current row.
+    ``caused[t]`` is the number of updates that row t of a pass has caused, in all passes so far;
+    ``number[0]`` is the t of the current row.
     """
 
     rule: MarginRule
@@ -53,7 +54,7 @@ class BoundedRule(NamedTuple):
 
 
 class Longest(NamedTuple):
-    """The hypothesis that lasted most rounds; `lasted` contains the number of rounds of w and of `best`."""
+    """The hypothesis that lasted most rounds: w or `best`. `lasted` contains their numbers of rounds."""
 
     best: NDArray[np.float64]
     lasted: NDArray[np.int64]
@@ -79,9 +80,10 @@ _UPDATES, _ENTRIES = 0, 1
 
 
 class Votes(NamedTuple):
-    """All hypotheses, as the updates between them: update k has the entries from starts[k] to starts[k + 1].
+    """All hypotheses w_k, stored as the updates between them; hypothesis k lasted ``rounds[k]`` rounds.
 
-    `dense` is a buffer in which `predict` stores a row as a vector; it contains zeros otherwise.
+    Update k added ``steps[k]`` times the row in entries starts[k] … starts[k + 1] - 1 of `values`, `columns`.
+    `dense` is a buffer in which `predict` stores a row as a vector; otherwise it contains zeros.
     """
 
     values: NDArray[np.float64]
@@ -93,7 +95,7 @@ class Votes(NamedTuple):
     dense: NDArray[np.float64]
 
     def predict(self, s, x):
-        """Return ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds of w_k; ``w_k·x`` grows update by update."""
+        """Return ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds of w_k; ``w_k·x`` is summed update by update."""
         values, columns, starts, steps, rounds, sizes, dense = self
         for k in range(n_entries(x)):
             j, x_j = entry(x, k)
@@ -139,7 +141,7 @@ def _count_entries(X):
 
 
 class Voters:
-    """The arrays of all hypotheses, with room for more."""
+    """The arrays of `Votes`, with space for further updates."""
 
     def __init__(self, n_features):
         self._n_features = n_features
@@ -153,7 +155,7 @@ class Voters:
         self._n_features = n_features
 
     def reserve(self, X, n):
-        """Make room for `n` rows, all of which may be updates."""
+        """Enlarge the arrays for the `n` rows of X, all of which may cause updates."""
         updates, entries = self._sizes[_UPDATES] + n, self._sizes[_ENTRIES] + _count_entries(X)
         if updates > len(self._steps):
             capacity = max(updates, 2 * len(self._steps))
@@ -172,12 +174,12 @@ class Voters:
         return Votes(*kept, np.zeros(self._n_features))
 
     def n_bytes(self):
-        """Return the bytes of the updates and of the rounds of hypotheses."""
+        """Return the size in bytes of the stored updates and numbers of rounds."""
         updates, entries = self._sizes.tolist()
         return entries * (8 + 4) + updates * 3 * 8 + 8
 
 
-# Rows for which room is made at a time, in case all of them are updates.
+# Arrays are enlarged for this many rows at a time, in case all of them cause updates.
 _ROWS_TOGETHER = 256
 
 _UNLIMITED = 2**62
@@ -187,8 +189,8 @@ _UNLIMITED = 2**62
 class MarginPerceptron(VotingClassifier):
     """The Perceptron with margins (PAUM if they differ by class): if ``m <= τ_y``, ``w += η y x``.
 
-    Rows that are right by less than τ are updates too, which makes w less sensitive to noise. A row of zeros
-    is no update. With more than two classes ``m = s_y - s_ỹ <= τ``, and ``w_y += η x``, ``w_ỹ -= η x``.
+    Rows that are right by less than τ also cause updates, which makes w less sensitive to noise. A row of
+    zeros causes none. With more than two classes, if ``m = s_y - s_ỹ <= τ``, ``w_y += η x``, ``w_ỹ -= η x``.
 
     Parameters
     ----------
@@ -199,9 +201,9 @@ class MarginPerceptron(VotingClassifier):
         Step η, > 0.
     output : {"last", "average", "longest", "voted"}, default="last"
         The hypotheses that predict; updates always depend on the margin of the last one. "average": the mean
-        of w after each round. "longest": the w that lasted most rounds, on a tie the first. "voted": all of
-        them, ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds that w_k lasted, including the round of its update;
-        memory and time per row grow with the updates. The last two are for two classes.
+        of w after each round. "longest": the w that lasted most rounds, on a tie the first. "voted": all w,
+        ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds that w_k lasted, including the round of its update; memory
+        and time per row grow with the updates. "longest" and "voted" are for two classes only.
     alpha_bound : int, default=None
         Maximal number of updates per row, >= 1, over all passes; None: unlimited.
     lam : float, default=0.0

@@ -1,4 +1,4 @@
-"""NAROW, AROW with an adaptive regularisation."""
+"""NAROW, AROW with an adaptive regularization."""
 
 from dataclasses import dataclass
 
@@ -28,13 +28,13 @@ _diagonal_score = lane_sums(1, _term, with_scalars=True)
 
 @register_jitable
 def _weight(v, b):
-    """Return the 1/r with which a row of variance v enters Σ⁻¹, 0 where v is at most 1/b already."""
+    """Return the factor 1/r of ``x xᵀ`` in the update of Σ⁻¹, for a row of variance v: 0 if v <= 1/b."""
     return b - 1.0 / v if b * v > 1.0 else 0.0
 
 
 @by_types()
 def _score_with_row(u, sigma, x, s, b):
-    """Return the score, as if x were in Σ⁻¹ already, and ``v = xᵀΣx``; for a full Σ, store Σx in `s`."""
+    """Return the score with x already added to Σ⁻¹, and ``v = xᵀΣx``; for a full Σ, store Σx in `s`."""
     if sigma.ndim == 1:
 
         def diagonal(u, sigma, x, s, b):
@@ -46,7 +46,7 @@ def _score_with_row(u, sigma, x, s, b):
     def full(u, sigma, x, s, b):
         v = variance(sigma, x, s)
         score = dot(u, s[0, : u.shape[0]])
-        # Sherman and Morrison: r/(v + r) μ·x, where 1/r = b - 1/v.
+        # By Sherman and Morrison, the score is r/(v + r) μ·x, where 1/r = b - 1/v.
         return score / (b * v) if b * v > 1.0 else score, v
 
     return full
@@ -91,7 +91,7 @@ def _scores(X, u, sigma, s, b, scores):
 
 @dataclass(eq=False, repr=False)
 class NAROW(CovarianceClassifier):
-    """NAROW: AROW with a regularisation r that depends on the confidence in the row.
+    """NAROW: AROW with a regularization r that depends on the confidence in the row.
 
     With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``u·(Σ⁻¹ + x xᵀ/r)⁻¹x``: the current row is
     in the matrix. On a row with hinge loss ``1 - m > 0``: ``u += y x`` and ``Σ⁻¹ += x xᵀ/r``. After the
@@ -110,8 +110,8 @@ class NAROW(CovarianceClassifier):
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d)
-        The mean ``μ = Σu``, without the row to predict in the matrix. The full score is
-        ``r/(v + r) μ·x = μ·x/max(1, b v)``, of the same sign; the diagonal score can differ from it in sign.
+        The mean ``μ = Σu``, for which the row to predict is not added to Σ⁻¹. With a full Σ the score
+        ``r/(v + r) μ·x = μ·x/max(1, b v)`` has the sign of ``μ·x``; with a diagonal the signs can differ.
     sigma_ : ndarray of float64, shape (d,) or (d, d)
         Σ, or its diagonal; starts at 1.
 
@@ -134,7 +134,7 @@ class NAROW(CovarianceClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """Always false: each row is scored as if it were in Σ⁻¹ already, so each has another Σ."""
+        """Always false: each row is scored with itself added to Σ⁻¹, so each row has a different Σ."""
         return False
 
     def _loop(self):

@@ -11,7 +11,7 @@ from .parts.covariance import Projection, Shape
 
 
 class NHERDRule(NamedTuple):
-    """The step of Crammer & Lee (2010)."""
+    """The rule of `NHERD`, with the step of Crammer & Lee (2010)."""
 
     C: float
     margin_limit: float = 1.0
@@ -48,7 +48,7 @@ class NHERD(GaussianClassifier):
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ (the paper's "drop",
         ``σ_j -= (C²v + 2C)/(1 + Cv)² σ_j² x_j²``) or of the updated Σ⁻¹ (its "project",
-        ``1/σ_j += (C²v + 2C) x_j²``). Its third, "exact", is not offered.
+        ``1/σ_j += (C²v + 2C) x_j²``). The paper's third way, "exact", is not offered.
     epochs : int, default=1
         Passes that `fit` makes.
 

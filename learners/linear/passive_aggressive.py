@@ -32,8 +32,8 @@ class PARule(NamedTuple):
     def step(self, y, m, squares, weight):
         """Return ``(is_update, τ)`` for a row with margin m and ``‖x‖² = squares``; `weight` multiplies C."""
         l = 1.0 - m
-        # A score that overflowed gives no step. No step reaches a row of zeros, nor one whose squares leave
-        # the normal range of float64.
+        # There is no step if the score overflowed, for a row of zeros, and if ‖x‖² is outside the normal
+        # range of float64.
         is_loss = (l > 0.0) & (l < np.inf) & (squares >= SMALLEST_NORMAL) & (squares < np.inf)
         if not holds_anywhere(is_loss):
             return is_loss, l
@@ -41,7 +41,7 @@ class PARule(NamedTuple):
         return is_loss & (tau < np.inf), tau
 
 
-# A postponed update ``w += a·last`` is the pair (True, a).
+# A postponed update ``w += a·last`` is the pair (True, a); this pair means that no update is postponed.
 _NOTHING_WAITS = (False, 0.0)
 
 
@@ -60,10 +60,11 @@ _update_and_score_dense = lane_pass(2, _add_copy_and_score)
 
 @by_types(**INLINE)
 def _update_and_score(w, last, waiting, x):
-    """Apply the postponed update, if any; return ``(w·x, ‖x‖², _NOTHING_WAITS)`` for the next row.
+    """Apply the postponed update, if any; then return ``(w·x, ‖x‖², _NOTHING_WAITS)`` for the row x.
 
-    The update of a dense row, copied to `last`, is applied while the next row is read: both take one pass
-    over `w`. CSR rows postpone no update; ‖x‖² is 0 for them, and `_squares_at_hand` computes it.
+    A dense row is copied to `last`, and its update is applied while the next row is scored, in one pass over
+    `w`. Updates with CSR rows are not postponed; the ‖x‖² returned for them is 0, and `_squares_at_hand`
+    computes it.
     """
     if is_sparse_row(x):
         return lambda w, last, waiting, x: (dot(w, x), 0.0, _NOTHING_WAITS)
@@ -148,8 +149,8 @@ class PassiveAggressive(FirstOrderClassifier, WeightedClassifier):
 
     Notes
     -----
-    A row of zeros, or one whose ‖x‖² is no normal float64 (2.2e-308 to 1.8e308), is passed over, and so is
-    one whose score or τ overflows.
+    A row is skipped if all its entries are 0, if its ‖x‖² is not a normal float64 (2.2e-308 to 1.8e308), or
+    if its score or τ overflows.
 
     References
     ----------

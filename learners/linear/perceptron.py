@@ -1,4 +1,4 @@
-"""The Perceptron, last hypothesis or averaged."""
+"""The Perceptron, which predicts with its last hypothesis or with the mean of all hypotheses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_cod
 
 
 class PerceptronRule(NamedTuple):
-    """An update on every mistake, with step 1: no prediction depends on the step."""
+    """Update on every mistake, with step 1 times the class weight; another step would predict the same."""
 
     def step(self, y, m, squares, weight):
         """Return ``(is_update, step)`` for a row with margin m; the step is the class weight."""
@@ -65,7 +65,7 @@ def _end_round(self):
 
 @learning_loop
 def _learn(X, codes, scores, w, output, rule, weights):
-    """Make one pass that updates w by the rule, and predicts with an output made of all hypotheses so far."""
+    """Make one pass that updates w by the rule, and predicts by `output`, from all hypotheses so far."""
     mistakes = updates = 0
     output = borrowed(output)
     for t in range(n_rows(X)):
@@ -188,7 +188,7 @@ class Perceptron(VotingClassifier):
     ----------
     average : bool, default=False
         Predict with the running mean of w over all rounds. Updates still follow the mistakes of w, so
-        ``n_updates_`` counts those of w, and ``n_mistakes_`` those of the mean.
+        ``n_updates_`` counts the mistakes of w, and ``n_mistakes_`` those of the mean.
     class_weight : dict of label to float, default=None
         Weight ω > 0 by label, 1 for labels not named: an update is ``w += ω_y y x``.
     epochs : int, default=1

@@ -1,7 +1,7 @@
-"""Learn several models of one learner in one reading of the rows: two classes, weights or a diagonal Σ.
+"""Learn several models of one learner while reading the rows once ("a reading"), for two classes.
 
-The models differ in the numbers of their rules. Each outcome equals that of the model learnt alone, to the
-last bit. Together they are faster, because the entries of a row are read and found once.
+The models are weights, or weights with a diagonal Σ, and differ in the parameters of their rules. Each model
+equals the one learnt alone, to the last bit. Learning them together is faster, because a row is read once.
 """
 
 from collections.abc import Sequence
@@ -33,29 +33,29 @@ from .linear_classifier import LinearClassifier
 from .parts.classes import weight_of
 from .parts.covariance import is_usable
 
-# Fewer models are learnt one by one: a reading takes as long as two to three passes. So are fewer rows: it
-# takes 60 µs to prepare a reading, a call for each of eight models 40 µs.
+# Fewer models are learnt one by one, because a reading takes as long as two to three passes. With fewer rows,
+# too: it takes 60 µs to prepare a reading, but 40 µs to call the loops of eight models.
 _FEWEST_MODELS, _FEWEST_ROWS = 3, 32
 
-# The state of a reading of dense rows must fit into a core's first cache (512 features, 256 with variances):
-# with more it takes as long as eight passes, whose own code is vector code over the features.
+# The state of a reading of dense rows must fit into a core's L1 cache (512 features, 256 with variances). If
+# it is larger, a reading takes as long as eight passes, since the code of a pass is vectorized over features.
 _LARGEST_DENSE = 1 << 15
 
-# Rows of this many bytes come from memory in every pass, so that weights without variances are read together
-# at any width: MNIST's 188 MB take 4 instead of 8 passes.
+# Rows of this many bytes are loaded from memory in every pass, so that models without variances are learnt
+# together even if their state is larger: a reading of MNIST's 188 MB takes as long as 4 passes instead of 8.
 _LARGE_ROWS = 1 << 27
 
-# The state of a reading is copied from the models and back; sparse rows must have this many non-zeros in all
-# for each feature, or copying takes longer than learning.
+# The state of a reading is copied from the models and back. If sparse rows have fewer non-zeros than this per
+# feature, over all passes, copying takes longer than learning.
 _LEAST_ENTRIES = 4
 
-# Features whose weights are prefetched for sparse rows: 1 MiB, half of a core's own cache.
+# With at least this many features (1 MiB of weights, half of a core's L2 cache), sparse rows are prefetched.
 _LARGE = 1 << 14
 
 
 @compiled
 def _interleave(arrays, together):
-    """Copy LANES arrays into the columns of one."""
+    """Copy LANES arrays into the columns of `together`."""
     for j in range(together.shape[0]):
         for g in range(LANES):
             together[j, g] = arrays[g][j]
@@ -63,7 +63,7 @@ def _interleave(arrays, together):
 
 @compiled
 def _separate(together, arrays):
-    """Copy the columns back."""
+    """Copy the columns of `together` back into the arrays."""
     for j in range(together.shape[0]):
         for g in range(LANES):
             arrays[g][j] = together[j, g]
@@ -83,7 +83,7 @@ def _shrink(ir, mu, sigma, x, alpha, beta):
 
 @register_jitable(**INLINE)
 def _prefetch_next(X, t, state):
-    """Fetch what the row after row t needs, if the state is larger than a core's own cache."""
+    """Prefetch the state at the features of row t + 1, if the state has at least `_LARGE` features."""
     if state[0].shape[0] >= _LARGE and t + 1 < n_rows(X):
         prefetch_models(state, row(X, t + 1))
 
@@ -102,7 +102,7 @@ _update_gaussian = model_update(_shrink)
 
 @compiled
 def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass as in `first_order`; `scores` has shape (LANES, n), `counts` mistakes and updates."""
+    """Make one pass as in `first_order`; `scores` is (LANES, n), `counts` has rows: mistakes and updates."""
     rules = rules_together(rule, numbers)
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -139,12 +139,12 @@ def _learn_gaussian(X, codes, scores, counts, state, rule, numbers, weights):
 
 @compiled
 def _score(X, scores, state):
-    """Write the scores that rows would get next, shape (LANES, n)."""
+    """Write the scores of rows into `scores`, shape (LANES, n), without learning."""
     for t in range(n_rows(X)):
         write_column(scores, t, _dots(state, row(X, t)))
 
 
-# For each loop over the rows of one model: the loop over several, and the names of its state arrays.
+# For each loop that learns one model: the loop that learns several, and the names of their state arrays.
 _READINGS = {
     first_order._learn: (_learn_first_order, ("_weights",)),
     passive_aggressive._learn: (_learn_first_order, ("_weights",)),
@@ -163,7 +163,7 @@ class LinearReading(Reading):
         loop, arguments = learners[0]._loop()
         self._loop, self._names = _READINGS[loop]
         self._class_weights = arguments[-1]
-        # The last model stands for missing ones.
+        # If there are fewer than LANES models, copies of the last one fill the other lanes.
         models = [*learners, *[learners[-1]] * (LANES - len(learners))]
         self._rules = [each._rule() for each in learners]
         self._numbers = numbers_of(self._rules)
@@ -211,11 +211,12 @@ def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
     loops = [each._loop() for each in learners]
     if any(loop not in _READINGS or loop is not loops[0][0] for loop, _ in loops):
         return False
-    # The weights of the classes are the last argument of each loop.
+    # The class weights are the last argument of each loop.
     if any(not np.array_equal(state[-1], loops[0][1][-1]) for _, state in loops):
         return False
     rules = [each._rule() for each in learners]
-    # Fields that are no floats must be equal, because they select code; arrays belong to one model.
+    # Fields that are not floats select code, so they must be equal. They must not be arrays: an array belongs
+    # to one model.
     options = [[value for value in rule if not isinstance(value, float)] for rule in rules]
     if any(option != options[0] for option in options) or not all(
         isinstance(each, int) for each in options[0]

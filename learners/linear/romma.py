@@ -15,8 +15,8 @@ from .parts.classes import add_to_pair, score_classes
 
 # w and x count as parallel if the part of w orthogonal to x makes up at most this fraction of ‖w‖².
 _PARALLEL = 1e-12
-# v is replaced by w if the relative error of ‖v‖² exceeds _INEXACT, or if the scale leaves its range. That
-# takes d operations, and happens after hundreds of updates or after one that nearly cancels w.
+# v is replaced by w = scale v if the relative error of ‖v‖² exceeds _INEXACT or the scale leaves its range.
+# This takes d operations. It happens after hundreds of updates, or after an update that nearly cancels w.
 _INEXACT = 1e-13
 _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-100, 2.0**100
 # If w is longer than 2^300, w and the target margin are divided by 2^300.
@@ -27,8 +27,8 @@ _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
 def _step(m, u, squares, kept):
     """Return ``(is_update, restarts, a, kept)``: v becomes ``v + a g``, or ``a g`` if `restarts` is true.
 
-    g is y x or Δf; `m` is w·g, `u` is v·g and `squares` is ‖g‖². `kept` contains the scale of v, ‖v‖², its
-    rounding error and the target margin, before the step (argument) and after it (result). w becomes
+    g is y x or Δf; `m` is w·g, `u` is v·g and `squares` is ‖g‖². `kept` contains the scale of v, ‖v‖², the
+    error of ‖v‖² and the target margin, before the step (argument) and after it (result). w becomes
     ``c w + d g``, the shortest w' with ``w'·w >= ‖w‖²`` and ``w'·g >= target``. c and d are the paper's
     fractions with numerator and denominator divided by ‖g‖²; `across` is the squared length of the part of w
     orthogonal to g.
@@ -40,8 +40,8 @@ def _step(m, u, squares, kept):
     along = m / squares
     across = w_squares - m * along
     if target * along >= w_squares:
-        # The shortest w' with the target margin also fulfils ``w'·w >= ‖w‖²``, so v restarts from 0. That is
-        # so at the start (w = 0), and later only if `aggressive` is true and all rows before x are longer.
+        # The shortest w' with the target margin also satisfies ``w'·w >= ‖w‖²``, so v restarts from 0. This
+        # happens at the start (w = 0), later only if `aggressive` is true and all rows before x are longer.
         return True, True, target / squares, (1.0, target * target / squares, 0.0, target)
     if across > _PARALLEL * w_squares:
         c = (w_squares - target * along) / across
@@ -56,7 +56,7 @@ def _step(m, u, squares, kept):
 
 @register_jitable
 def _is_exact(kept):
-    """Return whether v can stay: its scale and length are in range, and the error of ‖v‖² is small."""
+    """Return whether v can be kept: its scale and length are in range, and the error of ‖v‖² is small."""
     scale, norm, error, _ = kept
     return _SMALLEST_SCALE < scale < _LARGEST_SCALE and norm <= _LARGEST_NORM and error <= _INEXACT * norm
 
@@ -130,14 +130,14 @@ def _learn_classes(X, codes, scores, V, scalars, aggressive):
 
 @dataclass(eq=False, repr=False)
 class ROMMA(MulticlassClassifier):
-    """ROMMA: the shortest w with margin 1 on the row in the half-space beyond the old w.
+    """ROMMA: the shortest w that has margin 1 on the last mistake and stays in the half-space of the old w.
 
-    On a mistake w becomes the shortest w' with ``y w'·x >= 1`` and ``w'·w >= ‖w‖²``:
+    On a mistake w becomes the shortest w' with ``y w'·x >= 1`` and ``w'·w >= ‖w‖²``. With ``s = w·x``:
     ``w' = ((‖x‖²‖w‖² - y s) w + ‖w‖² (y - s) x)/(‖x‖²‖w‖² - s²)``, at the start ``y x/‖x‖²``.
 
     With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
     block of class z and ỹ the best wrong class: ``‖Δf‖² = 2‖x‖²``, w is all blocks together, and an update
-    scales every one of them.
+    scales all blocks.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ class ROMMA(MulticlassClassifier):
 
     Notes
     -----
-    w never gets shorter, and if no w separates the rows it grows exponentially. Beyond a length of 2^300, w,
-    its scores and the target margin are stored divided by a power of 2^300; predictions stay the same.
+    w never gets shorter, and if no vector separates the rows, it grows exponentially. If w is longer than
+    2^300, w, the scores and the target margin are divided by a power of 2^300; predictions stay the same.
 
     Two kinds of rows are skipped: those whose ‖x‖² is not a normal float64 (such as rows of zeros), and
     mistakes on a row antiparallel to w (to 1e-6 of its length), for which no w' exists.
@@ -180,7 +180,7 @@ class ROMMA(MulticlassClassifier):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        # ‖v‖² is a sum over all features, whose order changes if features are renumbered.
+        # ‖v‖² is a sum over all features; the order of its additions changes if features are renumbered.
         return False
 
     def _begin_with(self, zeros):

@@ -28,7 +28,7 @@ _diagonal_class_scores = class_sums(_term)
 
 @by_types()
 def _score_with_row(u, A, x, z):
-    """Return the score, as if x were in A already, and ``q = xᵀA⁻¹x``; store A⁻¹x in `z`.
+    """Return the score with x already added to A, and ``q = xᵀA⁻¹x`` with the old A; store A⁻¹x in `z`.
 
     For a full matrix the argument `A` is the inverse A⁻¹. Otherwise it is the diagonal of A itself; q is then
     not needed and 0, and `z` is not used.
@@ -87,7 +87,7 @@ def _scores(X, u, A, z, scores):
 
 @learning_loop
 def _learn_classes_diagonal(X, codes, scores, U, A):
-    """Make one pass along Δf = f(x, y) - f(x, ỹ). Classes are scored as if A had x in their block already."""
+    """Make one pass with updates along Δf = f(x, y) - f(x, ỹ); a class is scored with x added to its A."""
     mistakes = 0
     sums = np.empty(U.shape[1])
     for t in range(n_rows(X)):
@@ -107,10 +107,10 @@ def _learn_classes_diagonal(X, codes, scores, U, A):
 
 @learning_loop
 def _learn_classes_full(X, codes, scores, W, sigma, s):
-    """Make one pass along Δf with the full matrix, stored as Σ = A⁻¹, and weights stored as W = A⁻¹u.
+    """Make one pass with updates along Δf and the full matrix; stored are Σ = A⁻¹ and W = A⁻¹u.
 
     ``(A + ΔfΔfᵀ)⁻¹(u + Δf) = W + (1 - m)/(1 + v) ΣΔf`` with m = W·Δf and v = ΔfᵀΣΔf. Classes are scored
-    before Δf is in A. Afterwards each margin would be divided by its 1 + v > 0, which changes no sign.
+    before Δf is added to A. After that, each margin would be divided by its 1 + v > 0, which changes no sign.
     """
     mistakes = updates = 0
     sums = np.empty(W.shape[1])
@@ -143,20 +143,20 @@ def _class_scores_diagonal(X, U, A, scores):
 class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
     """The second-order Perceptron: a Perceptron in coordinates whitened by the rows it misclassified.
 
-    ``s = u·(A + x xᵀ)⁻¹x`` (the current row is in the matrix when predicting); on a mistake ``u += y x`` and
-    ``A += x xᵀ``, otherwise nothing.
+    ``s = u·(A + x xᵀ)⁻¹x``, with the row to predict added to A; on a mistake ``u += y x`` and ``A += x xᵀ``.
+    Other rows change nothing.
 
     With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
-    block of class z and ỹ the best wrong class. The diagonal score of class z is
-    ``Σ_j u_zj x_j/(A_zj + x_j²)``: the row is in the matrix, and the difference of two scores is the binary
-    score of their Δf. The full one is ``coef_[z]·x``, without the row: with Δf in the matrix each difference
-    would be divided by its own ``1 + ΔfᵀA⁻¹Δf``, which changes no sign.
+    block of class z and ỹ the best wrong class. With a diagonal, the score of class z is
+    ``Σ_j u_zj x_j/(A_zj + x_j²)``: the row is added to A, and the difference of two scores is the binary
+    score of their Δf. With a full matrix the score is ``coef_[z]·x``: adding Δf to A would divide each
+    difference by its own ``1 + ΔfᵀA⁻¹Δf`` and change no sign.
 
     Parameters
     ----------
     a : float, default=1.0
-        A starts at a·I; > 0. (LIBOL's parameter is 1/a.)
-        If ``‖x‖²/a`` is near 1e15, rounding errors dominate the full A⁻¹.
+        a > 0: A starts at a·I. (LIBOL's parameter is 1/a.) If ``‖x‖²/a`` is near 1e15, rounding errors
+        dominate a full A⁻¹.
     covariance : {"diagonal", "full"}, default="diagonal"
         "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``. "full" keeps A⁻¹, a (d,
         d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
@@ -166,8 +166,8 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
     Attributes
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
-        A⁻¹u, the weights without the row to predict in the matrix. The full score is
-        ``coef_·x/(1 + xᵀA⁻¹x)``, of the same sign; the diagonal score can differ from ``coef_·x`` in sign.
+        A⁻¹u, for which the row to predict is not added to A. With a full matrix the score
+        ``coef_·x/(1 + xᵀA⁻¹x)`` has the sign of ``coef_·x``; with a diagonal the signs can differ.
     sigma_ : ndarray of float64, shape (d,) or (d, d); (K, d) or (Kd, Kd) for more than two classes
         A⁻¹.
 
@@ -189,7 +189,7 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """Always false: each row is scored as if it were in A already, so each has another A."""
+        """Always false: each row is scored with itself added to A, so each row has a different A."""
         return False
 
     # `_weights` is u, except that it is A⁻¹u for more than two classes with a full matrix. `_sigma` is the

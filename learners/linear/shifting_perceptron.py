@@ -15,7 +15,7 @@ from .parts.scale import folded
 def _learn(X, codes, scores, v, scalars, lam):
     """Make one pass of Cesa-Bianchi & Gentile (2006), Figure 1, with w stored as ``scale · v``.
 
-    `scalars`: the scale, and k, the mistakes so far on rows that are not zero.
+    `scalars` contains the scale, and k, the number of mistakes so far on rows with a non-zero entry.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
@@ -42,7 +42,7 @@ class ShiftingPerceptron(ScaledClassifier):
     Parameters
     ----------
     lam : float, default=1.0
-        λ >= 0: the larger, the sooner old mistakes are forgotten. 0 is the `Perceptron`.
+        λ >= 0: the larger, the sooner old mistakes are forgotten. With 0 this is the `Perceptron`.
     epochs : int, default=1
         Passes that `fit` makes; k goes on counting.
 
@@ -53,7 +53,7 @@ class ShiftingPerceptron(ScaledClassifier):
 
     Notes
     -----
-    The paper assumes rows of length 1. A row of zeros is a mistake, but no update.
+    The paper assumes rows of length 1. A row of zeros is a mistake, but causes no update.
 
     See Also
     --------

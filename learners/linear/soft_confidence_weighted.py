@@ -24,7 +24,7 @@ def _shrinkage(alpha, v, phi):
 
 @register_jitable
 def _capped_step(m, v, phi, C):
-    """Return (α, β, γ) of SCW-I: the step of CW, but no longer than C."""
+    """Return (α, β, γ) of SCW-I: α is that of CW, but at most C."""
     alpha = stdev_alpha(m, v, phi)
     is_capped = alpha > C
     return stdev_shrinkage(where(is_capped, C, alpha), m, v, phi, is_capped)
@@ -78,11 +78,11 @@ class SoftConfidenceWeighted(GaussianClassifier):
     variant : {"SCW-I", "SCW-II"}, default="SCW-I"
         α is that of `ConfidenceWeighted` with the stdev constraint, but at most C (SCW-I), or that of a
         squared loss, ``α = (-m(2n + φ²v) + γ)/(2(n² + nvφ²))`` where ``n = v + 1/(2C)`` and
-        ``γ = φ√(φ²m²v² + 4nv(n + vφ²))`` (SCW-II). LIBOL's SCW-II has 2v and 2φ where the squares are.
+        ``γ = φ√(φ²m²v² + 4nv(n + vφ²))`` (SCW-II). LIBOL's SCW-II has 2v and 2φ in place of v² and φ².
     eta : float, default=0.9
         The probability that a row is right after its update, 0.5 < eta < 1; ``φ = Φ⁻¹(η)``.
     C : float, default=1.0
-        Aggressiveness, > 0; as C grows, both variants become CW.
+        Aggressiveness, > 0; as C grows, both variants approach CW.
     covariance : {"diagonal", "full"}, default="diagonal"
         "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
     projection : {"covariance", "precision"}, default="covariance"
@@ -102,8 +102,8 @@ class SoftConfidenceWeighted(GaussianClassifier):
     A row whose v is below 1e-250 or whose step overflows is skipped. If α is below C, SCW-I also skips the
     rows that `ConfidenceWeighted` skips.
 
-    LIBOL's multi-class files share one (d, d) Σ among the classes and take ``v = xᵀΣx``, which Δf has twice;
-    its SCW-I has ``1 + φ²/2`` where the binary rule has ``1 + φ²``, its SCW-II both v and 2v.
+    LIBOL's multi-class programs have one (d, d) Σ for all classes and take ``v = xᵀΣx``, half the variance of
+    Δf; their SCW-I has ``1 + φ²/2`` where the binary rule has ``1 + φ²``, their SCW-II both v and 2v.
 
     References
     ----------
