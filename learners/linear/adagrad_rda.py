@@ -24,7 +24,7 @@ def _term(ir, u, rate, x, threshold):
 
 
 def _step(ir, u, rate, x, y, eta, delta):
-    """Generate code for ū_j and the rate of a feature after the gradient ``-y x_j``."""
+    """Generate code for ū_j and the rate ``η/(δ + √G_j)`` of a feature after the gradient ``-y x_j``."""
     root = ir.fsub(ir.fdiv(eta, rate), delta)
     grown = square_root(ir, ir.fadd(ir.fmul(root, root), ir.fmul(x, x)))
     slower, moved = ir.fdiv(eta, ir.fadd(delta, grown)), ir.fsub(u, ir.fmul(y, x))

@@ -170,7 +170,7 @@ class AROW(GaussianClassifier, WeightedClassifier):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         With "hinge" (AROW-H) ``μ += min(1/(2r), l/v) y Σx``, and Σ as before.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
+        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ (``σ_j -= β σ_j² x_j²``) or of the updated Σ⁻¹
         (``1/σ_j += x_j²/r``).
@@ -214,7 +214,7 @@ class AROW(GaussianClassifier, WeightedClassifier):
         if self.covariance == "full" and self.constraints != 1:
             raise ValueError(
                 f"AROW: constraints must be 1 with covariance='full', got {self.constraints!r}; "
-                "more of them need covariance='diagonal'"
+                "more than 1 needs covariance='diagonal'"
             )
 
     def _rule(self):
@@ -226,7 +226,7 @@ class AROW(GaussianClassifier, WeightedClassifier):
         if self._sigma.ndim == 3:
             raise ValueError(
                 "AROW: constraints must be 1 for a model begun with covariance='full', got "
-                f"{self.constraints!r}; more of them need fit() with covariance='diagonal'"
+                f"{self.constraints!r}; more than 1 needs fit() with covariance='diagonal'"
             )
         n_wrong = len(self.classes_) - 1
         k = n_wrong if self.constraints == "all" else min(int(self.constraints), n_wrong)

@@ -101,7 +101,7 @@ class ConfidenceWeighted(GaussianClassifier):
     constraint : {"variance", "stdev"}, default="variance"
         ``m >= φ v`` (Dredze et al. 2008) or ``m >= φ √v`` (Crammer et al. 2008).
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
+        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹.
     epochs : int, default=1

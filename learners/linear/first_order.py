@@ -1,4 +1,4 @@
-"""First-order learners: updates are ``w += α y x``. A rule decides which rows cause one, and computes α.
+"""First-order learners with updates ``w += α y x``: a rule decides which rows cause an update, and its α.
 
 A rule is a named tuple of parameters with a method ``step(y, m, squares, weight)``. Given a row's label y
 (±1), margin m, ``‖x‖²`` and class weight, it returns ``(is_update, α)``. It does not branch on m, squares or

@@ -54,7 +54,7 @@ def margin_limit(rule):
 def _learn(X, codes, scores, mu, sigma, s, rule, precision, weights):
     mistakes = updates = 0
     waiting = NOTHING_WAITS
-    # If all variances are needed, scores and variances take one pass over a row.
+    # If the variances of all rows are needed, the score and the variance of a row take one pass over it.
     all_variances = margin_limit(rule) == np.inf
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])

@@ -114,8 +114,8 @@ class IELLIP(CovarianceClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # A mistake is corrected in one step, regardless of what was learnt before. The last mistake on
-        # scikit-learn's check data, whose classes overlap, leaves 79% right.
+        # A mistake is corrected in one step, regardless of what was learnt before. After the last mistake on
+        # scikit-learn's check data, whose classes overlap, 79% are right.
         tags.classifier_tags.poor_score = True
         return tags
 

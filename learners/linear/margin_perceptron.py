@@ -274,7 +274,7 @@ class MarginPerceptron(VotingClassifier):
             )
         if self.tau_plus != self.tau_minus:
             raise ValueError(
-                f"MarginPerceptron: tau_minus must be tau_plus with {n_classes} classes, "
+                f"MarginPerceptron: tau_minus must equal tau_plus with {n_classes} classes, "
                 f"got {self.tau_minus!r} and {self.tau_plus!r}"
             )
         super()._allocate_classes(n_features, n_classes)

@@ -93,8 +93,8 @@ def _scores(X, u, sigma, s, b, scores):
 class NAROW(CovarianceClassifier):
     """NAROW: AROW with a regularization r that depends on the confidence in the row.
 
-    With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``u·(Σ⁻¹ + x xᵀ/r)⁻¹x``: the current row is
-    in the matrix. On a row with hinge loss ``1 - m > 0``: ``u += y x`` and ``Σ⁻¹ += x xᵀ/r``. After the
+    With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``u·(Σ⁻¹ + x xᵀ/r)⁻¹x``: the row to predict
+    is added to Σ⁻¹. On a row with hinge loss ``1 - m > 0``: ``u += y x`` and ``Σ⁻¹ += x xᵀ/r``. After the
     update the row's variance is at most 1/b (full covariance); if it already was, Σ does not change.
 
     Parameters

@@ -44,7 +44,7 @@ class NHERD(GaussianClassifier):
         Aggressiveness, > 0. If ``C ‖x‖²`` is near 1e15, rounding errors dominate a full Σ: scale such
         features down.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
+        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ (the paper's "drop",
         ``σ_j -= (C²v + 2C)/(1 + Cv)² σ_j² x_j²``) or of the updated Σ⁻¹ (its "project",

@@ -130,7 +130,7 @@ def _learn_classes(X, codes, scores, V, scalars, aggressive):
 
 @dataclass(eq=False, repr=False)
 class ROMMA(MulticlassClassifier):
-    """ROMMA: the shortest w that has margin 1 on the last mistake and stays in the half-space of the old w.
+    """ROMMA: a mistake makes w the shortest vector that satisfies two linear constraints.
 
     On a mistake w becomes the shortest w' with ``y w'·x >= 1`` and ``w'·w >= ‖w‖²``. With ``s = w·x``:
     ``w' = ((‖x‖²‖w‖² - y s) w + ‖w‖² (y - s) x)/(‖x‖²‖w‖² - s²)``, at the start ``y x/‖x‖²``.

@@ -159,7 +159,7 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
         dominate a full A⁻¹.
     covariance : {"diagonal", "full"}, default="diagonal"
         "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``. "full" keeps A⁻¹, a (d,
-        d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
+        d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
     epochs : int, default=1
         Passes that `fit` makes.
 

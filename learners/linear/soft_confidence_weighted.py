@@ -84,7 +84,7 @@ class SoftConfidenceWeighted(GaussianClassifier):
     C : float, default=1.0
         Aggressiveness, > 0; as C grows, both variants approach CW.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and costs that much work and memory per row.
+        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
     projection : {"covariance", "precision"}, default="covariance"
         With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹ (``1/σ_j += αφ/√u x_j²``).
     epochs : int, default=1

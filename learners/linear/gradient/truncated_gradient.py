@@ -140,7 +140,7 @@ class TruncatedGradient(LazyLearner):
     epochs: int = 1
 
     is_sparse = True
-    # Version 1 left rounding errors of weights that a truncation takes exactly to 0.
+    # In version 1, rounding left tiny weights where a truncation should give exactly 0.
     algorithm_version = 2
 
     def _rule(self):
@@ -202,7 +202,7 @@ class FOBOS(LazyLearner):
     epochs: int = 1
 
     is_sparse = True
-    # Version 1 left rounding errors of weights that a truncation takes exactly to 0.
+    # In version 1, rounding left tiny weights where a truncation should give exactly 0.
     algorithm_version = 2
 
     def _rule(self):

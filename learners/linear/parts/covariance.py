@@ -47,7 +47,7 @@ NOTHING_WAITS = (False, 0.0, 0.0)
 
 
 def new_covariance(shape, n_features, scale=1.0, n_classes=None):
-    """Return Σ = ``scale · I`` of a shape, "full" or "diagonal", and the buffer for Σx of compiled loops.
+    """Return Σ = ``scale · I``, full or diagonal, and the buffer in which compiled loops store Σx.
 
     Σ has one block per class. Two classes share a single block, and `n_classes` is None. A full matrix of
     more than 4 GiB raises ValueError.

@@ -198,7 +198,7 @@ def has_entries(x):
 
 @register_jitable
 def has_gradient(c, m, x):
-    """Return whether a row x of margin m has a gradient: the loss has a slope c there, and x an entry."""
+    """Return whether a row x of margin m has a gradient: `is_step(c)`, and x has a non-zero entry."""
     return is_step(c) and (m != 0.0 or has_entries(x))
 
 

@@ -70,7 +70,7 @@ BAD_PARAMETERS = [
     (AROW(constraints="most"), "AROW: constraints must be an integer >= 1 or 'all', got 'most'"),
     (
         AROW(covariance="full", constraints=2),
-        "AROW: constraints must be 1 with covariance='full', got 2; more of them need covariance='diagonal'",
+        "AROW: constraints must be 1 with covariance='full', got 2; more than 1 needs covariance='diagonal'",
     ),
     (AROW(covariance="full", constraints="all"), "constraints must be 1 with covariance='full', got 'all'"),
     (AdaGradRDA(eta=0), "AdaGradRDA: eta must be a finite number > 0, got 0"),

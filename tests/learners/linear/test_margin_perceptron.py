@@ -238,7 +238,10 @@ def test_updates_on_separable_rows_are_bounded(seed, tau):
             {"output": "voted"},
             "MarginPerceptron: output must be 'last' or 'average' with 5 classes, got 'voted'",
         ),
-        ({"tau_minus": 0.5}, "MarginPerceptron: tau_minus must be tau_plus with 5 classes, got 0.5 and 1.0"),
+        (
+            {"tau_minus": 0.5},
+            "MarginPerceptron: tau_minus must equal tau_plus with 5 classes, got 0.5 and 1.0",
+        ),
     ],
 )
 def test_invalid_settings(settings, message):
