@@ -57,7 +57,7 @@ def _best_shares(a, b, exponents, shares):
 
 @register_jitable
 def _best_partner(a, b, exponents, numbers):
-    """Return the index of the partner with the smallest loss (ties: the oldest), and the best h for it."""
+    """Return the index of the partner with the smallest merging loss (ties: the oldest), and its best h."""
     shares, losses = np.empty_like(b), np.empty_like(b)
     _best_shares(a, b, exponents, shares)
     least, best = np.inf, 0
@@ -93,7 +93,7 @@ def _drop(view, rows, norms, n, slot, t):
 
 @compiled
 def _merge_or_drop(view, rows, norms, n, p, t):
-    """Merge the support vector in slot p with a partner q of the same sign, or remove it if there is none.
+    """Merge the support vector in slot p with a partner q of the same sign, or remove it if none exists.
 
     ``z = h x_p + (1 - h) x_q`` takes q's slot and row number. Row t of the block has already been stored
     (`_keep_now`), so z overwrites row t in the block, and the kernel values of z with later rows are computed
@@ -239,8 +239,8 @@ class BSGD(KernelClassifier):
 
     Notes
     -----
-    Merged vectors are dense. With "merging", all support vectors are stored dense therefore, and CSR rows
-    cost as much as dense ones.
+    Merged vectors are dense. With "merging", all support vectors are therefore stored as dense rows, and CSR
+    rows cost as much as dense ones.
 
     The rule is the published formula. It was checked against an independent implementation of that formula,
     but neither against the paper's text nor against public code. The project decided that partners have the

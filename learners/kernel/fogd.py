@@ -108,8 +108,8 @@ class FOGD(OnlineClassifier):
 
     Notes
     -----
-    The rows of the first call decide whether frequencies and features are float32 or float64. Dense and CSR
-    rows with the same values give the same outcome to the last bit.
+    Frequencies and features are float32 or float64, like the rows of the first call of `learn` or `fit`.
+    Dense and CSR rows with the same values give the same outcome to the last bit.
 
     The angles U x, rounded in the precision of the rows, and their sines and cosines have the same bits on
     every machine. The error of a sine or cosine is at most two units in the last place for angles up to 2²¹ =

@@ -102,7 +102,7 @@ def _projection(view, n, z):
 
 @register_jitable
 def _grow_factor(view, n, z, squared_distance):
-    """Extend the Cholesky factor by a row with ``z = L⁻¹ k`` at a squared distance from the span."""
+    """Extend the Cholesky factor by a row with ``z = L⁻¹ k`` and this squared distance from the span."""
     for i in range(n):
         view.square[n, i] = view.square[i, n] = z[0, i]
     view.square[n, n] = 1.0 / np.sqrt(squared_distance)
@@ -171,7 +171,7 @@ class KernelSecondOrderPerceptron(_RidgeRegression):
     Parameters
     ----------
     a : float, default=1.0
-        > 0; as in `SecondOrderPerceptron`.
+        Ridge, > 0, as in `SecondOrderPerceptron`.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
 

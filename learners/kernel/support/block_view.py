@@ -144,7 +144,7 @@ def move(view, source, target, t):
 
 @register_jitable
 def replace_in_gram(view, n, slot, t):
-    """Write row t into `slot` of the Gram matrix ``view.square`` of `n` support vectors."""
+    """Write the kernel values of row t into row and column `slot` of the Gram matrix ``view.square``."""
     for i in range(n):
         view.square[slot, i] = view.square[i, slot] = view.values[t, i]
     view.square[slot, slot] = view.own[t]

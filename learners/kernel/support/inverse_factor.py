@@ -26,14 +26,14 @@ from ...numeric.rows import dot
 from ..values.products import LANES, ArrayInCode, fold_together
 from .block_view import score_of
 
-# Rows of M processed together, which is the number of values in a vector.
+# Number of rows of M that are processed together, a panel: the number of float64 values in a SIMD vector.
 _PANEL = LANES[8]
 
 # Up to this many rows of M, one loop computes z of a panel and adds the previous panel's terms to d. So d
 # need not wait until z is summed. With more rows, two panels together exceed 32 KiB of cache.
 _AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 
-# The scratch array of a projection has six rows of all slots, two each for k, z and d, which begin here.
+# The scratch array of a projection has shape (6, slots): two rows each for k, z and d, beginning at these.
 _K, _Z, _D = 0, 2, 4
 
 # A second row to project is searched among this many following rows. To score one of them costs a tenth of

@@ -111,7 +111,7 @@ class SupportSet:
         self._room = None
 
     def reserve(self, n, rows=True):
-        """Make room for `n` support vectors, without `rows` only for their other state.
+        """Make room for `n` support vectors; if `rows` is False, for all of their state but the rows.
 
         Arrays that are too small grow at least by the factor `growth`.
         """
@@ -137,9 +137,9 @@ class SupportSet:
     def view(self, block, n, first):
         """Compute the kernel values of `n` rows with the support vectors and with one another.
 
-        `block` has the rows as `as_rows` returns them; `first` is the first one's number in the stream.
-        Return ``((packed, norms), view)``: the rows as the method `pack` of `rows` returns them, their
-        squared norms, and a `BlockView` that is valid until the next call.
+        `block` has the rows as `as_rows` returns them; `first` is the stream number of the first row. Return
+        ``((packed, norms), view)``: the rows as ``self.rows.pack`` returns them, their squared norms, and a
+        `BlockView` that is valid until the next call.
         """
         self.reserve(self.size + n)
         room = self._room
@@ -181,7 +181,7 @@ class SupportSet:
         self.norms[new] = norms[numbers]
 
     def append(self, rows, norms, numbers):
-        """Add rows of a packed block, those of the indices `numbers`, with their squared norms."""
+        """Add the rows with the indices `numbers` of a packed block, and their squared norms, to the set."""
         if not len(numbers):
             return
         first, self.size = self.size, self.size + len(numbers)
@@ -233,12 +233,12 @@ class SupportSet:
 
     @property
     def born(self):
-        """The numbers of the support vectors in the stream, by slot."""
+        """The row numbers of the support vectors in the stream, by slot."""
         return self._born[: self.size]
 
     @property
     def square(self):
-        """The learner's matrix over the support set, by slot; a triangular one comes with its free blocks."""
+        """The learner's matrix over the support set, by slot; a triangular one also has free blocks."""
         return self._square if self._keeps_factor else self._square[: self.size, : self.size]
 
     def matrix(self, order):
@@ -282,7 +282,7 @@ class Union:
         self._sets, self._one_kernel = sets, function == first._function
         #: For each set, the slot in the union of each of its support vectors; there is room for more.
         self._slots = [np.zeros(0, np.intp) for _ in sets]
-        # For each set, how many support vectors the union has of it, and how many rows the set itself has.
+        # For each set, how many of its support vectors are in the union, and how many were copied to the set.
         self._sizes, self._written = [0 for _ in sets], [0 for _ in sets]
         self._values = np.zeros((0, 0), first._dtype)
         self._origin = np.zeros(0, np.int64)

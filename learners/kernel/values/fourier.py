@@ -98,7 +98,7 @@ def emit_sine_cosine(builder, kind, x):
 # SIMD vectors of frequencies in a group: a row, or a few dense rows, are multiplied with one group at a time.
 _VECTORS = 4
 
-#: Frequencies in a group, by the size of a value in bytes; their number is padded to a multiple of it.
+#: Frequencies in a group, by the size of a value in bytes; the number D is padded to a multiple of it.
 GROUP = {size: _VECTORS * lanes for size, lanes in LANES.items()}
 
 # Number of dense rows processed at a time: so few that their accumulators stay in registers.
@@ -199,7 +199,7 @@ _angles_of_one = _of_dense_rows(1)
 
 @intrinsic
 def _to_features(_typing_context, out, i, place, scale):
-    """Replace angles in ``out[i]``, a vector, by scaled cosines; the scaled sines go into the second half."""
+    """Replace a vector of angles in ``out[i]`` by scaled cosines; scaled sines go to the second half."""
     _check(scale, out)
 
     def codegen(context, builder, signature, arguments):

@@ -50,7 +50,7 @@ def _rbf_row(_typing_context, values, norm, norms, gamma):
                 value = emit_exponential(builder, values.dtype, exponent)
                 builder.store(value, places[0]).align = values.dtype.bitwidth // 8
 
-        # Values that do not fill a vector are computed by shorter ones, since rows are often short.
+        # Values that do not fill a vector are computed in shorter vectors, since rows are often short.
         done = length.type(0)
         for width in (lanes, lanes // 4, 1):
             whole = builder.and_(length, length.type(-width))
@@ -119,7 +119,7 @@ def apply_kernel(function, products, n_a, n_b, norms_a, norms_b):
     """Replace the inner products of `n_a` rows with `n_b` other rows by kernel values, in place.
 
     `function` is ``(kernel, gamma, coef0, degree)``; `products` has shape (n_a or more, n_b or more);
-    `norms_a` and `norms_b` are squared norms. The rbf kernel takes ``‖a - b‖²`` as ``‖a‖² + ‖b‖² - 2 a·b``.
+    `norms_a` and `norms_b` are squared norms. The rbf kernel gets ``‖a - b‖²`` from ``‖a‖² + ‖b‖² - 2 a·b``.
     """
     name, gamma, coef0, degree = function
     real = products.dtype.type

@@ -135,7 +135,7 @@ def move_kept_row(rows, source, target):
     return move_sparse_row
 
 
-#: Numbers of rows and of support vectors are padded to a multiple of this, which is one of each tile's sides.
+#: Numbers of rows and of support vectors are padded to a multiple of this, which all sides of tiles divide.
 PADDING = 12
 
 #: Lanes of an accumulator by the size of a value in bytes; rows are padded to a multiple of it.
@@ -309,7 +309,7 @@ _GROUP = 16
 
 @intrinsic
 def _add_product(_typing_context, sums, lane, rows, place, z):
-    """Add ``z * rows[place]`` to ``sums[lane]``: a support vector's value of a feature times a group's."""
+    """Add ``z * rows[place]`` to ``sums[lane]``, z being a support vector's value of a group's feature."""
 
     def codegen(context, builder, signature, arguments):
         sums, rows = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
