@@ -23,7 +23,7 @@ def _learn(M, values, places, t, joining, codes, scores, counts, C, bias):
     """Learn the rows of a block from row t on; `values` are their kernel values with all rows.
 
     Return the row of the block to continue from, and the stored row whose kernel values must be fetched
-    first; that row is `joining` in the next call. It is -1 if the block is done.
+    first, -1 if the block is done. The stored row is `joining` in the next call.
     """
     α, k = np.empty(values.shape[1]), np.empty(values.shape[1])
     while t < codes.shape[0]:
@@ -79,7 +79,7 @@ class IncrementalSVM(KernelClassifier):
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
         The kernel, as for `KernelPerceptron`; "poly" needs ``coef0 >= 0`` to be positive semidefinite.
     epochs : int, default=1
-        Passes that `fit` makes. A later pass learns every row again, as one more row.
+        Passes that `fit` makes. A later pass learns every row again, as an additional row.
 
     Attributes
     ----------

@@ -36,8 +36,8 @@ def new_solution():
 def learn_row(view, n, t, code, f, settings, again, solution):
     """Learn row t, whose score without the intercept is `f`, by PROCESS and REPROCESS.
 
-    Return the number of stored rows, and whether row t was stored. An intercept needs rows of both classes:
-    with one, the first few rows of each class are always stored, and learnt without REPROCESS.
+    Return the number of stored rows, and whether row t was stored. An intercept needs rows of both classes.
+    With an intercept, the first few rows of each class are therefore always stored, without REPROCESS.
     """
     y = signed(code)
     seed = settings.intercept and solution[SEEN + code] < _SEEDS
@@ -108,8 +108,8 @@ class LASVM(RowCachingClassifier):
     tau : float, default=1e-3
         A pair (i, j) whose gradients differ by no more than this is not moved, > 0.
     fit_intercept : bool, default=True
-        Whether there is an intercept. With one, scores are 0 until there are examples of both classes, and
-        the first five of each class are always stored.
+        Whether there is an intercept. If so, scores are 0 until there are examples of both classes, and the
+        first five of each class are always stored.
     finish : bool, default=False
         Whether `fit` (and a study, before it tests) ends with `optimize`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0

@@ -38,7 +38,7 @@ class ComplexityTest(NamedTuple):
     variances: np.ndarray
     #: There is no test before this many losses.
     least: float
-    #: Level of the two-sided test, and its quantile of the normal distribution.
+    #: Significance level of the two-sided test, and the normal distribution's quantile for it.
     p_value: float
     critical: float
     #: Whether the variances are squared, as Levi and Ullman print it.
@@ -126,7 +126,7 @@ class FirstRows:
 
     @property
     def missing(self):
-        """The number of rows still to come."""
+        """The number of rows that are still needed to choose γ."""
         return _ROWS - len(self)
 
     def add(self, X, codes):
@@ -161,7 +161,7 @@ def choose_gamma(X, codes, settings, classes):
 
 
 def _errors_in_folds(gamma, X, codes, settings, classes):
-    """Return the errors on held-out rows over all folds, and the kernel evaluations."""
+    """Return the number of errors on held-out rows over all folds, and the number of kernel evaluations."""
     folds, errors, evaluations = np.arange(len(codes)) % _FOLDS, 0, 0
     for fold in range(_FOLDS):
         rest, held_out = folds != fold, folds == fold
@@ -192,10 +192,10 @@ class Progress(NamedTuple):
 
 @compiled
 def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings, again, test, scored):
-    """Learn rows with both models (lines 7 to 19 of the paper), up to a row at which a switch may be due.
+    """Learn rows with both models, lines 7 to 19 of the paper's algorithm, until a switch may be due.
 
-    That row is scored but not learnt. The next call begins with it, with `scored` True: it learns the row
-    without scoring it again.
+    The row at which a switch may be due is scored but not learnt. The next call begins with this row and with
+    `scored` True, and learns it without scoring it again.
     """
     n1, n2 = sizes
     mistakes = updates = evaluations = 0
@@ -226,7 +226,7 @@ class Level:
 
     @property
     def size(self):
-        """The number of rows it stores."""
+        """The number of rows that this model stores."""
         return self.store.support.size
 
     def widen(self, n_features):
@@ -287,8 +287,8 @@ class OnlineModelSelection(RowCachingClassifier):
     test : {"welch", "printed"}, default="welch"
         What the square root in the t statistic contains: the variances of the losses, as in Welch's test, or
         their squares, as the paper prints it. The default is Welch's because the paper names the test with
-        unequal variances. Variances of such losses are below 1/4 and their squares far smaller, so the level
-        rises much earlier with "printed", and on less evidence.
+        unequal variances. Variances of such losses are below 1/4 and their squares far smaller, so with
+        "printed" the complexity rises much earlier, and on less evidence.
 
     Attributes
     ----------
@@ -304,8 +304,9 @@ class OnlineModelSelection(RowCachingClassifier):
     Notes
     -----
     There is no test while both variances are 0. The degrees of freedom are Welch's, computed from the numbers
-    under the root. The rbf kernel is that of the squared distance. `support_`, `dual_coef_`, `n_support_` and
-    `n_updates_` are those of the simpler model, `model_bytes_` is the size of both.
+    under the root. The rbf kernel is ``exp(-γ ‖x - z‖²)``, with the distance squared. `support_`,
+    `dual_coef_`, `n_support_` and `n_updates_` are those of the simpler model, `model_bytes_` is the size of
+    both.
 
     See Also
     --------

@@ -49,8 +49,8 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     C : float, default=1.0
         Weight of the loss and bound of the coefficients, > 0.
     initial : float, default=0.1
-        The first rows, this share of all, are the first V; > 0, <= 1. With 1.0 the first training is that of
-        a hinge-loss SVM on all rows. The rows should be in random order.
+        Share of the rows, the first ones, that form the first V; > 0, <= 1. With 1.0 the first training is
+        that of a hinge-loss SVM on all rows. The rows should be in random order.
     tol : float, default=1e-3
         Tolerance of the KKT conditions, >= 0.
     min_gain : float, default=0.0

@@ -219,7 +219,7 @@ class ActiveRampSVM(RampSVM):
     Attributes
     ----------
     n_queried_ : int
-        Number of labels asked for. In a later pass the label of a remembered row is known, so not asked for.
+        Number of labels asked for. In a later pass, labels of remembered rows are not asked for again.
     n_stored_, n_active_, objective_
         As for `OnlineRampSVM`.
 
@@ -281,7 +281,7 @@ class RetrainedRampSVM(RampSVM):
     C : float, default=1.0
         Weight of the loss and bound of the coefficients, > 0.
     initial : float, default=0.1
-        Each training starts with the first rows, this share of the rows so far, as active set; > 0, <= 1.
+        Share of the rows so far, the first ones, that form the first active set of each training; > 0, <= 1.
     tol, min_gain : default=1e-3, 1e-5
         When optimization stops, as for `OnlineRampSVM`.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
