@@ -115,7 +115,7 @@ class FirstRows:
         self._rows, self._codes = [], []
 
     def widen(self, n_features):
-        """Take rows of more features from now on; in the rows so far they are 0."""
+        """Take rows of `n_features` features from now on; the new ones are 0 in the rows so far."""
         self._n_features = n_features
         self._rows = [sp.csr_matrix(rows) for rows in self._rows]
         for rows in self._rows:
@@ -230,7 +230,7 @@ class Level:
         return self.store.support.size
 
     def widen(self, n_features):
-        """Store rows of more features from now on."""
+        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
         self.store.widen(n_features)
 
     def learn(self, X, codes, numbers, settings, blocks):

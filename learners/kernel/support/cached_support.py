@@ -183,7 +183,7 @@ class CachedSupport:
         self._cache = RowCache(int(cache_mb * 2**20), dtype)
 
     def widen(self, n_features):
-        """Store rows of more features from now on."""
+        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
         self.support.widen(n_features)
 
     def open_block(self, block, n, first):

@@ -106,7 +106,7 @@ class SupportSet:
         return vars(self) | {"_room": None}
 
     def widen(self, n_features):
-        """Store rows of more features from now on."""
+        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
         self.rows.widen(n_features)
         self._room = None
 

@@ -89,7 +89,7 @@ class DenseRows:
             self._rows = grown(self._rows, capacity, self._rows.shape[1])
 
     def widen(self, n_features):
-        """Store rows of more features from now on."""
+        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
         self.n_features = n_features
         width = padded(n_features, LANES[self.dtype.itemsize])
         self._rows = grown(self._rows, len(self._rows), width)
@@ -137,7 +137,7 @@ class SparseRows:
         self._scratch = np.zeros(n_features, dtype), np.zeros((1, LANES[self._values.itemsize]), dtype)
 
     def widen(self, n_features):
-        """Store rows of more features from now on."""
+        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
         self.n_features = n_features
         self._scratch = np.zeros(n_features, self.dtype), self._scratch[1]
 

@@ -47,7 +47,7 @@ class IncrementalStore:
         self._support_vectors = None
 
     def widen(self, n_features):
-        """Store rows of more features from now on."""
+        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
         self._rows.widen(n_features)
 
     def _reserve(self, n):
