@@ -150,7 +150,7 @@ def _with_base(outlook: data.Outlook, entry: DatasetSpec, folder: Path, store: S
     if not tasks or any(data_id(task) not in known for task in tasks):
         return outlook
     here = all(map(data.is_here, tasks))
-    state = outlook.state if here else "not here, known to a base"
+    state = outlook.state if here else "not here, its results come from --base"
     return replace(outlook, ready=True, missing=False, state=state, problem="")
 
 

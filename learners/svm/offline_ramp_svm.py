@@ -145,7 +145,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
             binary = "Only binary classification is supported. The type of the target is multiclass. "
             raise ValueError(
                 (binary if len(classes) > 2 else "")
-                + f"{type(self).__name__} needs two classes, but the labels hold {len(classes)} class"
+                + f"{type(self).__name__} needs two classes, but the labels contain {len(classes)} class"
                 + ("es" if len(classes) > 2 else "")
             )
         self.classes_ = classes

@@ -237,7 +237,7 @@ def test_absent_data_are_those_of_the_base(
     monkeypatch.setenv("SINGLEPASS_MIRROR", "http://127.0.0.1:9")
     out, bases = tmp_path / "out", [str(tmp_path / "base")]
     planned = outline(parse_study(restricted), str(out), plugins=plugin, bases=bases)
-    assert [each.state for each in planned.outlooks][1] == "not here, known to a base"
+    assert [each.state for each in planned.outlooks][1] == "not here, its results come from --base"
     assert (planned.left().total(), planned.refusal) == (NEW // 2, "")
     summary = run(restricted, out, *bases, plugins=plugin)
     assert (summary.computed, summary.failed) == (NEW // 2, 0)
