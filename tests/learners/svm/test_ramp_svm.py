@@ -358,5 +358,5 @@ def test_the_batch_estimator_needs_two_classes():
         ValueError, match=r"OfflineRampSVM needs two classes, but the labels contain 1 class$"
     ):
         OfflineRampSVM().fit([[1.0], [2.0]], [1, 1])
-    with pytest.raises(ValueError, match=r"Only binary classification is supported\.* contain 3 classes$"):
+    with pytest.raises(ValueError, match=r"Only binary classification is supported\..* contain 3 classes$"):
         OfflineRampSVM().fit([[1.0], [2.0], [3.0]], [0, 1, 2])
