@@ -15,7 +15,7 @@ from .support.block_view import add, score_of
 
 @compiled
 def _learn(view, n, codes, scores, margin, C, k, squared_norm):
-    """Learn a block by Gentile's ALMA, p = 2; `k` is the next update's number, `squared_norm` is ‖w‖²."""
+    """Learn a block by ALMA₂; `k` is the number of the next update, `squared_norm` is ‖w‖² so far."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -46,15 +46,16 @@ def _learn(view, n, codes, scores, margin, C, k, squared_norm):
 class KernelALMA(KernelClassifier):
     """ALMA₂ with kernels: an approximation to the largest margin, on normalized rows.
 
-    Whenever ``m/‖x‖ <= (1 - alpha) B/√k``, this being update k (from 1): ``w += C/√k y x/‖x‖``, then w is
-    scaled back into the unit ball. ``‖x‖² = k(x, x)`` is one kernel evaluation per row.
+    Let ``m = y f(x)`` be the margin of a row x, and k the number of the next update, counted from 1. If
+    ``m/‖x‖ <= (1 - alpha) B/√k``, the update is ``w += C/√k y x/‖x‖``; then w is scaled back into the unit
+    ball. ``‖x‖² = k(x, x)`` is one kernel evaluation per row.
 
     Parameters
     ----------
     alpha : float, default=0.9
-        0 to 1: the margin aimed at is (1 - alpha) times the largest margin.
+        From 0 to 1. The learner aims at a margin of (1 - alpha) times the largest possible one.
     B : float, default=None
-        Factor of the margin below which a row is learnt, > 0; None: the paper's 1/alpha.
+        Factor B of the limit for m/‖x‖, > 0; None: 1/alpha, as in the paper.
     C : float, default=√2
         Factor of the step size, > 0; the default is the paper's.
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1

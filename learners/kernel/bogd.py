@@ -15,7 +15,7 @@ from .support.support_set import RandomSlots
 
 @compiled
 def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
-    """Learn a block; removal k of this block drops the support vector in slot ``ages[drops[k]]``.
+    """Learn a block; its k-th removal (from 0) drops the support vector in slot ``ages[drops[k]]``.
 
     `ages` lists the slots from the oldest support vector to the newest; its length is the budget.
     """
@@ -61,10 +61,10 @@ def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
 class BOGD(KernelClassifier):
     """Bounded online gradient descent: NORMA with a constant step, and random removals to keep a budget.
 
-    Each row: ``α *= 1 - η lam``. A row with ``m <= 1`` joins the support set with ``α = η y``. If the set is
-    full, a random support vector is removed first (all are equally likely), and the coefficients of the
-    others are multiplied by ``B/(B - 1)``, so that the expected score stays the same; `projection` bounds
-    these coefficients.
+    Each row multiplies all coefficients α by ``1 - η lam``. A row whose margin ``m = y f(x)`` is at most 1
+    then joins the support set with ``α = η y``. If the set is full, a random support vector is removed first
+    (all are equally likely), and the coefficients of the others are multiplied by ``B/(B - 1)``, so that the
+    expected score stays the same; `projection` bounds these coefficients.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class BOGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # The budget is read once per stream: the arrays depend on it.
+        # The budget is read once per stream, because the sizes of arrays depend on it.
         self._ages = np.zeros(int(self.budget), np.int64)
         self._victims = RandomSlots(int(self.random_state), len(self._ages))
 

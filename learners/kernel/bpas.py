@@ -14,7 +14,7 @@ from .support.block_view import add, replace
 
 @register_jitable
 def _least_missed(view, own, n, t):
-    """Return the slot r with the smallest ``α_r² (k_rr - k_rt²/k_tt)``; ties: the oldest."""
+    """Return the slot r that costs least: the smallest ``α_r² (k_rr - k_rt²/k_tt)``; ties: the oldest."""
     r, least = 0, np.inf
     for i in range(n):
         k = view.values[t, i]
@@ -25,7 +25,7 @@ def _least_missed(view, own, n, t):
 
 
 class _ProjectedReplacement(NamedTuple):
-    """If the support set is full, its cheapest row is projected onto the new row and replaced by it."""
+    """Maintenance: in a full set, the row of least cost is projected onto the new row and replaced by it."""
 
     #: k(x, x) of the support vectors.
     own: np.ndarray
@@ -49,9 +49,10 @@ class _ProjectedReplacement(NamedTuple):
 class BPAS(RuleClassifier):
     """BPA-S: kernel PA-I on a budget; a new row replaces the support vector that costs least to remove.
 
-    If the hinge loss ``l = 1 - m`` of row t is positive, ``τ = min(C, l/k_tt)`` and the row joins the support
-    set with ``α = y τ``. If the set is full, the row r with the smallest ``α_r² (k_rr - k_rt²/k_tt)`` (ties:
-    the oldest) is removed and projected onto the new row, which then has ``α = y τ + α_r k_rt/k_tt``.
+    Row t has the margin ``m = y f(x_t)`` and the hinge loss ``l = 1 - m``; ``k_ij`` is k(x_i, x_j). If l > 0,
+    the row joins the support set with ``α = y τ``, where ``τ = min(C, l/k_tt)``. If the set is full, the row
+    r with the smallest ``α_r² (k_rr - k_rt²/k_tt)`` (ties: the oldest) is removed and projected onto the new
+    row, which then has ``α = y τ + α_r k_rt/k_tt``.
 
     A row with l > 0 takes one kernel evaluation, k_tt, besides those of its prediction.
 
@@ -66,9 +67,9 @@ class BPAS(RuleClassifier):
 
     Notes
     -----
-    The paper chooses the r with the smallest ``½‖f' - f‖² + C l'``, f' and l' being the function and the loss
-    after the step. l' is the same for every r, so the rule above remains. Checked against results of an
-    independent implementation, which agrees with BPAs.m and KOL.
+    The paper chooses the r with the smallest ``½‖f' - f‖² + C l'``, where f' and l' are the function and the
+    loss after the step. As l' is the same for every r, the choice of r is the one above. Checked against
+    results of an independent implementation, which agrees with BPAs.m and KOL.
 
     See Also
     --------

@@ -26,16 +26,17 @@ _EQUAL_MAXIMA, _EQUAL_LOSSES = 1.0 + 1e-12, 1e-9
 
 @register_jitable
 def _coefficient(a, b, exponent, h):
-    """Return the coefficient of a merged vector, ``a κ^((1-h)²) + b κ^(h²)`` with κ = exp(exponent)."""
+    """Return ``a κ^((1-h)²) + b κ^(h²)``, the coefficient of two merged vectors; κ = exp(exponent)."""
     return a * exponential(exponent * (1.0 - h) * (1.0 - h)) + b * exponential(exponent * h * h)
 
 
 @compiled
 def _best_shares(a, b, exponents, shares):
-    """Find the best h to merge a support vector x_a with each partner x_b into ``h x_a + (1 - h) x_b``.
+    """Find the weight h to merge a support vector x_a with each partner x_b into ``h x_a + (1 - h) x_b``.
 
-    The h in [0, 1] with the largest |coefficient| is searched by golden section and written into `shares`.
-    All intervals have the same width and the inner loop has no branch, so it vectorizes over the partners.
+    A golden-section search finds the h in [0, 1] that gives the merged vector the largest |coefficient|, and
+    writes it into `shares`. All intervals have the same width and the inner loop has no branch, so it
+    vectorizes over the partners.
     """
     width, tolerance = 1.0, _EQUAL_MAXIMA
     low, at_c, at_d = np.zeros_like(b), np.empty_like(b), np.empty_like(b)
@@ -82,7 +83,7 @@ def _keep_now(view, rows, norms, slot, t):
 
 @register_jitable
 def _drop(view, rows, norms, n, slot, t):
-    """Remove the support vector in `slot` while row t is learnt; the last of the `n` moves there."""
+    """Remove the support vector in `slot` while row t is learnt; the last support vector moves there."""
     last = n - 1
     if slot != last:
         move(view, last, slot, t)
@@ -93,7 +94,7 @@ def _drop(view, rows, norms, n, slot, t):
 
 @compiled
 def _merge_or_drop(view, rows, norms, n, p, t):
-    """Merge the support vector in slot p with a partner q of the same sign, or remove it if none exists.
+    """Merge the support vector in slot p with a partner q of the same sign; without one, remove it.
 
     ``z = h x_p + (1 - h) x_q`` takes q's slot and row number. Row t of the block has already been stored
     (`_keep_now`), so z overwrites row t in the block, and the kernel values of z with later rows are computed
@@ -128,7 +129,8 @@ def _merge_or_drop(view, rows, norms, n, p, t):
     return evaluations
 
 
-# Without mergers all |α| are 1/(λ t) up to rounding: values of α² k(x, x) count as equal up to this factor.
+# Without mergers all |α| are 1/(λ t), except for rounding. So two values of α² k(x, x) count as equal if they
+# differ by no more than this factor.
 _EQUAL = 1.0 + 1e-9
 
 
@@ -154,7 +156,7 @@ def _smallest(alpha, own, born, n, bound):
 
 @compiled
 def _learn_removing(view, own, n, codes, scores, budget, lam):
-    """Learn a block with removal; `own` has k(x, x) of each support vector, by slot."""
+    """Learn a block with maintenance by removal; `own` has k(x, x) of each support vector, by slot."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1
@@ -181,7 +183,7 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
 
 @compiled
 def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
-    """Learn a block with merging; by slot: `rows`, their squared norms, and `ones`, which are k(x, x)."""
+    """Learn a block with merging; `norms` has the squared norms of `rows`, `ones` their k(x, x) = 1."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1
@@ -206,9 +208,9 @@ def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
 class BSGD(KernelClassifier):
     """Budgeted stochastic gradient descent: Pegasos with a kernel, merging or removing support vectors.
 
-    Row t of the stream, from 1: ``α *= 1 - 1/t``; if ``m < 1`` the row joins the support set with
-    ``α = y/(lam t)``. If the set then exceeds its budget, let p be the support vector with the smallest
-    ``α² k(x, x)`` (ties, within 1e-9: the oldest).
+    Row t of the stream, counted from 1, multiplies all coefficients α by ``1 - 1/t``. If its margin
+    ``m = y f(x)`` is below 1, the row joins the support set with ``α = y/(lam t)``. If the set then exceeds
+    its budget, let p be the support vector with the smallest ``α² k(x, x)`` (ties, within 1e-9: the oldest).
 
     - "removal": p is removed;
     - "merging": p and another support vector q become ``z = h x_p + (1 - h) x_q`` with the coefficient
@@ -243,9 +245,9 @@ class BSGD(KernelClassifier):
     rows cost as much as dense ones.
 
     The rule is the published formula. It was checked against an independent implementation of that formula,
-    but neither against the paper's text nor against public code. The project decided that partners have the
-    sign of p. With the rbf kernel and "removal" all coefficients are equal up to rounding, so the oldest is
-    removed.
+    but neither against the paper's text nor against public code. That partners have the sign of p is a
+    decision of this project. With the rbf kernel and "removal" all coefficients are equal up to rounding, so
+    the oldest is removed.
 
     See Also
     --------
@@ -284,8 +286,8 @@ class BSGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Read once per stream: if the parameters are set later, a full support set must stay full, and the
-        # store dense for merged vectors.
+        # Read once per stream: setting the parameters later must not change the size of a full support set,
+        # nor the store, which is dense for merged vectors.
         self._budget, self._merges = int(self.budget), self.maintenance == "merging"
 
     def _new_store(self, dtype, sparse):

@@ -14,7 +14,7 @@ from .support.support_set import RandomSlots
 
 
 class _Replacement(NamedTuple):
-    """The k-th row of a block that joins a full support set replaces the row in slot ``victims[k]``."""
+    """Maintenance: the k-th row of a block that joins a full set replaces the row in slot ``victims[k]``."""
 
     budget: int
     victims: np.ndarray
@@ -30,7 +30,7 @@ class _Replacement(NamedTuple):
 
 
 class _SlotsInTurn:
-    """The slots of a full support set in turn, so that the oldest support vector is always replaced next."""
+    """The slots 0 … budget - 1, again and again, so that the oldest support vector is replaced next."""
 
     def __init__(self, budget):
         self._budget = budget

@@ -13,22 +13,22 @@ from .perceptron import KernelPerceptronRule
 from .rules import MulticlassRuleClassifier
 from .support.block_view import move_in_gram, move_row, replace_in_gram, replace_row
 
-# `rest` has the shape of the coefficients and contains the scores f_z(x_i) of the cached rows, each computed
-# from all other rows. The term of row i itself is never added: after subtracting it again, rounding would
-# decide ties. Coefficients have shape (slots,) for two classes and (K, slots) for more; Numba compiles only
-# the branch for their dimension.
+# `rest` has the shape of the coefficients. It contains the score f_z(x_i) of each cached row i for each class
+# z, computed from all cached rows but row i. The term of row i is never added to it: if it were added and
+# subtracted again, rounding would decide ties. Coefficients have shape (slots,) for two classes and (K,
+# slots) for more; Numba compiles only the branch for their dimension.
 
 
 @register_jitable(**INLINE)
 def _add_term(rest, n, a, values):
-    """Add a row's term, with coefficient `a`, to the scores of `n` rows for one class."""
+    """Add the term ``a values[i]`` of one row to the score ``rest[i]`` of each of `n` rows, for one class."""
     for i in range(n):
         rest[i] += a * values[i]
 
 
 @register_jitable(**INLINE)
 def _add(view, alpha, rest, n, t, s, a):
-    """Add row t with scores `s` and coefficients `a` to the `n` cached rows; return their new number."""
+    """Add row t with scores `s` and coefficients `a` to the `n` cached rows; return n + 1."""
     replace_in_gram(view, n, n, t)
     replace_row(view, n, t)
     if alpha.ndim == 1:
@@ -44,7 +44,7 @@ def _add(view, alpha, rest, n, t, s, a):
 
 @compiled
 def _most_redundant(alpha, rest, born, n):
-    """Return the row whose margin is largest without its own term (ties: the oldest), and that margin."""
+    """Return the slot whose margin without its own term is largest (ties: the oldest), and that margin."""
     chosen, largest = -1, -math.inf
     for i in range(n):
         if alpha.ndim == 1:
@@ -68,7 +68,7 @@ def _most_redundant(alpha, rest, born, n):
 
 @register_jitable(**INLINE)
 def _remove(view, alpha, rest, n, r, t):
-    """Remove the row in slot r while row t of the block is learnt; the last row moves there."""
+    """Remove the row in slot r while row t of the block is learnt; the last row moves to slot r."""
     last = n - 1
     if alpha.ndim == 1:
         _add_term(rest, n, -alpha[r], view.square[r])
@@ -96,7 +96,8 @@ def _add_and_distill(view, alpha, rest, n, t, s, a, beta, budget):
     n, cached, evaluations = _add(view, alpha, rest, n, t, s, a), True, 0
     while n > 0:
         r, margin = _most_redundant(alpha, rest, view.born, n)
-        # With beta = 0 the paper's >= would remove the first row at once, and so each later one.
+        # With beta = 0 the paper's >= would remove the first row at once (its margin is 0), and so each later
+        # one.
         redundant = margin >= beta if beta > 0.0 else margin > 0.0
         if not (n > budget if budget > 0 else redundant):
             break
@@ -148,9 +149,10 @@ class _DistillCache(MulticlassRuleClassifier):
 class DistillCachePerceptron(_DistillCache):
     """The aggressive Perceptron with a cache: any row that has become redundant is removed.
 
-    If ``m <= beta`` the row is inserted with α = y. Then, while some cached row has a margin of at least beta
-    without its own term, the row with the largest such margin is removed (ties: the oldest; it may be the new
-    row). With a budget, redundancy is not tested: a row is removed whenever the cache exceeds its budget.
+    A row whose margin ``m = y f(x)`` is at most beta is inserted with the coefficient α = y. A cached row is
+    redundant if its margin, computed without its own term, is at least beta. While there is one, the row with
+    the largest such margin is removed (ties: the oldest; it may be the new row). With a budget, redundancy is
+    not tested: that row is removed whenever the cache exceeds its budget.
 
     With more than two classes, α is 1 for the right and -1 for the best wrong class, and the margin is the
     difference of their scores.
@@ -198,8 +200,8 @@ class DistillCachePerceptron(_DistillCache):
 class DistillCacheMIRA(_DistillCache):
     """MIRA with a cache: as `DistillCachePerceptron`, with ``α = y min(1, (beta - m)/k(x, x))``.
 
-    The step is that of `KernelMIRA`, also with more than two classes. A row with ``m <= beta`` takes one more
-    kernel evaluation, k(x, x).
+    The step is that of `KernelMIRA`, also with more than two classes; m is the margin. A row with
+    ``m <= beta`` takes one more kernel evaluation, k(x, x).
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from .values.row_storage import aligned
 # second-level cache. The learned model does not depend on it.
 _BLOCK_ROWS = 64
 
-# Limit of the frequencies: more would not fit into the memory of a common machine together with the stream.
+# Largest size of the frequencies in bytes: an ordinary machine needs its other memory for the stream.
 _MAX_BYTES = 4 * 2**30
 
 
@@ -38,13 +38,13 @@ def _learn(Z, codes, scores, w, eta):
 
 
 class _Features:
-    """The feature map ``z(x) = [cos(U x), sin(U x)]/√D`` for frequencies U of shape (D, d), in a dtype."""
+    """The feature map ``z(x) = [cos(U x), sin(U x)]/√D`` for frequencies U of shape (D, d), in `dtype`."""
 
     def __init__(self, U, dtype):
         D, self._d = U.shape
         self._panels = in_panels(U, dtype)
         width = self._panels.size // self._d
-        # The scale of padding in the last group is 0, and so are its features.
+        # The number of frequencies is padded (see `in_panels`). Padding has scale 0, so its features are 0.
         self._scale = aligned((width,), dtype, np.zeros)
         self._scale[:D] = 1.0 / math.sqrt(D)
         self.size, self.numbers = 2 * width, np.r_[:D, width : width + D]
@@ -89,7 +89,7 @@ class FOGD(OnlineClassifier):
     D : int, default=500
         Number of frequencies, >= 1; a cosine and a sine of each are the 2 D features.
     eta : float, default=1.0
-        Step size η, > 0. ``z(x)`` has norm 1; without the factor 1/√D, as in the paper, η would be eta/D.
+        Step size η, > 0. The paper's z(x) lacks the factor 1/√D, so its step size corresponds to eta/D.
     gamma : float, default=1.0
         Parameter of the rbf kernel, > 0.
     random_state : int, default=0
@@ -149,7 +149,7 @@ class FOGD(OnlineClassifier):
         if n_bytes > _MAX_BYTES:
             raise ValueError(
                 f"FOGD: {self.D} frequencies of {n_features:,} features are {n_bytes / 2**30:.1f} GiB, "
-                f"the limit is {_MAX_BYTES / 2**30:.0f} GiB; a smaller D takes less"
+                f"the limit is {_MAX_BYTES / 2**30:.0f} GiB; choose a smaller D"
             )
         # Created with the dtype of the first rows.
         self._map: _Features | None = None

@@ -104,7 +104,7 @@ class KernelClassifier(OnlineClassifier):
     #: Whether the learner needs a float64 matrix with a row and a column for each support vector.
     _keeps_square = False
 
-    #: Whether the learner needs a lower triangular float64 matrix of that size.
+    #: Whether the learner needs a lower triangular float64 matrix with a row for each support vector.
     _keeps_factor = False
 
     #: Whether the support set only grows, one slot after the other: no row of it is ever removed or replaced.
@@ -267,10 +267,10 @@ class RowCachingClassifier(KernelClassifier):
 
 
 class MulticlassKernelClassifier(KernelClassifier):
-    """Base of the kernel learners for two or more classes; with more than two, each class has its own α.
+    """Base of the kernel learners for K >= 2 classes; if K > 2, a support vector has one α per class.
 
-    A subclass also defines ``_learn_block_of_classes(view, n, codes, scores)``, the ``_learn_block`` of K > 2
-    classes: with codes 0 … K - 1, scores of shape (rows, K) and ``view.alpha`` of shape (K, slots).
+    A subclass also defines ``_learn_block_of_classes(view, n, codes, scores)``. It learns a block of K > 2
+    classes, with codes 0 … K - 1, scores of shape (rows, K) and ``view.alpha`` of shape (K, slots).
     """
 
     _takes_many_classes = True

@@ -15,8 +15,9 @@ from .rules import MulticlassRuleClassifier
 def _step_of_classes(s, y, beta, own, τ):
     """Write the ultraconservative step of Crammer and Singer's MIRA into `τ`.
 
-    τ minimizes ``½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` under ``τ <= e_y`` and ``Σ τ = 0``. It is e_y minus the
-    projection of ``e_y + (s - beta e_y)/k(x, x)`` onto the simplex.
+    `s` has the scores of all classes, e_y is 1 for the right class y and 0 for the others. τ minimizes
+    ``½ k(x, x) ‖τ‖² + (s - beta e_y)·τ`` under ``τ <= e_y`` and ``Σ τ = 0``. It is e_y minus the projection
+    of ``e_y + (s - beta e_y)/k(x, x)`` onto the simplex.
     """
     for z in range(s.shape[0]):
         τ[z] = s[z] / own
@@ -33,7 +34,7 @@ def _step_of_classes(s, y, beta, own, τ):
 
 
 class KernelMIRARule(NamedTuple):
-    """MIRA's step for rows with a margin of at most `beta`: the α, at most 1, that raises it to beta."""
+    """MIRA's step for a row whose margin is at most `beta`: the α <= 1 that raises the margin to beta."""
 
     beta: float
 
@@ -56,9 +57,10 @@ class KernelMIRARule(NamedTuple):
 class KernelMIRA(MulticlassRuleClassifier):
     """Kernel MIRA: a row with ``m <= beta`` becomes a support vector, α = y min(1, (beta - m)/k(x, x)).
 
-    The step raises the row's margin to beta, unless that takes ``|α| > 1``. With more than two classes the
-    step is the ultraconservative one: the smallest coefficients of all classes (at most 1 for the right
-    class, at most 0 for the others, with sum 0) that raise the margin to beta, or as far as the bounds allow.
+    The step raises the row's margin ``m = y f(x)`` to beta, unless that takes ``|α| > 1``. With more than two
+    classes the step is the ultraconservative one: the smallest coefficients of all classes (at most 1 for the
+    right class, at most 0 for the others, with sum 0) that raise the margin to beta, or as far as the bounds
+    allow.
 
     A row with ``m <= beta`` takes one kernel evaluation, k(x, x), besides those of its prediction.
 

@@ -141,7 +141,7 @@ def _fill(view, n, codes, scores, eta, gram):
 
 @compiled
 def _descend(view, n, start, codes, scores, eta, F):
-    """Learn by gradient descent on the features ``z(x) = F k_S(x)``; ``α = Fᵀw`` is stored instead of w."""
+    """Learn by gradient descent on features ``F k_S(x)`` of kernel values k_S(x); ``α = Fᵀw`` is stored."""
     mistakes = updates = evaluations = 0
     for t in range(start, codes.shape[0]):
         y = signed(codes[t])
@@ -170,10 +170,12 @@ def _project(V, alpha):
 class NOGD(KernelClassifier):
     """Nyström online gradient descent: the first `budget` rows with a loss define the features of later rows.
 
-    A row with ``l = 1 - m > 0`` joins the support set with ``α = η y`` until there are `budget` support
-    vectors. Then ``K_S = V E Vᵀ`` is computed once, the `rank` largest eigenvalues are kept, and ``z(x) =
-    E^-½ Vᵀ k_S(x)``, ``w = E^½ Vᵀ α``. From the next row on, the support set is fixed, and ``w += η y z(x)``
-    if ``l > 0``.
+    A row with the margin ``m = y f(x)`` has the loss ``l = 1 - m``. If l > 0, the row joins the support set
+    with ``α = η y``, until there are `budget` support vectors. Then the eigenvalues E and eigenvectors V of
+    their kernel matrix, ``K_S = V E Vᵀ``, are computed once, and the `rank` largest eigenvalues are kept. Let
+    k_S(x) be the kernel values of x with the support vectors. The features are ``z(x) = E^-½ Vᵀ k_S(x)``, and
+    the weights begin as ``w = E^½ Vᵀ α``. From the next row on, the support set is fixed, and
+    ``w += η y z(x)`` if ``l > 0``.
 
     w is stored as ``α = V E^-½ w``: the score is ``Σ α_i k(x_i, x)`` before and after.
 
@@ -192,11 +194,12 @@ class NOGD(KernelClassifier):
     -----
     Eigenvalues of at most 1e-12 of the largest (1e-6 for float32 kernel values) are left out, so there may be
     fewer features than `rank`. The features are the same on every machine. `model_bytes_` includes the matrix
-    ``E^-½ Vᵀ``, 8 rank budget bytes; until it is computed, the Gram matrix of the support vectors instead.
+    ``E^-½ Vᵀ``, 8 rank budget bytes. Until that matrix is computed, it includes the Gram matrix of the
+    support vectors instead.
 
-    Checked against an independent implementation, which agrees with the authors' NysGD.m except for the
-    switch to features, which differs by one loss. The NOGD of the C++ library KOL takes eigenvalues in the
-    order of the solver and starts from w = 0.
+    Checked against an independent implementation, which agrees with the authors' NysGD.m except that the
+    switch to features differs by one row with a loss. The NOGD of the C++ library KOL takes eigenvalues in
+    the order of the solver and starts from w = 0.
 
     See Also
     --------

@@ -32,7 +32,8 @@ def _learn(view, n, codes, scores, eta0, lam, decay):
 class NORMA(KernelClassifier):
     """NORMA: each row shrinks all coefficients; a row with ``m <= 1`` joins the support set with ``α = η y``.
 
-    ``f ← (1 - η lam) f - η ∂l/∂f``, the gradient step on the hinge loss with the regularizer ``lam/2 ‖f‖²``.
+    The step is ``f ← (1 - η lam) f - η ∂l/∂f``, the gradient step on the hinge loss ``l = max(0, 1 - m)``
+    with the regularizer ``lam/2 ‖f‖²``; ``m = y f(x)`` is the margin.
 
     Parameters
     ----------

@@ -26,8 +26,9 @@ class KernelPassiveAggressiveRule(NamedTuple):
 class KernelPassiveAggressive(MulticlassRuleClassifier):
     """Kernel PA-I: a row with hinge loss ``l = 1 - m > 0`` becomes a support vector, α = y min(C, l/k(x, x)).
 
-    With more than two classes, the margin m is the score of the right class minus that of the best wrong
-    class. α is then ``min(C, l/(2 k(x, x)))`` for the right class, and minus that for the best wrong class.
+    The margin m is ``y f(x)``; with more than two classes, it is the score of the right class minus that of
+    the best wrong class. α is then ``min(C, l/(2 k(x, x)))`` for the right class, and minus that for the best
+    wrong class.
 
     A row with l > 0 takes one kernel evaluation, k(x, x), besides those of its prediction.
 

@@ -22,7 +22,7 @@ class KernelPerceptronRule(NamedTuple):
 class KernelPerceptron(MulticlassRuleClassifier):
     """The kernel Perceptron: on a mistake the row joins the support set with α = y.
 
-    With `margin` > 0, correctly classified rows whose margin is at most this join, too. With more than two
+    With `margin` > 0, correctly classified rows with ``y f(x) <= margin`` join, too. With more than two
     classes, α is 1 for the right and -1 for the best wrong class.
 
     Parameters
@@ -30,9 +30,9 @@ class KernelPerceptron(MulticlassRuleClassifier):
     kernel : {"rbf", "poly", "linear"}, default="rbf"
         ``exp(-gamma ‖x - z‖²)``, ``(gamma x·z + coef0)^degree`` or ``x·z``.
     gamma : float, default=1.0
-        > 0.
+        Factor in the kernels "rbf" and "poly", > 0.
     degree : int, default=3
-        >= 1.
+        Degree of the kernel "poly", >= 1.
     coef0 : float, default=1.0
     epochs : int, default=1
         Passes that `fit` makes.

@@ -87,7 +87,7 @@ def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
 
 @compiled
 def _learn_classes(work, view, n, codes, scores, eta, rounding):
-    """Learn a block of more than two classes; steps add to the right, subtract from the best wrong one."""
+    """Learn a block of more than two classes: steps add to the right and subtract from the best wrong one."""
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
     for t in range(codes.shape[0]):
@@ -160,10 +160,11 @@ class _Projecting(KernelClassifier):
 class Projectron(_Projecting, MulticlassKernelClassifier):
     """The Projectron: a mistake's row is projected onto the span of the support set if that costs little.
 
-    On a mistake, with ``d = K_S⁻¹ k_t`` and δ the distance of k(x, ·) from the span: if ``δ <= eta``, then
-    ``α += y d`` and the support set does not change; otherwise the row joins it with α = y. With eta > 0 the
-    support set is finite for any stream in a bounded region. With eta = 0 predictions are the kernel
-    Perceptron's.
+    Let K_S be the kernel matrix of the support set, k_t the kernel values of row t with it, ``d = K_S⁻¹ k_t``
+    the coefficients of the projection, and δ the distance of k(x, ·) from the span. On a mistake with
+    ``δ <= eta``, ``α += y d`` and the support set does not change; on any other mistake the row joins it with
+    α = y. With eta > 0 the support set is finite for any stream in a bounded region. With eta = 0 predictions
+    are the kernel Perceptron's.
 
     With more than two classes, ``d`` (or 1, if the row joins) is added to the coefficients of the right class
     and subtracted from those of the best wrong class.
@@ -241,8 +242,10 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
 class ProjectronPlusPlus(_Projecting):
     """The Projectron++: a Projectron that also learns rows inside the margin, if their δ is small enough.
 
-    A mistake is handled as in `Projectron`. On a margin error (0 < m < 1) with ``l - δ/eta > 0`` and p² =
-    k(x, x) - δ², ``α += τ y d`` with ``τ = min(l/p², 2(l - δ/eta)/p², 1)``; the support set does not grow.
+    A mistake is handled as in `Projectron`, which also defines d and δ. Let ``m = y f(x)`` be the margin,
+    ``l = 1 - m`` the hinge loss and ``p² = k(x, x) - δ²``. On a margin error (0 < m < 1) with
+    ``l - δ/eta > 0``, ``α += τ y d`` with ``τ = min(l/p², 2(l - δ/eta)/p², 1)``; the support set does not
+    grow.
 
     A mistake or margin error takes one kernel evaluation, k(x, x), besides those of its prediction.
 

@@ -32,8 +32,8 @@ class KernelReading(Reading):
         super().__init__(learners)
         self._union: Any = None
         functions = [kernel_function(each) for each in learners]
-        # If the kernels differ, the union has inner products, which are the values of the linear kernel, and
-        # each learner's kernel values are computed from them.
+        # If the kernels differ, the union computes inner products, which are the values of the linear kernel.
+        # Each learner's kernel values are computed from these products.
         shared = all(function == functions[0] for function in functions)
         self._function = functions[0] if shared else ("linear", 1.0, 0.0, 1)
         self._many = len(learners[0].classes_) > 2
@@ -86,7 +86,8 @@ class KernelReading(Reading):
 def can_share(learners: Sequence[Any]) -> bool:
     """Return whether a `KernelReading` can train these learners, on which `begin` has been called.
 
-    Learners from outside this package are refused: they may remove support vectors, and inherit `only_adds`.
+    A learner from outside this package is refused: even if it removes support vectors, it may have inherited
+    ``only_adds = True``.
     """
     return (
         len(learners) > 1

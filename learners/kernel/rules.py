@@ -104,7 +104,7 @@ class RuleClassifier(KernelClassifier):
         raise self._undefined("_rule")
 
     def _maintenance(self) -> Any:
-        """Return the maintenance of the support set (see the module); None: each update adds its row."""
+        """Return the maintenance of the support set, or None if each update just adds its row."""
         return None
 
     def _learn_block(self, view, n, codes, scores):

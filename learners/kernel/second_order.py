@@ -32,10 +32,11 @@ _PANEL = LANES[8]
 
 
 def _solve_panel(backwards):
-    """Build an intrinsic that solves for _PANEL unknowns, from `first` on, and eliminates them from the rest.
+    """Build an intrinsic for one panel of a triangular solve: ``L z = k`` or, if `backwards`, ``Lᵀ d = z``.
 
-    Each unknown is a chain of fused multiply-adds: ``z_i = (k_i - Σ_j L_ij z_j)/L_ii`` with j ascending,
-    ``d_j = (z_j - Σ_i L_ij d_i)/L_jj`` with i descending.
+    It solves for the _PANEL unknowns from number `first` on, and subtracts their terms from the unknowns that
+    are solved for later. Each unknown is a chain of fused multiply-adds: ``z_i = (k_i - Σ_j L_ij z_j)/L_ii``
+    with j ascending or, if `backwards`, ``d_j = (z_j - Σ_i L_ij d_i)/L_jj`` with i descending.
     """
 
     @intrinsic
@@ -116,9 +117,9 @@ _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
     """Learn a block: ridge regression on the rows whose margin was not above `margin`, row by row.
 
-    ``view.square`` has the Cholesky factor L of ``K + ridge I`` over these rows, and Lᵀ above the diagonal.
-    `whitened` is ``z = L⁻¹ y``, and ``α = L⁻ᵀ z``. The inverse of ``K + ridge I`` would cost the same work,
-    but it loses all digits if `ridge` is small compared with K.
+    Let K be the kernel matrix of these rows. ``view.square`` has the Cholesky factor L of ``K + ridge I``,
+    and Lᵀ above the diagonal. `whitened` is ``z = L⁻¹ y``, and ``α = L⁻ᵀ z``. The inverse of ``K + ridge I``
+    would cost the same work, but it loses all digits if `ridge` is small compared with K.
     """
     mistakes = updates = evaluations = 0
     w = np.zeros((1, view.alpha.shape[0]))
@@ -133,7 +134,7 @@ def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
             if not view.own[t] < np.inf:
                 continue
             norm = _squared_projection(view, n, t, w)
-            # The Schur complement of the bordered K + ridge I: r + v of AROW.
+            # The Schur complement of row t if it is added to K + ridge I. In AROW, this is r + v.
             c = max(ridge, rounding * view.own[t]) + max(0.0, view.own[t] - norm)
             z = (y - dot(w[0, :n], whitened[:n])) / math.sqrt(c)
             if not abs(z) < np.inf:
@@ -152,7 +153,7 @@ class _RidgeRegression(KernelClassifier):
 
     _keeps_square = _keeps_companions = True
 
-    # Name of the parameter that is the ridge, and the largest margin of a row that is learnt.
+    # The name of the parameter that sets the ridge; the largest margin with which a row is learnt.
     _ridge: str
     _margin: float
 
@@ -165,8 +166,8 @@ class _RidgeRegression(KernelClassifier):
 class KernelSecondOrderPerceptron(_RidgeRegression):
     """The second-order Perceptron with kernels: ridge regression on the rows that were mistakes.
 
-    ``α = (K + a I)⁻¹ y`` over the mistakes. A mistake takes one kernel evaluation, k(x, x), besides those of
-    its prediction.
+    ``α = (K + a I)⁻¹ y``, with the kernel matrix K and the labels y of the rows that were mistakes. A mistake
+    takes one kernel evaluation, k(x, x), besides those of its prediction.
 
     Parameters
     ----------
@@ -177,11 +178,12 @@ class KernelSecondOrderPerceptron(_RidgeRegression):
 
     Notes
     -----
-    The score leaves the current row out of the matrix, as in DOGMA: for the linear kernel it is ``1 +
-    xᵀA⁻¹x`` times the score of `SecondOrderPerceptron` with full covariance, and of the same sign.
+    The score leaves the current row out of the matrix, as in DOGMA. For the linear kernel it is therefore
+    ``1 + xᵀA⁻¹x`` times the score of `SecondOrderPerceptron` with full covariance, A being that learner's
+    matrix, and has the same sign.
 
     The Cholesky factor of ``K + a I`` is stored in float64: 8 n² bytes for n support vectors. An a below the
-    rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) for float32), is replaced by that.
+    rounding error of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) for float32), is replaced by this error.
 
     See Also
     --------
@@ -212,10 +214,11 @@ class KernelSecondOrderPerceptron(_RidgeRegression):
 class KernelAROW(_RidgeRegression):
     """AROW (full covariance, squared hinge) with kernels, by the representer lemma.
 
-    ``μ = Σ ν_i x_i`` and ``Σ = I + Σ π_ij x_i x_jᵀ`` over the rows that were updates (m < 1). With ``d = -π
-    k_t`` an update is ``β = 1/(v + r)``, ``v = k(x, x) - k_tᵀd``, ``ν -= l β y d``, ``ν_t = l β y``, ``π -= β
-    [d; -1][d; -1]ᵀ``, which makes ``-π`` the inverse of ``K + r I`` and ν ridge regression on these rows.
-    l is the hinge loss of the row. `dual_coef_` is ν.
+    ``μ = Σ ν_i x_i`` and ``Σ = I + Σ π_ij x_i x_jᵀ`` over the rows that were updates, those with a margin m <
+    1. For row t with hinge loss l, let k_t be its kernel values with these rows, K their kernel matrix and
+    ``d = -π k_t``. An update is ``β = 1/(v + r)``, ``v = k(x, x) - k_tᵀd``, ``ν -= l β y d``,
+    ``ν_t = l β y``, ``π -= β [d; -1][d; -1]ᵀ``, which makes ``-π`` the inverse of ``K + r I`` and ν the
+    solution of ridge regression on these rows. `dual_coef_` is ν.
 
     A row with m < 1 takes one kernel evaluation, k(x, x), besides those of its prediction.
 
@@ -229,8 +232,8 @@ class KernelAROW(_RidgeRegression):
     Notes
     -----
     π is stored as the Cholesky factor of ``K + r I``, in float64: 8 n² bytes for n support vectors, which are
-    all rows with m < 1. An r below the rounding of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) for float32),
-    is replaced by that.
+    all rows with m < 1. An r below the rounding error of kernel values, 1e-14 k(x, x) (1e-6 k(x, x) for
+    float32), is replaced by this error.
 
     See Also
     --------
