@@ -30,8 +30,8 @@ class BlockView(NamedTuple):
     born: np.ndarray
     #: (slots,): the slot that each support vector had when the block began; -1 - t for row t of the block.
     origin: np.ndarray
-    #: (slots, slots): the learner's matrix over the support set, empty if it keeps none; a triangular matrix
-    #: is stored in blocks, with another shape (see `inverse_factor`).
+    #: (slots, slots): a matrix with a row and a column for each support vector, empty if the learner needs
+    #: none. A triangular matrix is stored in blocks, with another shape (see `inverse_factor`).
     square: np.ndarray
     #: The rows of the block (padded matrix or CSR tuple), and (b,): their squared norms.
     rows: object
@@ -57,7 +57,7 @@ def score_of(view, n, t):
 
 @register_jitable(**INLINE)
 def score_classes(view, n, t, y, scores):
-    """Write ``f_z(x_t)`` of every class z into `scores`; return the best wrong class of a row of class y."""
+    """Write the score of row t for each class into `scores`; return the best-scored class other than y."""
     for z in range(scores.shape[0]):
         scores[z] = dot(view.alpha[z][:n], view.values[t][:n])
     return best_wrong(scores, y)

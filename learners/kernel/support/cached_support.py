@@ -4,12 +4,12 @@ The loop over a block gets a `CachedView` and may call
 
 - ``add(view, n, t, y, g)``: row t of the block becomes the stored row n, with label y, gradient g and α = 0;
   returns n + 1;
-- ``remove(view, n, i, t)``: of n stored rows drop row i, while row t of the block is learnt; row n - 1 moves
-  into its slot;
-- ``kernel_row(view, n, i)``: returns k(x_i, x_j) of all j < n, read-only. The arrays of the last two rows i
-  that were asked for are valid, until the next ``add`` or ``remove``;
-- ``cache_row(view, n, i, t)``: row t of the block was just added as row i of n: caches its kernel values with
-  the stored rows, which the block already has.
+- ``remove(view, n, i, t)``: drops row i of the n stored rows while row t of the block is learnt; row n - 1
+  moves to slot i;
+- ``kernel_row(view, n, i)``: returns k(x_i, x_j) of all j < n, read-only. Only the two arrays that
+  were returned last are valid, and only until the next ``add`` or ``remove``;
+- ``cache_row(view, n, i, t)``: caches the kernel values of row i, which is row t of the block and was just
+  added, with the n stored rows. The block already has these values.
 
 Coefficients and kernel values of the block are in ``view.block``, a `BlockView`. Of the functions in
 `block_view`, such a loop may call `score_of` only.
@@ -65,7 +65,7 @@ def line_values(cache, line):
 
 @register_jitable
 def take_line(cache, i):
-    """Return the index of slot i's line, now marked as used; without one, i gets the least recently used."""
+    """Return the index of slot i's line, marked as used; without a line, i gets the least recently used."""
     line = cache.line[i]
     if line == _FREE:
         line = cache.used.argmin()
@@ -95,7 +95,7 @@ def rename_line(cache, i, j):
 
 
 class RowCache:
-    """A cache of rows of kernel values, one per line: of `n_bytes`, or of two lines if these are larger."""
+    """A cache of rows of kernel values, one per line, of `n_bytes`, but of at least two lines."""
 
     def __init__(self, n_bytes, dtype):
         self._n_bytes, self._dtype = n_bytes, dtype
@@ -106,7 +106,7 @@ class RowCache:
         return vars(self) | {"_lines": None}
 
     def in_loops(self, n_slots):
-        """Return `CacheLines` for at least `n_slots` slots; larger ones get copies of the lines used last."""
+        """Return `CacheLines` for `n_slots` slots or more; if lines must grow, those used last are copied."""
         old = self._lines
         if old is not None and len(old.line) >= n_slots:
             return old
@@ -293,7 +293,8 @@ def remove(view, n, i, t):
     """Remove row `i` of `n` stored rows while row t is learnt; the last one moves into its slot."""
     cache, last = view.cache, n - 1
     free_line(cache, i)
-    # The last row moves to slot i, where all other lines need their kernel values with it. Its line has them.
+    # The last row moves to slot i, so every other line needs its kernel value with that row at position i.
+    # The last row's line has these values.
     row = kernel_row(view, n, last) if i < last else view.products[0]
     width = cache.line.shape[0]
     for line in range(cache.slot.shape[0]):

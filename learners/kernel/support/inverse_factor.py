@@ -10,7 +10,7 @@ reading. The result for a row does not depend on the other row.
 
 ``view.square`` is the lower triangle of M in blocks of _PANEL × _PANEL values, with zeros above the diagonal.
 Each row of ``view.square`` is a block. The blocks of the first _PANEL rows of M, a panel, come first, then
-those of the next panel, and so on. So M is read from front to back, and adding a row moves no other.
+those of the next panel, and so on. So M is read from front to back, and adding a row moves no other row.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ _SAMPLE = 8
 
 
 def factor_shape(slots):
-    """Return the shape of the array that stores M = L⁻¹ for `slots` rows, a multiple of _PANEL."""
+    """Return the shape of the array that stores ``M = L⁻¹`` of `slots` rows, which _PANEL must divide."""
     return _first_block(slots), _PANEL * _PANEL
 
 
@@ -144,7 +144,7 @@ _project_one, _project_two = _steps_of(1), _steps_of(2)
 
 @register_jitable(**INLINE)
 def room_to_project(view):
-    """Return the array for projections (`work`), aligned so that no vector straddles two cache lines."""
+    """Return the array for projections (`work`), aligned so that each SIMD vector is in one cache line."""
     slots = view.born.shape[0]
     memory = np.empty(6 * slots + _PANEL)
     start = -(memory.ctypes.data // memory.itemsize) % _PANEL
@@ -164,7 +164,7 @@ def _begin(view, n, stop, t, place, work):
 
 @register_jitable(**INLINE)
 def project(view, n, t, other, work):
-    """Project row t and, unless it is negative, row `other`, into places 0 and 1 of `work`."""
+    """Project row t as projection 0 of `work` and, unless it is negative, row `other` as projection 1."""
     stop = (n + _PANEL - 1) // _PANEL * _PANEL
     _begin(view, n, stop, t, 0, work)
     if other < 0:
@@ -176,13 +176,13 @@ def project(view, n, t, other, work):
 
 @register_jitable(**INLINE)
 def projected_norm(n, place, work):
-    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of the row that was projected into this place of `work`."""
+    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of projection `place` (0 or 1) in `work`, as `project` left it."""
     return dot(work[_Z + place, :n], work[_Z + place, :n])
 
 
 @register_jitable(**INLINE)
 def projected(n, place, work):
-    """Return ``d = K_S⁻¹ k`` of the row that was projected into this place of `work`."""
+    """Return ``d = K_S⁻¹ k`` of projection `place` (0 or 1) in `work`, as `project` left it."""
     return work[_D + place, :n]
 
 
@@ -205,7 +205,7 @@ def likely_next(view, n, t, y, codes, margin):
 
 @register_jitable
 def grow_factor(view, n, place, work, squared_distance):
-    """Extend M by the row that was projected into this place of `work`."""
+    """Extend M by projection `place` (0 or 1) in `work`, at this squared distance from the span."""
     reciprocal = 1.0 / np.sqrt(squared_distance)
     block, start = _first_block(n), n % _PANEL * _PANEL
     for i in range(n):

@@ -193,13 +193,13 @@ class SupportSet:
         packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
         self.rows.squared_norms(packed, norms, room.rows)
         self.rows.products(packed, n, self.size, room.values, room.rows, block)
-        # The last SIMD vector of a row is computed completely: values beyond `size` have room and no effect.
+        # The last SIMD vector of a row is computed as a whole; its values beyond `size` are never used.
         width = padded(self.size, LANES[self._dtype.itemsize])
         apply_kernel(self._function, room.values, n, width, norms, self.norms)
         return packed, norms
 
     def add_rows(self, rows, norms, alpha):
-        """Fill an empty set with the rows of a matrix, their squared norms and their coefficients."""
+        """Add the rows of a matrix, their squared norms and their coefficients to an empty set."""
         self.size = len(alpha)
         self.reserve(self.size)
         slots = np.arange(self.size)
@@ -262,9 +262,9 @@ def _gather(values, n_rows, slots, out):
             target[i] = source[np.uintp(slots[i])]
 
 
-# If at most this share of a block's rows joined any set, the next block's products of its rows with one
-# another are computed separately for each row that joins. The share is smaller for CSR rows, since products
-# of a single CSR row are slow compared with those of sixteen rows together.
+# Limits for a `Union`: if at most this share of a block's rows joined any of its sets, the next block's
+# products of its rows with one another are computed separately for each row that joins. The share is smaller
+# for CSR rows, since products of a single CSR row are slow compared with those of sixteen rows together.
 _SELDOM, _SELDOM_SPARSE = 0.6, 0.1
 
 
@@ -288,7 +288,7 @@ class Union:
         self._origin = np.zeros(0, np.int64)
 
     def open_block(self, block, n):
-        """Compute the kernel values, or products, of `n` rows with the union and with one another."""
+        """Compute kernel values, or inner products, of a block's `n` rows with the union and one another."""
         self._packed, self._view = self.support.view(block, n, 0)
         #: Whether each row of the block has joined any set; for each set, the rows that have joined it.
         self._joined, self._new = np.zeros(n, np.bool_), []
@@ -342,7 +342,7 @@ class Union:
     def write_rows(self):
         """Copy new support vectors from the union into each set, except for those of an interrupted block.
 
-        Until this call, a set has room for their coefficients and norms, but not for the rows themselves.
+        Until this call, a set has the coefficients and norms of its new support vectors, but not their rows.
         """
         for g, (own_set, slots) in enumerate(zip(self._sets, self._slots, strict=True)):
             own_set.size = self._sizes[g]
@@ -360,7 +360,7 @@ class Union:
         )
 
     def scores(self, block, scores):
-        """Write the scores of the rows of a block, computed from each set, into the arrays `scores`."""
+        """Write the scores of a block's rows, by each set, into the arrays `scores`, one array per set."""
         n = len(scores[0])
         room = self.support.room(n)
         _packed, norms = self.support._fill(block, n, room)
