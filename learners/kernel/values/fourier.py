@@ -114,7 +114,7 @@ class _Group:
     """Generates the code for the angles (inner products) of rows with one group of frequencies."""
 
     def __init__(self, context, builder, kinds, arguments):
-        """Read `arguments`: panels, the group's first row in them, its first column in `out`, and `out`."""
+        """Take the arguments: panels, the group's first row there, its first column in `out`, and `out`."""
         self.builder, self.first, column = builder, arguments[1], arguments[2]
         self.panels, self.out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 3))
         self.vector = ir.VectorType(self.panels.pointer.type.pointee, LANES[self.panels.size])
@@ -135,14 +135,14 @@ class _Group:
                 self.builder.store(fused(self.builder, u, x, self.builder.load(total)), total)
 
     def store(self, row, sums):
-        """Write the angles of a row into the columns that its cosines will take."""
+        """Write the angles of a row into the columns of `out` in which its cosines will replace them."""
         for place, total in zip(self.places, sums, strict=True):
             self.out.store(self.builder, row, place, self.builder.load(total))
 
 
 def _check(*arrays):
     if len({array.dtype for array in arrays}) > 1:
-        raise TypeError("random Fourier features need rows, weights and results of one dtype")
+        raise TypeError("random Fourier features need rows, frequencies and results of one dtype")
 
 
 @intrinsic
@@ -199,7 +199,7 @@ _angles_of_one = _of_dense_rows(1)
 
 @intrinsic
 def _to_features(_typing_context, out, i, place, scale):
-    """Replace a vector of angles in ``out[i]`` by scaled cosines; scaled sines go to the second half."""
+    """Replace a vector of angles in ``out[i]`` by scaled cosines; write scaled sines into the second half."""
     _check(scale, out)
 
     def codegen(context, builder, signature, arguments):

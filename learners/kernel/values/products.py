@@ -111,7 +111,7 @@ def keep_row(rows, slot, block, t):
 
 @compiled
 def keep_rows(rows, slots, block, numbers):
-    """Store the rows `numbers` of a packed block in `slots`, which must be free."""
+    """Store the rows of a packed block that have the indices `numbers` in `slots`, which must be free."""
     for i in range(slots.shape[0]):
         keep_row(rows, slots[i], block, numbers[i])
 
@@ -138,7 +138,7 @@ def move_kept_row(rows, source, target):
 #: Numbers of rows and of support vectors are padded to a multiple of this, which all sides of tiles divide.
 PADDING = 12
 
-#: Lanes of an accumulator by the size of a value in bytes; rows are padded to a multiple of it.
+#: Lanes of an accumulator, by the size of a value in bytes; rows are padded to a multiple of the lanes.
 LANES = {4: 16, 8: 8}
 
 
@@ -309,7 +309,7 @@ _GROUP = 16
 
 @intrinsic
 def _add_product(_typing_context, sums, lane, rows, place, z):
-    """Add ``z * rows[place]`` to ``sums[lane]``, z being a support vector's value of a group's feature."""
+    """Add ``z * rows[place]``, a support vector's value z times the values of a group, to ``sums[lane]``."""
 
     def codegen(context, builder, signature, arguments):
         sums, rows = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
@@ -349,8 +349,8 @@ def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out)
 
     `block` is ``(data, indices, indptr)``. `rows` is ``(data, indices)``, of the same dtypes; its row b has
     the entries ``start[b] … stop[b] - 1``. `places` is int32 scratch of shape (n_features,), all zeros before
-    and after. `out` has shape (n or more, n_b or more). `triangle` is for a block with itself: products of
-    row i with rows before its group of sixteen are left out.
+    and after. `out` has shape (n or more, n_b or more). If `triangle`, `rows` must be the rows of `block`. A
+    group of sixteen rows is then multiplied with itself and later rows only, not with earlier groups.
     """
     data, indices, indptr = block
     values, columns = rows

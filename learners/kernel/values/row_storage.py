@@ -95,11 +95,11 @@ class DenseRows:
         self._rows = grown(self._rows, len(self._rows), width)
 
     def move(self, targets, sources):
-        """Copy the support vectors in slots `sources` to slots `targets`; a slot may be in both."""
+        """Copy the support vectors in slots `sources` to slots `targets`; a slot may be in both lists."""
         self._rows[targets] = self._rows[sources]
 
     def keep(self, targets, packed, numbers):
-        """Store the packed rows of the indices `numbers` in the slots `targets`."""
+        """Store the packed rows with the row indices `numbers` in the slots `targets`."""
         self._rows[targets] = packed[numbers]
 
     def copy_rows(self, targets, others, sources):
@@ -182,11 +182,11 @@ class SparseRows:
         self._start, self._stop = np.append(self._start, more), np.append(self._stop, more)
 
     def move(self, targets, sources):
-        """Move the support vectors in slots `sources` to slots `targets`; a slot may be in both."""
+        """Move the support vectors in slots `sources` to slots `targets`; a slot may be in both lists."""
         self._start[targets], self._stop[targets] = self._start[sources], self._stop[sources]
 
     def keep(self, targets, packed, numbers):
-        """Store the packed rows of the indices `numbers` in the slots `targets`."""
+        """Store the packed rows with the row indices `numbers` in the slots `targets`."""
         indptr = packed[2]
         self._start[targets] = self._stop[targets] = 0
         self.make_room((indptr[numbers + 1] - indptr[numbers]).sum())
