@@ -20,10 +20,10 @@ _MISTAKES, _UPDATES, _EVALUATIONS, _STORED = range(4)
 
 @compiled
 def _learn(M, values, places, t, joining, codes, scores, counts, C, bias):
-    """Learn the rows of a block from row t on; `values` are their kernel values with all rows.
+    """Learn the rows of a block from row t on; `values` are their kernel values with all stored rows.
 
     Return the row of the block to continue from, and the stored row whose kernel values must be fetched
-    first, -1 if the block is done. The stored row is `joining` in the next call.
+    first, -1 if the block is done. Pass this stored row to the next call as `joining`.
     """
     α, k = np.empty(values.shape[1]), np.empty(values.shape[1])
     while t < codes.shape[0]:
@@ -62,10 +62,10 @@ class IncrementalSVM(KernelClassifier):
     """The support vector machine, solved exactly after every row; a row can also be unlearnt.
 
     It solves the dual of the soft margin with hinge loss, ``min ½ αᵀQα - Σα`` with ``0 <= α_i <= C`` (and ``Σ
-    y_i α_i = 0`` with a bias), ``Q_ij = y_i y_j k(x_i, x_j)``. For a row with m < 1, α is raised from 0 until
-    the row meets its optimality condition. All other rows meet theirs on the way: each is in the margin set
-    (m = 1), the error set (α = C) or the rest (α = 0). All α follow a path with a bend wherever a row changes
-    its set. `unlearn` follows such a path back.
+    y_i α_i = 0`` with a bias), ``Q_ij = y_i y_j k(x_i, x_j)``. For a row whose margin ``m = y f(x)`` is below
+    1, α is raised from 0 until the row meets its optimality condition. Meanwhile all other rows keep meeting
+    their conditions: each is in the margin set (m = 1), the error set (α = C) or the rest (α = 0). All α
+    follow a path with a bend wherever a row changes its set. `unlearn` follows such a path back.
 
     A prediction takes one kernel evaluation per support vector. A row with m < 1 also takes one with itself
     and one with each other stored row; an old row that joins the margin set takes one per stored row.
@@ -91,15 +91,16 @@ class IncrementalSVM(KernelClassifier):
     Notes
     -----
     All n rows are stored, with ten numbers of state each, since any may become a support vector. Let s be the
-    size of the margin set. Its inverse matrix takes 8 s² bytes, and its kernel values with all rows 8 s n.
-    Kernel values of rows that have left the margin set are kept up to 128 MiB. Rows and kernel values are
-    float64. To learn a row takes O(s n) time for each row that changes its set on the path.
+    size of the margin set. The inverse matrix of the margin set takes 8 s² bytes, and the kernel values of
+    its rows with all rows take 8 s n bytes. Kernel values of rows that have left the margin set are kept up
+    to 128 MiB. Rows and kernel values are float64. To learn a row takes O(s n) time for each row that changes
+    its set on the path.
 
-    Conditions are met to 1e-8, or to 1e-11 C k(x, x) if that is larger. If rows are dependent (equal rows, or
-    more rows on the margin than the kernel has dimensions), or if no row is on its margin, the optimum is one
-    of many. A row with m less than 1e-10 below 1 is not an update. Rounding errors are corrected after every
-    change of a coefficient; if that does not suffice, the inverse is recomputed. k(x, x) of a row that
-    depends on the margin set is raised by a share of 5e-12 before the row joins the set.
+    Optimality conditions are met to 1e-8, or to 1e-11 C k(x, x) if that is larger. If rows are dependent
+    (equal rows, or more rows on the margin than the kernel has dimensions), or if no row is on its margin,
+    the optimum is one of many. A row with m less than 1e-10 below 1 is not an update. Rounding errors are
+    corrected after every change of a coefficient; if that does not suffice, the inverse is recomputed. k(x,
+    x) of a row that depends on the margin set is raised by a share of 5e-12 before the row joins the set.
 
     See Also
     --------

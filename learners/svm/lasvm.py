@@ -14,7 +14,7 @@ from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from .solvers.lasvm_steps import LasvmSettings, extremes, finish_reprocess, process, reprocess
 
-# The first examples of each class, this many, are stored regardless of their gradients.
+# With an intercept, this many first examples of each class are stored regardless of their gradients.
 _SEEDS = 5
 
 # Positions in the solution array: the intercept; from SEEN on, the number of examples seen of each class.
@@ -68,7 +68,7 @@ def learn(view, n, codes, scores, settings, again, solution):
 
 @compiled
 def optimize(view, n, settings, solution):
-    """Finish as in section 3.2: REPROCESS until no pair is τ-violating, then `remove_idle` rows.
+    """Finish as in section 3.2: REPROCESS until no pair is τ-violating, then remove idle rows.
 
     Return the number of stored rows, and the largest difference of gradients that remains (at least 0).
     """
@@ -91,11 +91,11 @@ class LASVM(RowCachingClassifier):
     """LASVM: a support vector machine whose optimizer gets one example at a time.
 
     It climbs the dual objective ``Σ α_i y_i - ½ Σ α_i α_j k(x_i, x_j)``, α_i between 0 and C y_i, by steps on
-    two coefficients (with an intercept; Σ α = 0) or on one. PROCESS stores an example if a step can move its
-    α from 0 towards C y, judged by the gradients ``y - f(x)``, and makes the best step with it. REPROCESS
-    makes the best step among the stored examples, then drops those with α = 0 that no step would move.
-    Dropped examples are lost: the objective after one pass is a little below a batch solver's, after two or
-    three passes it is not.
+    two coefficients (with an intercept, which keeps Σ α = 0) or on one. PROCESS stores an example if a step
+    can move its α from 0 towards C y, judged by the gradients ``y - f(x)``, and makes the best step with it.
+    REPROCESS makes the best step among the stored examples, then drops those with α = 0 that no step would
+    move. Dropped examples are lost: the objective after one pass is a little below a batch solver's, after
+    two or three passes it is not.
 
     The kernel value of two support vectors counts as one evaluation, made when the later of the two was
     predicted; a row that is stored takes one more, k(x, x). Values that the cache has lost are computed again

@@ -41,7 +41,7 @@ class ComplexityTest(NamedTuple):
     #: Significance level of the two-sided test, and the normal distribution's quantile for it.
     p_value: float
     critical: float
-    #: Whether the variances are squared, as Levi and Ullman print it.
+    #: Whether the variances are squared in the t statistic, as in the formula that Levi and Ullman print.
     squared: bool
 
 
@@ -253,8 +253,8 @@ class OnlineModelSelection(RowCachingClassifier):
 
     The levels of complexity are γ = gamma_init, 2 gamma_init, 4 gamma_init, … for the rbf kernel, and the
     degrees 1, 2, 3, … for the polynomial one. Two models of successive levels score each example, then both
-    learn it. The learner's score is that of the simpler model. When the mean 0/1 loss since the last switch
-    is significantly smaller for the more complex model by a t-test, the learner switches: the more complex
+    learn it. The learner's score is that of the simpler model. When a t-test finds the mean 0/1 loss since
+    the last switch significantly smaller for the more complex model, the learner switches: the more complex
     model becomes the simpler one, and a new model of the next level learns its support vectors, the oldest
     first.
 
@@ -475,7 +475,7 @@ class OnlineModelSelection(RowCachingClassifier):
     def _choose_gamma(self, first):
         """Choose γ by cross-validation on the first rows, then let two new models learn these rows.
 
-        They replace the simpler and the more complex model, which have learnt these rows with γ = 1/d.
+        The new models replace the simpler and the more complex one, which learnt these rows with γ = 1/d.
         """
         X, codes = first.take(self._dtype, self._sparse)
         self._gamma_init, evaluations = choose_gamma(X, codes, self._settings, self.classes_)

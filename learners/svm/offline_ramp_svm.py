@@ -74,7 +74,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     objectives_ : ndarray of float64, shape (rounds,)
         ``½ ‖w‖² + C Σ R(y f(x))`` over all rows (eq. 7), R being the ramp loss, after each training.
     objective_ : float
-        The last of them.
+        The last element of `objectives_`.
     n_kernel_evaluations_ : int
         One per row with itself, and one with every row for each change of a coefficient.
 

@@ -23,7 +23,7 @@ from .solvers.ramp import (
     take_steps,
 )
 
-# Special values of two arguments of `learn`: of `most` (no limit), and of `initial` (only store rows).
+# Special values of arguments of `learn`: ``most=ALL`` is no limit; ``initial=REMEMBER`` only stores rows.
 ALL = -1
 REMEMBER = -1.0
 
@@ -119,10 +119,11 @@ class RampSVM(RowCachingClassifier):
 class OnlineRampSVM(RampSVM):
     """OnlineSVMR: the SVM with the ramp loss of all rows so far, optimized again after each row.
 
-    The ramp loss is ``min(2, max(0, 1 - y f(x)))``: a row beyond the opposite margin costs no more than one
-    on it and is no support vector. There is no bias. A row with ``0 <= 1 - y f(x) <= 2`` is an update: it
-    joins the active set V, on which coordinate steps are made, largest gain first. Then V becomes the rows
-    with ``1 - y f(x) <= 2``, and so on until V does not change. Other rows are only remembered.
+    The ramp loss is ``min(2, max(0, 1 - y f(x)))``: a row beyond the margin of the other class has the loss
+    2, like a row on that margin, and is no support vector. There is no bias. A row with
+    ``0 <= 1 - y f(x) <= 2`` is an update: it joins the active set V, on which coordinate steps are made,
+    largest gain first. Then V becomes the rows with ``1 - y f(x) <= 2``, and so on until V does not change.
+    Other rows are only remembered.
 
     A row takes a kernel evaluation with each support vector to predict and one with itself; each change of a
     coefficient takes one with every remembered row.

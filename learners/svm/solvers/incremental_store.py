@@ -90,7 +90,7 @@ class IncrementalStore:
         return values, places
 
     def _values(self, packed, n, norms, total):
-        """Return the kernel values of packed rows with the first `total` rows stored."""
+        """Return the kernel values of `n` packed rows with the first `total` stored rows."""
         values = np.empty((padded(n, PADDING), padded(total, PADDING)))
         self._rows.products(packed, n, total, values)
         apply_kernel(self._function, values, n, total, norms, self._norms)
@@ -106,7 +106,7 @@ class IncrementalStore:
         return values
 
     def fetch(self, k, values=None):
-        """Put the kernel values of row k with all rows into a slot, from `values` or computed."""
+        """Put the kernel values of row k with all rows into a slot; compute them if `values` is None."""
         values = self._row_values(k) if values is None else values[: self.n]
         slot = self._free_slot()
         M = self.machine
@@ -116,7 +116,7 @@ class IncrementalStore:
         M.values[slot, k] = M.own[k]
 
     def _free_slot(self):
-        """Return a free slot, a new one or, from CACHE_BYTES on, one of a row outside the margin set."""
+        """Return a slot: a free or new one or, beyond CACHE_BYTES, that of a row outside the margin set."""
         M, slots = self.machine, len(self._owner)
         free = np.flatnonzero(self._owner < 0)
         if len(free):

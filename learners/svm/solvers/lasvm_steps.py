@@ -1,9 +1,10 @@
 """PROCESS and REPROCESS of LASVM, on the rows of a `CachedView`.
 
-Row s has α_s, g_s = y_s - Σ_j α_j K_sj in ``view.gradients`` and y_s in ``view.labels``; α_s is between A_s =
-min(0, C y_s) and B_s = max(0, C y_s). With an intercept the steps keep Σ α = 0 and move two coefficients, i
-up and j down. Without an intercept they move a single coefficient, up or down; functions on pairs (i, j) then
-treat the missing row as one with g = 0 that cannot move.
+Row s has the coefficient α_s, the gradient ``g_s = y_s - Σ_j α_j K_sj`` in ``view.gradients`` (K has the
+kernel values) and the label y_s in ``view.labels``; α_s is between A_s = min(0, C y_s) and B_s = max(0, C
+y_s). With an intercept the steps keep Σ α = 0 and move two coefficients, i up and j down. Without an
+intercept they move a single coefficient, up or down; functions on pairs (i, j) then treat the missing row as
+one with g = 0 that cannot move.
 """
 
 from typing import NamedTuple
@@ -86,7 +87,8 @@ def process(view, n, t, y, g, settings, seed):
         return n
     n, new = add(view, n, t, y, g), n
     cache_row(view, n, new, t)
-    # Without an intercept the new row's α moves alone, by any step; with one, it needs a violating partner.
+    # Without an intercept the new row's α moves alone, by a step of any size; with one, it needs a violating
+    # partner.
     if y > 0.0:
         i, high = new, g
     else:
@@ -127,7 +129,7 @@ def remove_idle(view, n, t, high, low):
 
 @register_jitable
 def finish_reprocess(view, n, t, settings, removing, solution):
-    """Set the intercept from the extremes and, if `removing`, remove idle rows; return the number of rows."""
+    """Set the intercept from the extremes of g; if `removing`, remove idle rows. Return the row count."""
     i, j, high, low = extremes(view, n, settings)
     if not settings.intercept:
         return remove_idle(view, n, t, 0.0, 0.0) if removing else n

@@ -6,9 +6,10 @@ Every row is in one of three sets (Cauwenberghs and Poggio 2000, eq. 4), with ``
 - the error set: g <= 0, α = C;
 - the rest: g >= 0, α = 0.
 
-While the α of one row moves, the bias and the α of the margin set change such that g stays 0 there, until a
-row changes its set. A row of the margin set needs its kernel values with all rows. If a row is about to join
-the set and its values are not stored, `move` returns it to the caller, who fetches them and calls again.
+While the α of one row moves, the bias and the α of the margin set change such that g stays 0 in the margin
+set, until a row changes its set. A row of the margin set needs its kernel values with all rows. If a row is
+about to join the set and its values are not stored, `move` returns it to the caller, who fetches them and
+calls again.
 """
 
 from typing import NamedTuple
@@ -75,7 +76,7 @@ def _copy(source, n, target):
 
 @compiled
 def _apply_inverse(M, v, out):
-    """Subtract ``J⁻¹ v`` from `out`."""
+    """Subtract ``J⁻¹ v`` from `out`; J⁻¹ is ``M.inverse``."""
     for p in range(M.size[0] + 1):
         total = 0.0
         for q in range(M.size[0] + 1):
@@ -101,7 +102,7 @@ def _residual(M, v, d, out, bias):
 
 @compiled
 def _grow(M, k, bias):
-    """Border the inverse by row k, which becomes the last of the margin set (eq. 13)."""
+    """Add row k to the end of the margin set, and a row and a column to the inverse (eq. 13)."""
     size = M.size[0]
     J, y = M.inverse, M.y
     if size == 0:
@@ -176,7 +177,7 @@ def _rebuild(M, bias):
 
 REST, ERROR, MARGIN = 0, 1, 2
 
-#: Margins are exact to this, for kernel values and coefficients of about 1.
+#: Margins are computed to this accuracy, for kernel values and coefficients of about 1.
 _PRECISION = 1e-12
 
 #: A row that is this close to its margin is not moved, so that rounding alone moves no row.
@@ -319,7 +320,7 @@ def _shift_bias(M, c, n, rising):
 
 @compiled
 def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
-    """Return how far α_c can move until a row changes its set, that row, and whether it joins the margin."""
+    """Return how far α_c can move until a row changes its set, that row, and if it joins the margin set."""
     step, chosen, joins = (C - M.alpha[c] if rising else M.alpha[c]), c, False
     sign = 1.0 if rising else -1.0
     for i in range(n):
@@ -357,7 +358,7 @@ def leave(M, k):
 
 @compiled
 def move(M, row, c, n, C, bias, rising, joining):
-    """Move α_c up until row c meets its condition or, if not `rising`, down to 0; c is in no set meanwhile.
+    """Move α_c up until row c meets its condition or, if not `rising`, down to 0; meanwhile c is in no set.
 
     `row` has the kernel values of row c with all `n` rows. Return -1 when done, or a row whose kernel values
     are missing: fetch them and call again with that row as `joining`. In the first call `joining` is -1.

@@ -1,6 +1,6 @@
 """The optimizer of the ramp-loss SVMs, and the examples that they remember, in slots 0 … n - 1.
 
-The concave-convex procedure (CCCP) forms the active set V and makes coordinate steps on it, in turn. The
+The concave-convex procedure (CCCP) alternates between forming the active set V and coordinate steps on V. The
 optimizer works on a `RampView`: ``g_i = 1 - y_i f(x_i)`` is stored for every example, and each change of a
 coefficient updates every g with one row of kernel values. Equations and algorithms are those of Wang and
 Vucetic (2010).
@@ -23,7 +23,7 @@ MOST_STEPS = 1_000_000_000
 
 
 class Rules(NamedTuple):
-    """The bound of the coefficients, and when the optimizer stops."""
+    """The bound of the coefficients, and the tolerances with which the optimizer stops."""
 
     C: float
     #: A KKT condition (eq. 3) is violated if g is further than this on the wrong side of 0.
@@ -129,9 +129,9 @@ def take_steps(view, n, rules, i, α, rounds, most):
     until V does not change (Algorithm 1, lines 9 to 27).
 
     The loop also stops if the objective has not fallen since V was last formed. The exact optimum on the new
-    V would have lowered it, so the rest is within the tolerance, and examples with g of about 2 would enter
-    and leave V for hundreds of rounds. It stops as well after `rounds` optimizations on V or after `most`
-    changes. Return the number of changes of a coefficient.
+    V would have lowered it, so the violations that remain are within the tolerance, and examples with g of
+    about 2 would enter and leave V for hundreds of rounds. It stops as well after `rounds` optimizations on V
+    or after `most` changes. Return the number of changes of a coefficient.
     """
     # The tuples are unpacked once: each access to one changes the reference counts of all its arrays.
     cached, active, scratch = view.cached, view.active, view.scratch
@@ -232,7 +232,7 @@ def _furthest_idle(alpha, g, born, n):
 
 @register_jitable
 def remove_far_ones(view, n, t, most):
-    """Keep the `most` examples of α = 0 with the smallest |1 - g| (Algorithm 2); return the number left."""
+    """Of the examples with α = 0 keep the `most` of smallest |1 - g| (Algorithm 2); return the new n."""
     alpha, g, born = view.cached.block.alpha, view.cached.gradients, view.cached.block.born
     idle, worst = _furthest_idle(alpha, g, born, n)
     while idle > most:
