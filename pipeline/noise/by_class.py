@@ -76,7 +76,7 @@ class ClassNoise(Noise):
 
     @property
     def amount(self) -> str:
-        """Return the first rates as text; for a matrix the share of labels each class loses, or the mean."""
+        """Return the first rates as text; for a matrix, the share of each class that changes, or the mean."""
         if self.rates:
             some = [f"{name} {percent(rate)}" for name, rate in self.rates if rate] or ["0%"]
             more = f", … ({len(some)} classes)" if len(some) > _MOST_RATES else ""
@@ -121,8 +121,8 @@ class ClassNoise(Noise):
         given = codes.copy()
         for k, row in enumerate(self.matrix):
             others = [other for other in range(n_classes) if other != k]
-            # The class itself comes last and gets the remaining probability. A class that keeps its labels
-            # then keeps all of them, despite rounding.
+            # Class k itself comes last and gets the remaining probability. If all others have probability
+            # 0, every label of class k is kept, despite rounding.
             ends = list(itertools.accumulate(row[other] for other in others))
             mine = codes == k
             drawn = np.searchsorted(ends, u[mine], side="right")
@@ -131,7 +131,7 @@ class ClassNoise(Noise):
 
 
 def table_of(fields: list[str]) -> dict[str, Any]:
-    """Return the noise table of a study file, given the fields of a `ClassNoise.slug` after the model."""
+    """Return the noise table of a study file, given the parts of a `ClassNoise.slug` after its model."""
     form, *given = fields
     table: dict[str, Any] = {}
     if given[-1] == "level=class":

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .uniform import Circumstances, Codes, Noise
 
-# Random values are rounded to multiples of 1 / _STEPS: much coarser than the last digits, in which libraries
-# differ, and too fine to matter. Rows are then the same on every machine.
+# Random values are rounded to multiples of 1 / _STEPS, so that rows are the same on every machine: libraries
+# differ in much smaller digits. The rounding itself is too fine to matter.
 _STEPS = 1 << 20
 # Number of rows that get noise at a time, so that temporary arrays take little memory.
 _BLOCK = 1 << 12

@@ -56,8 +56,8 @@ def reference_margins(X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
 class MarginNoise(Noise):
     """Replace labels with a probability that falls with the row's distance from a decision boundary.
 
-    p_i = min(1, c exp(-abs(m_i)/q)), where m_i is the margin under a fixed reference classifier, q is the
-    median of abs(m_i), and c makes the mean of p_i equal to `rate`.
+    For row i it is p_i = min(1, c exp(-abs(m_i)/q)), where m_i is the margin under a fixed reference
+    classifier, q is the median of abs(m_i), and c makes the mean of p_i equal to `rate`.
     """
 
     model: ClassVar[str] = "margin"
@@ -70,7 +70,7 @@ class MarginNoise(Noise):
 
 
 def margin_chances(margins: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
-    """Return min(1, c exp(-abs(m)/q)), q the median of abs(m), with c such that the mean is `rate`.
+    """Return min(1, c exp(-abs(m)/q)) for each margin m: q is the median of abs(m), c makes the mean `rate`.
 
     All values equal `rate` if at least half of the margins are 0, because q is then 0.
     """
@@ -78,7 +78,7 @@ def margin_chances(margins: NDArray[np.float64], rate: float) -> NDArray[np.floa
     q = float(np.median(distance)) if len(distance) else 0.0
     if not q > 0.0:
         return np.full(len(distance), rate)
-    # Distances are limited, so that no value of `near` is 0, nor is `rest`, the divisor below.
+    # Distances are limited, so that neither `near` nor `rest`, the divisor below, contains a 0.
     near = np.exp(-np.minimum(distance / q, _FARTHEST))
     # Nearest rows first. `rest[i]` is the sum of ``falling[i:]``, added in the same order on every machine.
     falling = np.sort(near)[::-1]

@@ -10,7 +10,7 @@ from .features import FeatureNoise
 from .margin import MarginNoise
 from .uniform import Noise, WindowNoise
 
-# Rows of a matrix may miss a sum of 1 by this much, because numbers in files are rounded.
+# The sum of a matrix row may differ from 1 by this much, because numbers in files are rounded.
 _ROUNDING = 1e-6
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Level: TypeAlias = Literal["task", "class"]
 Codes: TypeAlias = NDArray[np.int32]
 
-# With a longer name of the noise, a file name could exceed the limit of a file system.
+# Most characters of a noise's name in file names: longer ones could exceed the limit of a file system.
 _LONGEST_STEM = 60
 
 
@@ -94,7 +94,7 @@ class Noise:
 
     @property
     def slug(self) -> str:
-        """Return the name in the store and in CSV tables; `noise_of` reads it back."""
+        """Return the noise's name in the store and in CSV tables; `noise_of` reads it back."""
         if self._is_rate:
             return plain(self.rate)
         further = (
@@ -105,7 +105,7 @@ class Noise:
 
     @property
     def stem(self) -> str:
-        """Return the name in file names: the slug, or a shorter name with a digest."""
+        """Return the noise's name in file names: the slug, or a shorter name with a digest."""
         slug = self.slug
         return slug if len(slug) <= _LONGEST_STEM else f"{self.model}_{self._digest[:8]}"
 
@@ -122,7 +122,7 @@ class Noise:
 
     @property
     def short(self) -> str:
-        """Return the short name that heads a column of a table."""
+        """Return a short name of the noise, for the heading of a table's column."""
         return self.amount if self._is_rate else f"{self.amount} {self.kind}"
 
     @property
@@ -159,7 +159,7 @@ class Noise:
         """Return the largest valid rate p for K classes: 1 - 1/K for uniform noise, 1 for other models.
 
         Uniform noise keeps a label with probability 1 - p; each other label has p / (K - 1), which must
-        not be larger. Equality, at which labels say nothing, is allowed as a control.
+        not be larger. Equality is allowed as a control: labels are then independent of the clean ones.
         """
         return 1 - 1 / n_classes if type(self) is Noise else 1.0
 
