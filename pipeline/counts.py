@@ -44,7 +44,7 @@ class Count:
 
     # Column in the tables of cells and curves, and name in a learner's `counters()`.
     name: str
-    # Name on axes.
+    # Name of the count on the axes of plots.
     label: str
     # The attribute that contains the count in a learner from another package; None if the pipeline computes
     # it from the scores.

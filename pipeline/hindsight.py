@@ -1,4 +1,4 @@
-"""Find the best weights in hindsight: of least loss on a stream, with at most the learner's final norm."""
+"""Find the best weights in hindsight: least hinge loss, norm at most that of the learner's final weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_BYTES = 4_000_000_000
 _BYTES_A_NUMBER, _BYTES_A_ROW, _BYTES_A_PAIR = 150, 1000, 25
 # The solver's own tolerance, far below `TOLERANCE`.
 _PRECISION = 1e-9
-# Largest score allowed: above it rounding errors destroy the bound, a difference of numbers of that size.
+# Largest score allowed. The bound is a difference of such numbers; rounding errors of larger ones destroy it.
 _LARGEST_SCORE = 1e15
 
 
@@ -35,7 +35,7 @@ class HindsightError(ValueError):
 class Hindsight:
     """Bound the least total hinge loss of weights whose norm is at most a given radius, from both sides."""
 
-    # The loss of the best weights found, and a lower bound for all such weights, by duality.
+    # The loss of the best weights found; and, by duality, a lower bound for the loss of all allowed weights.
     loss: float
     bound: float
 
@@ -55,16 +55,16 @@ def has_solver() -> bool:
 
 
 def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hindsight:
-    """Return the least sum of max(0, 1 - y w·x) over all weights w of norm at most `radius`.
+    """Return the least Σ max(0, 1 - y w·x) over rows x with signs y, for weights w of norm at most `radius`.
 
-    Clarabel finds weights and dual variables α of the rows. Their loss and bound are computed here from the
-    rows: for any α in [0, 1], the loss is at least Σα - radius·‖Σ αyx‖.
+    Clarabel finds weights w, and a dual variable α for each row. The loss of w and the lower bound are
+    computed here: for any α in [0, 1], the loss is at least Σα - radius·‖Σ αyx‖.
 
     `X` has shape (n, d), dense or CSR; `signs` are -1 or 1. The result's `gap` is at most `TOLERANCE`. Raises
     HindsightError if there are too many rows, scores are too large, or the solver misses the tolerance.
     """
     rows, longest = _rows_of_margins(X, signs, radius)
-    # First try the direction w = Σ yx, with all dual variables α = 1: optimal if every margin is below 1.
+    # First try weights in the direction Σ yx, with all α = 1: they are optimal if every margin is below 1.
     best = _loss_and_bound(rows, rows.T @ np.ones(len(signs)), np.ones(len(signs)))
     if best.gap <= TOLERANCE:
         return best
@@ -87,7 +87,7 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
 
 
 def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple[Any, float]:
-    """Return the rows times `radius` and their signs, without all-zero features; and their largest norm."""
+    """Return the rows times `radius` and their sign, without all-zero features; and the largest row norm."""
     rows = sp.csr_array(X)
     rows = rows[:, np.unique(rows.indices[rows.data != 0.0])].astype(np.float64)
     size = float(np.abs(rows.data).max(initial=0.0))

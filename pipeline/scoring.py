@@ -34,8 +34,8 @@ AREAS: Final = ("auc_given", "auc_clean")
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
 # Columns of cells only: regret compares with the best weights for the whole stream.
 REGRETS: Final = ("regret_given", "regret_clean")
-# Columns of curves, if the study asks for them: these measures over a window of the latest examples, and with
-# a fading factor.
+# Measures that curves have, if the study asks for them, over a window of the latest examples and with a
+# fading factor; and the names of their columns.
 OF_LATEST: Final = (*BY_CLASS, *REFERENCES, *LOSSES, *AREAS, *PRECISIONS)
 BY_WINDOW: Final[Mapping[str, str]] = {f"window_{name}": name for name in OF_LATEST}
 BY_FADING: Final[Mapping[str, str]] = {f"fading_{name}": name for name in OF_LATEST}
@@ -52,7 +52,7 @@ class Scoring:
     measure: str
     label: str
     sentence: str
-    # Which values are better.
+    # Whether higher or lower values are better.
     direction: Direction = "higher"
     # Whether the metric is a share, shown as a percentage; and its digits after the point.
     percent: bool = True
@@ -219,7 +219,7 @@ def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
 
 
 def can_rank(name: str) -> bool:
-    """Return whether a metric can rank algorithms; regret cannot: its best weights differ by learner."""
+    """Return whether a metric can rank algorithms. Regret cannot: its best weights differ by learner."""
     return name not in SCORINGS or SCORINGS[name].needs != "regret"
 
 
