@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Bytes read at a time.
 _BLOCK_BYTES = 1 << 20
-# Quotes, sparse rows, comments, escapes, NUL: lines with them are left to the ARFF parser.
+# Quotes, sparse rows, comments, escapes, NUL: from their block on, lines are left to the ARFF parser.
 _UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
 # Values in a batch; each is a Python object of some 60 bytes until it is stored in an array.
 _BATCH_VALUES = 1 << 16
@@ -90,7 +90,7 @@ class ArffFile(ColumnFile):
             for name, of in zip(names, self.types, strict=True)
         }
         read = csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False)
-        # Arrow refuses an empty field in a column of numbers; the loop below finds one in other columns.
+        # Arrow refuses an empty field in a column of numbers; the loop below finds empty fields elsewhere.
         convert = csv.ConvertOptions(column_types=types, null_values=["?"], strings_can_be_null=True)
         parse = csv.ParseOptions(quote_char=False)
         try:

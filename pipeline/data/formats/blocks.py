@@ -28,8 +28,8 @@ _ROWS = 1024
 class Block:
     """Consecutive rows of a file."""
 
-    #: svmlight, Vowpal Wabbit: CSR, float64, int32 indices; d fits the largest index so far unless the
-    #: options give it.
+    #: svmlight, Vowpal Wabbit: CSR, float64, int32 indices; the largest index so far determines the number
+    #: of columns, unless the options give it.
     #: CSV, Parquet, Arrow, ARFF: dense, or CSR if categories or words are hashed.
     X: Matrix
     #: The rows' labels as in the file: numbers or text.

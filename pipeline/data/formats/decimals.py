@@ -20,9 +20,9 @@ _SMALLEST_EXPONENT, _LARGEST_EXPONENT = -342, 308
 
 
 def _powers_of_five() -> npt.NDArray[np.uint64]:
-    """Return the leading 128 bits of 5^q as two halves, row ``q - _SMALLEST_EXPONENT``.
+    """Return a table whose row ``q - _SMALLEST_EXPONENT`` has the leading 128 bits of 5^q, as two uint64.
 
-    They are rounded down, or up for -27 <= q < 0, where a product may be exact.
+    The bits are rounded down, or up for -27 <= q < 0, where a product may be exact.
     """
     rows = []
     for q in range(_SMALLEST_EXPONENT, _LARGEST_EXPONENT + 1):
@@ -38,7 +38,7 @@ def _powers_of_five() -> npt.NDArray[np.uint64]:
 
 
 _FIVES = _powers_of_five()
-# 2^(p - 1075) for the biased binary exponents p of normal numbers: times a 53-bit mantissa it is the number.
+# 2^(p - 1075) for each biased binary exponent p: a normal number is its 53-bit mantissa times this power.
 _TWOS = np.ldexp(1.0, np.arange(2047) - 1075)
 #: Outcomes of `read_number`: not a number; a number that was read; a number that Python's float must read.
 WRONG, READ, HARD = 0, 1, 2
@@ -79,10 +79,10 @@ def _product(a, b):
 
 @register_jitable
 def _nearest(w, q):
-    """Return the float64 nearest to w 10^q, and whether it is certain (Lemire 2021, "Number parsing at a
-    gigabyte per second", Algorithm 1).
+    """Return the float64 nearest to w·10^q for a uint64 w, and whether the result is certain.
 
-    Zero is certain; subnormal and infinite numbers are not.
+    It is certain for zero, but never for subnormal and infinite numbers. Lemire 2021, "Number parsing at a
+    gigabyte per second", Algorithm 1.
     """
     if w == _0:
         return 0.0, True
@@ -94,7 +94,7 @@ def _nearest(w, q):
             w <<= np.uint64(step)
             zeros += step
     high, low = _product(w, _FIVES[q - _SMALLEST_EXPONENT, 0])
-    # The lower half of the power matters only if all bits below the 55 leading bits are 1.
+    # The lower half of 5^q matters only if all bits of `high` below the 55 leading bits are 1.
     if high & _NINE_BITS == _NINE_BITS:
         second, _ = _product(w, _FIVES[q - _SMALLEST_EXPONENT, 1])
         low += second
@@ -195,7 +195,7 @@ def _larger_than_9(eight):
 
 @register_jitable(**INLINE)
 def _joined(eight):
-    """Return the number of eight digits, one a byte, the first in the lowest byte (Lemire, section 5)."""
+    """Return the number that eight digits form, one per byte, the first in the lowest (Lemire, section 5)."""
     eight = eight * _10 + (eight >> _8)
     return ((eight & _PAIRS) * _UPPER_PAIRS + ((eight >> _16) & _PAIRS) * _LOWER_PAIRS) >> _32
 
@@ -245,7 +245,7 @@ def read_short(text, start, stop):
 
 @register_jitable(**INLINE)
 def read_number(text, at):
-    """Return (position after the number, its value, `WRONG`, `READ` or `HARD`) of the number at a position.
+    """Read the number at a position; return (position after it, value, outcome `WRONG`, `READ` or `HARD`).
 
     `text` is uint8 and ends with a line end, where every number stops. `at` is uint64.
     """
@@ -286,7 +286,7 @@ def read_number(text, at):
     if n_digits > _MOST_DIGITS:
         return at, 0.0, HARD
     if mantissa <= _2_TO_53 and -22 <= exponent <= 22:
-        # An exact mantissa times or over an exact power is rounded once (Clinger 1990).
+        # An exact mantissa multiplied or divided by an exact power is rounded only once (Clinger 1990).
         value = np.float64(np.int64(mantissa))
         value = value * _EXACT_TENS[exponent] if exponent >= 0 else value / _EXACT_TENS[-exponent]
     else:

@@ -46,16 +46,16 @@ class Format:
 
     suffixes: tuple[str, ...]
     options: Mapping[str, Option]
-    #: ``open(path, options)``, where options include defaults; None for text of sparse features.
+    #: Opens a file: ``open(path, options)``; options include defaults. None for text of sparse features.
     open: Callable[[Path, Options], ColumnFile] | None
-    #: How lines of text of sparse features are scanned, given the options; None for files with columns.
+    #: Returns the function that scans text of sparse features, given options; None for files with columns.
     scan: Callable[[Options], Scan] | None = None
     #: Whether a file may be compressed as a whole; formats that compress their own content may not.
     compressible: bool = True
 
 
 def _open_delimited(path: Path, options: Options) -> DelimitedFile:
-    # A test file has its training file's options, without `delimiter` and `header` if that file is not CSV.
+    # A test file gets the options of its training file: no `delimiter` and `header` unless that is CSV.
     given = str(options.get("delimiter", ""))
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")

@@ -112,12 +112,12 @@ def is_number(text: str) -> bool:
 def _named(
     labels: npt.NDArray[Any] | CodedLabels, path: Path
 ) -> tuple[list[str], list[str], npt.NDArray[Any]]:
-    """Return the class names, the class name of each distinct label, and each row's index into the latter."""
+    """Return the class names, the class name of each distinct label, and each row's index of its label."""
     codes: npt.NDArray[Any]
     if isinstance(labels, CodedLabels):
         values, codes = labels.values, labels.codes
     else:
-        # Sorting all rows takes a tenth of the time of reading them, and the first rows have most classes.
+        # Sorting all rows would take a tenth of the reading time; usually the first rows have all labels.
         values = np.unique(labels[:_FIRST_ROWS])
         codes = np.searchsorted(values, labels).clip(max=len(values) - 1)
         if not np.array_equal(values[codes], labels):

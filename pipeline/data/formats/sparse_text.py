@@ -28,8 +28,8 @@ class Tokens(NamedTuple):
 
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-#: ``scan(path, number, block)`` returns the rows of complete lines, of which the first has this number, or
-#: raises InputError for the first wrong line.
+#: ``scan(path, number, block)`` returns the rows of a block of complete lines, or raises InputError for the
+#: first wrong line. `number` is the line number of the block's first line.
 Scan: TypeAlias = Callable[[Path, int, bytes], Tokens]
 
 # Bytes read at a time; larger blocks are hardly faster and take more memory.

@@ -80,7 +80,7 @@ def vowpal_tokens(block: bytes, *, hash_bits: int) -> Tokens | None:
 def _finished(
     block: bytes, arrays: tuple[npt.NDArray[Any], ...], n_rows: int, n_entries: int, n_hard: int
 ) -> Tokens | None:
-    """Parse the hard numbers in Python; return the block's rows, or None if the block must be read again."""
+    """Parse the numbers in `hard` in Python; return the block's rows, or None if lines must be read again."""
     labels, ends, indices, values, hard, _ = arrays
     if n_rows < 0:
         return None
@@ -106,9 +106,9 @@ def _is_space(each):
 def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, positions):
     """Fill the arrays; return (rows, entries, hard numbers), with -1 rows if a line is wrong.
 
-    A row of `hard` is a number left to Python: i for label i, or -1 - i for value i; its start; its end.
-    `text` ends with a line end. Each token ends at one of the `positions`, which are found first: then the
-    processor reads several tokens at once, since none waits for the end of the one before it.
+    A row of `hard` is a number that Python must parse: i for label i, or -1 - i for value i; its start and
+    its end. `text` ends with a line end. All separators are found first and written to `positions`: the
+    processor can then read several tokens at once, since none waits for the end of the one before it.
     """
     find_separators(text, positions)
     n = np.uint64(text.shape[0])
@@ -269,7 +269,7 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
                 start = at
                 at = _end_of_name(text, at)
                 seed = _hashed(text, start, at, _0) if at > start else _0
-                # So is a namespace with a weight.
+                # A namespace with a weight, or followed by another bar, is left to Python too.
                 if byte(text, at) == _COLON or byte(text, at) == _BAR:
                     return -1, 0, 0
                 while True:
@@ -279,7 +279,7 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
                         break
                     start = at
                     at = _end_of_name(text, at)
-                    # So are a value without a name, and a bar within a name.
+                    # A value without a name, and a bar within a name, are left to Python too.
                     if at == start or byte(text, at) == _BAR:
                         return -1, 0, 0
                     indices[n_entries] = np.int64(_hashed(text, start, at, seed) & mask)

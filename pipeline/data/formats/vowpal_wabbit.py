@@ -71,7 +71,7 @@ def _read_lines(path: Path, first: int, block: bytes, hash_bits: int) -> Tokens:
 def _label(where: str, head: bytes) -> float:
     """Return the label before the first |; the tag is ignored."""
     fields = head.split()
-    # A tag begins with a quote, or ends where | begins.
+    # A tag begins with a quote, or directly precedes |.
     if fields and (fields[-1].startswith(b"'") or not head[-1:].isspace()):
         fields.pop()
     shown = [field.decode(errors="replace") for field in fields]
