@@ -82,7 +82,7 @@ class Part:
 
 
 class ComposedSource(Source):
-    """Take the rows of several sources, each time the next unused row of the source that is due.
+    """Compose a stream of several sources: each row is the next unused row of the source that is due.
 
     In a stream planned for n rows, with a change at t₀ = at·n, row t (from 1) comes from the later source
     with probability 1 / (1 + exp(-4 (t - t₀) / width)); with width 0, all rows after t₀ do. The stream ends

@@ -46,7 +46,7 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
     path = Path(place)
     if path.is_dir():
         inside = [each.relative_to(path) for each in sorted(path.rglob("*")) if each.is_file()]
-        # Programs write hidden files into folders: _SUCCESS, .crc files.
+        # Skip hidden files that programs write into folders, such as _SUCCESS and .crc files.
         visible = [each for each in inside if not any(part.startswith((".", "_")) for part in each.parts)]
         return tuple(map(Path, _of_one_format(place, [str(path / each) for each in visible])))
     if not glob.has_magic(place) or path.exists():
@@ -283,7 +283,7 @@ class FileSource(ConvertedSource):
 
     def options(self, given: Options) -> Mapping[str, Option]:
         url = is_url(self.place)
-        # Without a URL's query, the name ends with the suffix.
+        # Leave out a URL's query, so that the name ends with the suffix.
         named = Path(self.place.partition("?")[0] if url else self.place)
         if not (given.get("format") or format_by_suffix(named)):
             named = Path(names_at(self.place)[0]) if url else files_at(self.place)[0]

@@ -79,7 +79,7 @@ def convert(
         return [fingerprint(ref) for ref in refs]
 
 
-# Bytes of a number: without a requested dtype, and by dtype.
+# Bytes of a stored number: if the study requests no dtype, and for each dtype that it may request.
 _DOUBLE, _BYTES = 8, {"float32": 4, "float64": 8}
 # Each of these values of ``task`` selects a single task.
 _ONE_TASK = ("auto", "binary", "multiclass")
@@ -105,7 +105,7 @@ class Outlook:
     n_test: int = 0
     #: Number of classes of each task.
     classes: int = 2
-    #: Bytes of each of its tables, by a key that identifies the table; empty if unknown.
+    #: Bytes of each table of the data set, by a key that identifies the table; empty if unknown.
     n_bytes: Mapping[str, int] = field(default_factory=dict)
     #: Whether the tables are mapped from the cache and shared by all processes of a machine; otherwise each
     #: process has its own copy.
@@ -230,7 +230,7 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
 
 
 def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
-    """Try to open the files; return the error, or "" if there is none. Do not try if that could download."""
+    """Open the files; return the error, or "" if there is none or if opening could start a download."""
     if isinstance(source, PublicSource) and any(file.addresses for file in source.entry.files):
         return ""
     if is_url(str(options.get("test", ""))):

@@ -39,7 +39,7 @@ from .tables.options import FEATURE_OPTIONS, Options, Value, count_of
 from .tables.stream import Rows, Stream, is_sparse
 from .tables.tasks import TaskRef, derive, task_codes
 
-# For each kind of data set: the declarations by name, and the class that makes a source of one.
+# For each kind of data set: the declarations by name, and the class of source made from a declaration.
 _DECLARED: tuple[tuple[Mapping[str, Any], Callable[[Any], Source]], ...] = (
     (BUNDLED, BundledSource),
     (GENERATORS, GeneratorSource),

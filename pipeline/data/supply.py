@@ -83,7 +83,7 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
     """Yield the files of a table in this machine's cache, piece by piece."""
     source, options = find_source(pinned.source), dict(pinned.options)
     if isinstance(source, ConvertedSource) and kept_folder(pinned.content) is None:
-        # A data set may have two tables, one with changed and one with unchanged features. Parse this one.
+        # A data set may have two tables, with changed and with unchanged features. Parse the missing one.
         source.content(options)
     folder = kept_folder(pinned.content)
     if folder is None:

@@ -8,7 +8,7 @@ from .clicks import N_CATEGORICAL, N_NUMERIC
 
 # Numbers of categories of the columns, from 4 to 2^22: doubled from column to column, except every fifth.
 _CATEGORIES = np.array([4 * 2**k // 2 ** (k // 5) for k in range(N_CATEGORICAL)], dtype=np.int64)
-# From one day to the next, every other column moves all its categories on by 1 / _REPLACED of their number.
+# In every second column, category numbers shift each day, by 1 / _REPLACED of the number of categories.
 _REPLACED = 20
 # A row is a click if the sum of its effects and noise is above this number: about a quarter of the rows.
 _THRESHOLD = 1.0
@@ -21,9 +21,9 @@ _GOLDEN, _FIRST, _SECOND = (
 
 @compiled
 def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, indptr, y):
-    """Write a block of rows and labels, of which the first has the number `first`, from uniform numbers.
+    """Write rows and labels made from uniform numbers; the block's first row has the number `first`.
 
-    It uses only arithmetic that every machine rounds alike: no logarithms, no exponentials.
+    The function uses only arithmetic that every machine rounds alike: no logarithms, no exponentials.
     """
     slopes = np.empty(N_NUMERIC)
     for j in range(N_NUMERIC):
@@ -34,7 +34,7 @@ def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, 
         day = np.int64((first + i) // rows_per_day)
         margin = 0.0
         for j in range(N_CATEGORICAL):
-            # The eighth power of a uniform number makes the first categories frequent.
+            # The eighth power makes small numbers likely, so the first categories are frequent.
             power = uniform[i, N_NUMERIC + j] * uniform[i, N_NUMERIC + j]
             power *= power
             power *= power
@@ -54,7 +54,7 @@ def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, 
             places[k] = place
         margin /= 3.0
         for j in range(N_NUMERIC):
-            # Pareto's distribution with index 4, less 1: heavy-tailed, from 0 on.
+            # A Pareto variable of index 4, minus 1: it is at least 0 and heavy-tailed.
             value = np.float32(1.0 / np.sqrt(np.sqrt(1.0 - uniform[i, j])) - 1.0)
             margin += slopes[j] * min(np.float64(value), 2.0)
             indices[end], data[end] = j, value

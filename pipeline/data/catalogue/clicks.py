@@ -20,10 +20,11 @@ _BLOCK = 4096
 class Clicks:
     """Draw rows with 13 numeric and 26 categorical columns, heavy-tailed, that drift daily.
 
-    The numeric columns are features 0 to 12, each category is hashed into one of the other
-    2^`hash_bits` - 13, and collisions add up. A categorical column has 4 to 4 million categories, the
-    first ones frequent. In half of these columns other categories become frequent every day. Every category
-    has an effect, of which a third changes daily. Labels are 1 for a click. Rows can be drawn in any order.
+    The numeric columns are features 0 to 12. Each category is hashed into one of the other 2^`hash_bits` - 13
+    features; if categories of a row collide, their values are added. A categorical column has 4 to 4 million
+    categories; the first ones are frequent. In half of these columns, other categories become frequent every
+    day. Every category has an effect on the label, of which a third changes daily. Labels are 1 for a click.
+    Rows can be drawn in any order.
     """
 
     def __init__(self, random_state: np.random.RandomState, *, hash_bits: int, rows_per_day: int) -> None:

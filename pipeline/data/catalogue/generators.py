@@ -51,7 +51,7 @@ class Generator:
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """Options that a study may set: ``n_train`` (>= 1), ``n_test`` (0: no test part), and others."""
+        """Options: ``n_train`` (>= 1), ``n_test`` (0: no test part), `parameters`, and feature options."""
         return {
             "n_train": Option("count", self.n_train, minimum=1),
             "n_test": Option("count", self.n_test),

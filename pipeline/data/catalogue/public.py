@@ -79,8 +79,8 @@ class PublicSet:
 
     name: str
     title: str
-    #: In the order that the reader expects: those of the training part, then as many of the test part; a
-    #: single file may contain both.
+    #: The files in the order that the reader expects: those of the training part, then equally many of the
+    #: test part. A single file may contain both parts.
     files: tuple[PublicFile, ...]
     #: Reads the files. In TOML it is the table ``reader``: a name from `READERS`, and the reader's arguments.
     parse: Callable[[Sequence[Path]], Table]
@@ -188,7 +188,7 @@ class Family:
 
 
 def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Table:
-    """Set a table's layout (`dense`; ``""`` keeps it); if `join`, append the test to the training part."""
+    """Append the test to the training part if `join`; then set the table's layout (``dense=""`` keeps it)."""
     if join:
         from scipy import sparse
 

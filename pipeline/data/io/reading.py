@@ -32,7 +32,7 @@ Made = TypeVar("Made")
 
 # How to uncompress a file, by its suffix.
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# More threads would wait for the one that reads the file and collects the rows.
+# Most threads: more would wait for the one that reads the file and collects the rows.
 _MOST_THREADS = 8
 _LINE_END = ord("\n")
 # A file that expands to less than this is harmless at any ratio.
@@ -41,7 +41,7 @@ _HARMLESS_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """Limit what a file may expand to before it is refused as damaged or malicious.
+    """Limit line length, expansion and features: a file beyond a limit is refused as damaged or malicious.
 
     A data set can change each limit by an option of the same name.
     """

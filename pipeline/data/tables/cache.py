@@ -31,8 +31,8 @@ CONVERTER_VERSION = 1
 
 # The file that describes a cached table: fingerprint, class names, notes, shapes, sizes and recipe.
 _MANIFEST = "manifest.json"
-# File with the sizes and times that a large table's files had when its fingerprint was last compared, so that
-# a run need not read the whole table again.
+# File with the sizes and times that a table's files had when its fingerprint was last compared, so that a run
+# need not read the whole table again; only tables of at least this many bytes have it.
 _CHECKED, _REMEMBERED_FROM_BYTES = "checked.json", 1 << 26
 # Smaller arrays are read into memory: a mapping costs a page and a file handle, and an empty file cannot be
 # mapped.

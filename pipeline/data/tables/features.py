@@ -205,7 +205,7 @@ def _matrix_bytes(X: Any) -> int:
 
 
 def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
-    """Return the column sums of ``of(block)``; unless d = 1, they do not depend on the block boundaries."""
+    """Return column sums of ``of(block)`` over all blocks; from two columns on, block sizes do not matter."""
     total = None
     for block in _blocks(X, rows):
         part = of(block)
