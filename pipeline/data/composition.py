@@ -77,7 +77,7 @@ class Part:
         return self.source.options_of(self.ref(self.source.name))
 
     def ref(self, label: str) -> TaskRef:
-        """Return a reference to the multiclass task of this source, which has all its rows and classes."""
+        """Return a reference to the multiclass task with all rows and classes of this source."""
         return TaskRef(label, self.source.name, "multiclass", label, tuple(sorted(self.given.items())))
 
 

@@ -57,7 +57,7 @@ class ArraySource(ConvertedSource):
 
 
 class FrameSource(FileSource):
-    """Read a data frame from the cache, stored as an Arrow file and read like a user's file."""
+    """Read a data frame from an Arrow file in the cache, in the same way as a user's file."""
 
     PREFIX = "frame:"
 

@@ -29,7 +29,7 @@ class Generator:
     #: ``draw(random_state, n, **parameters) -> X (n, d), y (n,) int32``; X is float64, or CSR.
     draw: DrawRows
     n_features: int
-    #: Of two classes, the second is positive.
+    #: Class names, by code; of two classes, the second is positive.
     classes: tuple[str, ...]
     #: Source and content in one line.
     note: str

@@ -84,6 +84,6 @@ def codes_of(labels: Iterable[str], classes: Sequence[str]) -> Codes:
 
 
 def split(X: Any, y: Codes, test: Any, classes: Sequence[str]) -> Table:
-    """Return a table with the rows of the mask `test` as test part, without rows whose class code is -1."""
+    """Return a table whose test part is the rows of the mask `test`; leave out rows with class code -1."""
     train, held = np.flatnonzero(~test & (y >= 0)), np.flatnonzero(test & (y >= 0))
     return Table(as_csr(X[train]), y[train], tuple(classes), as_csr(X[held]), y[held])

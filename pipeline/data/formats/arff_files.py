@@ -208,7 +208,7 @@ def _plain(declaration: re.Match[str]) -> str:
 
 
 def _head(stream: TextStream) -> Iterator[tuple[int, bytes]]:
-    """Yield the numbered lines of a file up to that with @data."""
+    """Yield the numbered lines of a file up to the line with @data."""
     for number, raw in enumerate(stream, start=1):
         yield number, raw
         if raw.strip()[:5].lower() == b"@data":

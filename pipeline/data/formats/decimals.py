@@ -207,7 +207,7 @@ def digits_from(text, at, number):
     Eight bytes are taken at once, because in a loop over digits the last branch would be mispredicted.
     """
     while True:
-        # The digits become 0 to 9; the first larger byte ends them, and carries after it do not matter.
+        # Digits become 0 to 9. The first larger byte ends them; carries into later bytes do not matter.
         eight = _eight_bytes(text, at) ^ _EIGHT_ZEROS
         n = _trailing_zeros(_larger_than_9(eight)) >> _3
         if n == _0:
@@ -223,8 +223,8 @@ def digits_from(text, at, number):
 def read_short(text, start, stop):
     """Return the number between two positions, and `READ`, or `WRONG` if `read_number` must decide.
 
-    It reads numbers of at most eight bytes after the sign, without exponent. No branch depends on the form of
-    the number, since it would be mispredicted.
+    The function reads numbers of at most eight bytes after the sign, without exponent. No branch depends on
+    the form of the number, since it would be mispredicted.
     """
     negative = byte(text, start) == _MINUS
     start += np.uint64(negative)

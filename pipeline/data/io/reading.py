@@ -156,7 +156,7 @@ def lines(path: Path, limits: Limits = USUAL) -> Iterator[tuple[int, str]]:
 
 
 def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of the first line, block) for blocks of about `size` bytes that end with a line.
+    """Yield (number of the first line, block) for blocks of whole lines, about `size` bytes each.
 
     A byte order mark is dropped. The last block may lack its line end.
     """

@@ -81,7 +81,7 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
 
 
 def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) -> FeatureFit:
-    """Compute the statistics by which the features of a data set, called `name` in errors, are changed.
+    """Compute the statistics for changing a data set's features; `name` is the data set's name in errors.
 
     `X` has NaN where a value is missing. `rows` are the training rows in ascending order, by default all.
     """
@@ -110,7 +110,7 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
 
 
 def typical_sizes(X: Matrix) -> npt.NDArray[np.float64]:
-    """Return each feature's mean absolute value over its non-zero values, NaN without any, shape (d,).
+    """Return the mean absolute non-zero value of each feature, NaN if all its values are 0, shape (d,).
 
     At most 2,048 rows are read, evenly spread over the matrix.
     """

@@ -59,9 +59,10 @@ class Stream:
 
     #: Label of the task, such as ``"usps[3-vs-5]"``.
     name: str
-    #: Shape (N, d), float32 or float64; a C-contiguous array (often mapped), or CSR with int32 indices.
+    #: Shape (N, d) for N rows of the source, float32 or float64; a C-contiguous array (often mapped), or CSR
+    #: with int32 indices.
     X: Matrix
-    #: Class codes 0..K-1, shape (n,). In a binary task code 1 is the positive class.
+    #: Class codes 0..K-1 of the task's n rows, shape (n,). In a binary task code 1 is the positive class.
     y: Codes
     #: The K class names.
     classes: tuple[str, ...]
