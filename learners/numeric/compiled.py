@@ -26,8 +26,8 @@ from numba import extending
 from numba.core.caching import FunctionCache
 
 # Options of the small functions that compiled loops call for each row. Without them, LLVM inlines few of the
-# functions. For each array a call passes seven machine words and counts a reference, which takes up to a
-# fifth of the time of a short row.
+# functions. A call that is not inlined passes seven machine words and counts a reference for each array,
+# which takes up to a fifth of the time of a short row.
 INLINE = {"forceinline": True}
 
 # Numba gives each function a wrapper for calls from C. Compiling the wrappers takes a tenth of the compile

@@ -13,7 +13,7 @@ _SWEEPS = 30
 
 @register_jitable
 def symmetric_eigen(A, U):
-    """Diagonalize A in place by Jacobi's rotations, and write the eigenvectors into the columns of U.
+    """Diagonalize a symmetric matrix A in place by Jacobi's rotations; write eigenvectors into U's columns.
 
     Golub & Van Loan, "Matrix computations", algorithm 8.5.3 (cyclic by row).
     """
@@ -66,7 +66,7 @@ def turn(B, U):
 @register_jitable
 def orthonormalize(B, m):
     """Make the first m columns of B orthonormal in place, by Gram–Schmidt; a column of zeros stays zero."""
-    # Each projection is subtracted twice: once leaves rounding errors if columns are nearly parallel.
+    # Projections are subtracted twice: one pass leaves rounding errors if columns are nearly parallel.
     for i in range(m):
         for e in range(2 * i):
             along = 0.0

@@ -42,8 +42,9 @@ def spread(builder, scalar, lanes):
 def fold(builder, vector, bits=None):
     """Add the lanes of a vector in a fixed tree.
 
-    Lanes whose numbers differ in the first of `bits` are added first, then those that differ in the second,
-    and so on. By default the highest bit comes first: the upper half is added to the lower half.
+    `bits` are bit positions of lane numbers. The first step adds lanes whose numbers differ only in the first
+    of these bits, the next step those that differ only in the second, and so on. By default the highest bit
+    comes first: the upper half is added to the lower half.
     """
     numbers = list(range(vector.type.count))
     for bit in reversed(range(len(numbers).bit_length() - 1)) if bits is None else bits:

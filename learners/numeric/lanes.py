@@ -83,7 +83,7 @@ _operation(operator.truediv, lanes, lanes, lambda ir, a, b: ir.fdiv(a, b))
 _operation(operator.neg, lanes, lanes, lambda ir, a: ir.fneg(a))
 _operation(abs, lanes, lanes, _call("llvm.fabs"))
 _operation(math.sqrt, lanes, lanes, _call("llvm.sqrt"))
-# As for numbers in compiled code: b only if b < a, so the result is a if either is NaN.
+# Like Numba's `min` of two numbers, return b only if b < a; the result is a if either is NaN.
 _operation(min, lanes, lanes, lambda ir, a, b: ir.select(ir.fcmp_ordered("<", b, a), b, a))
 _operation(operator.lt, lanes, mask, lambda ir, a, b: ir.fcmp_ordered("<", a, b))
 _operation(operator.le, lanes, mask, lambda ir, a, b: ir.fcmp_ordered("<=", a, b))
@@ -151,7 +151,7 @@ def _(condition):
 def numbers_of(rules):
     """Return the fields of up to LANES rules as an array of shape (n_fields, LANES).
 
-    With fewer than LANES rules, the last rule fills the remaining columns.
+    Each column has one rule. With fewer than LANES rules, the last rule fills the remaining columns.
     """
     columns = [*rules, *[rules[-1]] * (LANES - len(rules))]
     return np.array([[rule[i] for rule in columns] for i in range(len(rules[0]))], np.float64)
@@ -210,7 +210,7 @@ def read_lanes(_typing_context, array, index):
 
 @intrinsic
 def rules_together(_typing_context, rule, numbers):
-    """Return the rule of several models: `rule` with its floats replaced by the lanes of `numbers_of`."""
+    """Return one rule for LANES models: `rule` with its floats replaced by the rows of `numbers_of`."""
     kinds = [lanes if kind == types.float64 else kind for kind in rule]
     result = types.NamedTuple(kinds, rule.instance_class)
 

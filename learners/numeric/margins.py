@@ -11,7 +11,7 @@ def signed(code):
 
 @register_jitable(**INLINE)
 def best_wrong(scores, y):
-    """Return the class other than `y` with the largest score; the lowest on a tie, the first NaN if any."""
+    """Return the class other than `y` with the largest score: the lowest on a tie, or the first with NaN."""
     best = 1 if y == 0 else 0
     for z in range(best + 1, scores.shape[0]):
         if z != y and not scores[z] <= scores[best]:
@@ -45,8 +45,8 @@ def count_mistakes(scores, codes, stops, counts):
     """Count the rows whose signed margin is <= 0, or NaN because a score overflowed.
 
     `scores`, of shape (n, 1) or (n, K), were computed before each row was learnt; `codes` (int32) are the
-    labels to compare with, `stops` (int64) m ascending numbers of rows, at most n. `counts` receives the
-    mistakes up to each stop; the result is the mistakes among all rows.
+    labels to compare with. `stops` (int64) are m checkpoints: ascending row counts, at most n. `counts`
+    receives the mistakes up to each of them; the result is the mistakes among all rows.
     """
     wrong = start = 0
     for i in range(stops.shape[0] + 1):

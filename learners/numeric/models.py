@@ -36,7 +36,7 @@ def _store_lanes(builder, pointer, place, value):
 
 
 def _entries(context, builder, kind, value):
-    """Return a reader of a row's k-th entry, the row's number of entries, and the order of its sums."""
+    """Return a function that reads entry k of a row, the number of entries, and their order in sums."""
     if is_sparse_row(kind):
         data, indices = arrays_of(context, builder, kind, value)
         order = SPARSE_ORDER
@@ -53,7 +53,7 @@ def _entries(context, builder, kind, value):
 
 
 def _add_up(builder, emit, n_sums, length, order):
-    """Generate loops that add up the vectors of `emit`, in an order such as `DENSE_ORDER`; return totals."""
+    """Generate loops that add up the vectors of `emit`, in an order such as `DENSE_ORDER`."""
     lanes, accumulators, bits = order
     intp, slots = length.type, lanes * accumulators
     step, lane_step = intp(slots), intp(lanes)
@@ -63,7 +63,7 @@ def _add_up(builder, emit, n_sums, length, order):
     folded = [cgutils.alloca_once_value(builder, zero) for _ in range(n_sums)]
 
     def add_slots(first, last, start, stop, step):
-        """Return, for each sum, the partial sums of slots (entries of a step) first … last - 1."""
+        """Add up entries first … last - 1 of all steps; return each sum's partial sums by position."""
         n_slots = last - first
         sums = [[cgutils.alloca_once(builder, _DOUBLES) for _ in range(n_slots)] for _ in range(n_sums)]
         for slot in range(n_slots):
@@ -85,14 +85,14 @@ def _add_up(builder, emit, n_sums, length, order):
             }
         return values[0]
 
-    # A row shorter than a step needs only the slots of the first accumulator, which fit into registers.
+    # A row shorter than a step needs the first accumulator only, whose partial sums fit into registers.
     with builder.if_else(builder.icmp_unsigned("<", length, step)) as (short, long):
         with short:
             terms = [[] for _ in range(n_sums)]
             with builder.if_then(builder.icmp_unsigned("!=", whole_lanes, intp(0))):
                 for slot in range(lanes):
                     for total, term in zip(terms, emit(intp(slot)), strict=True):
-                        # As in the loops, sums begin with 0: a sum is then never -0.0.
+                        # Adding 0, with which the sums of long rows begin, turns -0.0 into 0.0 here as well.
                         total.append(builder.fadd(zero, term))
                 for total, values in zip(folded, terms, strict=True):
                     builder.store(fold(values), total)
@@ -160,7 +160,7 @@ def model_update(step):
             with cgutils.for_range(builder, length, intp=length.type) as loop:
                 place, x_j = entry(loop.index)
                 old = [load_lanes(builder, each, place, LANES) for each in pointers]
-                # A step of 0 could change a model: -0.0 + 0.0 is 0.0, and 0 times infinity is NaN.
+                # Other models keep their values. A step of 0 may change them: -0.0 + 0.0 is 0.0, 0 ∞ is NaN.
                 for each, before, after in zip(
                     pointers, old, step(builder, *old, x_j, *numbers), strict=True
                 ):

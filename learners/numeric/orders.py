@@ -11,7 +11,7 @@ from .rows import Matrix, Rows, as_rows, count_rows, read_only, row, row_range, 
 
 MatrixT = TypeVar("MatrixT", bound=Matrix)
 
-# Bytes that are gathered at once: enough to make the cost of a block negligible, little compared with a
+# Bytes that are copied at once: enough to make the fixed cost of a copy negligible, little compared with a
 # stream that does not fit into memory.
 _BLOCK_BYTES = 1 << 22
 
@@ -50,7 +50,7 @@ def _in_order(X: Rows) -> Rows:
 
 
 def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
-    """Yield blocks ``(start, stop, rows)``: rows with an order as copies of a few MB, others in one block."""
+    """Yield ``(start, stop, rows)``: copies of a few MB if the rows have an order, else all rows at once."""
     n = count_rows(X)
     size = max(1, n)
     if _is_ordered(X):

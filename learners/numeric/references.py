@@ -14,8 +14,8 @@ from .tallies import FEW
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 _COUNTS = LAST + 1
 
-# A class that leads by n rows is predicted for the next n rows, so sums over their labels give the counts. If
-# the lead is at most 32, a loop counts 256 rows one by one before the lead is tested again.
+# A class that leads by n rows is predicted for the next n rows with any labels, so that sums over labels
+# give the counts. If the lead is at most 32, a loop counts 256 rows one by one before the next test.
 _LEAD, _BLOCK = 32, 256
 
 
@@ -166,7 +166,7 @@ def count_baselines(
     One predicts the most frequent class so far (a tie goes to the lowest class), the other the latest label.
     Both begin with class 0. Predictions are compared with `given` and `clean`, the labels with and without
     noise. After each row both learn a label from `known`, or nothing if it is -1; `known` equals `given`
-    unless labels are delayed. `stops` are ascending numbers of rows. `class_counts` (how often each class was
+    unless labels are delayed. `stops` are ascending row counts. `class_counts` (how often each class was
     learnt) and `counts` (see `MAJORITY_GIVEN`) are updated in place. The result has shape (m, 6).
     """
     at_stops = np.empty((len(stops), len(counts)), np.int64)
@@ -175,16 +175,15 @@ def count_baselines(
     return at_stops
 
 
-# The counts cached for a stream: at its checkpoints, then the class counts and the counts at its end. Runs
-# with the same labels and checkpoints share them.
+# Three arrays cached for a stream: the counts at its checkpoints, and the class counts and counts at its end.
+# Runs with the same labels and checkpoints share the arrays.
 BaselineCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-# The largest number of sets of checkpoints whose counts are cached for the same labels.
+# The cache of one stream's labels has counts for at most this many different sets of checkpoints.
 _MOST_CACHED = 16
 
 
 class References:
-    """Count the correct predictions of two baselines along a stream: the most frequent class, the previous
-    label.
+    """Count the correct predictions of two baselines along a stream: most frequent class and previous label.
 
     Parameters
     ----------

@@ -52,11 +52,10 @@ def _uncounted(context, builder, kind, value):
 
 @intrinsic
 def borrowed(_typing_context, X):
-    """Return arrays without reference counts: an array, or a tuple of arrays, numbers and tuples (compiled
-    code only).
+    """Return an array, or a tuple of arrays, numbers and tuples, without reference counts.
 
     Use it for arguments only, which the caller keeps alive: an array made in compiled code could be freed
-    while the view is in use. Compiled code must not return the view.
+    while the view is in use. Only compiled code can call this, and it must not return the view.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -95,7 +94,7 @@ _MANY, _FEW = 16, 4
 
 
 def _rising(lanes):
-    """Build an intrinsic that tests whether indices rise, `lanes` at a time; a row needs at least `lanes`."""
+    """Build an intrinsic that tests whether at least `lanes` indices rise, `lanes` at a time."""
 
     @intrinsic
     def rises(_typing_context, indices, n_features):
@@ -104,16 +103,16 @@ def _rising(lanes):
         def codegen(context, builder, signature, arguments):
             values = FlatArray(context, builder, signature.args[0], arguments[0])
             intp, integer = values.length.type, values.pointer.type.pointee
-            # The first index may be 0, so -1 precedes it.
+            # The first index, which may be 0, is compared with -1.
             start = ir.Constant(ir.VectorType(integer, lanes), [-1] * lanes)
             everywhere = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
             rising, before = (cgutils.alloca_once_value(builder, first) for first in (everywhere, start))
 
             def compare(place):
                 here = values.load(builder, place, lanes)
-                # A shuffle pairs each index with its predecessor: an unaligned load would cross cache lines.
+                # A shuffle gives the predecessors of all indices. An unaligned load would cross cache lines.
                 shifted = select(builder, builder.load(before), here, range(lanes - 1, 2 * lanes - 1))
-                # On processors with mask registers the "and" is part of the comparison.
+                # On processors with mask registers this comparison and the `and_` below are one instruction.
                 rises_here = builder.icmp_signed("<", shifted, here)
                 builder.store(builder.and_(builder.load(rising), rises_here), rising)
                 builder.store(here, before)
@@ -158,7 +157,7 @@ def is_canonical(indices, start, stop, n_features):
     return before < n_features
 
 
-# Rows: a matrix in the form that compiled loops read. Matrix: any matrix that `as_rows` converts to it.
+# `Rows` is a matrix in the form that compiled loops read, `Matrix` any matrix that `as_rows` takes.
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 
@@ -179,7 +178,7 @@ _LINE, _PAGE = 64, 4096
 _THIRD = 21 * _LINE
 
 
-# Up to this many numbers are written in some tens of microseconds. Releasing the GIL and getting it back
+# Writing up to this many numbers takes some tens of microseconds. Releasing the GIL and getting it back
 # would take longer.
 _FEW_NUMBERS = 1 << 15
 
@@ -195,7 +194,7 @@ _fill_holding_gil, _fill_releasing_gil = compiled(_fill, nogil=False), compiled(
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
     """Return a float64 array of shape (n_features,) filled with `value`, aligned so that loops are fastest.
 
-    Arrays that are read together take different places (0, 1 or 2), see `_THIRD`.
+    Arrays that are read together need a different `place` each (0, 1 or 2), see `_THIRD`.
     """
     # `np.zeros` takes no memory before it is touched; for other values, memory is written only once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
@@ -380,7 +379,7 @@ def add_step(w, eta, a, x):
 
 @register_jitable
 def copy_into(target, source):
-    """Copy `source` into the first elements of `target`; slice assignments take Numba seconds to compile."""
+    """Copy `source` into the first elements of `target`; compiling a slice assignment takes seconds."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 
@@ -420,10 +419,10 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 def as_rows(X: Matrix) -> Rows:
     """Return a matrix in the form that compiled loops take: read-only views of its values.
 
-    `X` is a C-contiguous array of shape (n, d), or a CSR matrix with sorted indices without duplicates, below
-    the learner's number of features (unchecked here); float32 or float64. The indices of a CSR matrix become
-    int32 if they fit, so that 32- and 64-bit matrices share compiled code. A tuple must come from here or
-    from `ordered_rows` and is returned unchanged. Raises TypeError for anything else.
+    `X` is a C-contiguous array of shape (n, d), or a canonical CSR matrix whose indices are below the
+    learner's number of features (unchecked here); float32 or float64. The indices of a CSR matrix become
+    int32 if they fit, so that 32- and 64-bit matrices share compiled code. A tuple must come from `as_rows`
+    or `ordered_rows` and is returned unchanged. Raises TypeError for anything else.
     """
     if isinstance(X, tuple):
         return X

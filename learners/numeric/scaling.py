@@ -56,7 +56,7 @@ class RunningScale:
         self.means, self.squares = np.zeros(n_features), np.zeros(n_features)
 
     def standardised(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return rows, shape (n, d), each standardized by the mean and variance of it and all rows before.
+        """Standardize each row of X, shape (n, d), by the mean and variance of the rows up to this one.
 
         A missing value (NaN) becomes 0, as the mean does, and is not counted. A feature that was constant so
         far becomes 0. Raises OverflowError, which names the feature, if a sum of squares overflows.

@@ -162,7 +162,7 @@ def _log_loss(f, y):
 
 
 def _lose(scores, given, clean, log_odds, stops, sums, at):
-    # Added row by row, so that a sum does not depend on where the stream is cut.
+    # Losses are added row by row, so that a sum does not depend on where the stream is cut.
     start = 0
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else scores.shape[0]
@@ -183,7 +183,7 @@ def _lose(scores, given, clean, log_odds, stops, sums, at):
 
 @register_jitable
 def _up_to(tree, place):
-    """Sum a Fenwick tree over places below `place`."""
+    """Return the number of rows at ranks below `place`, from a Fenwick tree of counts."""
     total = 0
     while place > 0:
         total += tree[place]
@@ -192,7 +192,7 @@ def _up_to(tree, place):
 
 
 def _pairs(places, codes, n_places, stops, won):
-    # For each class: a Fenwick tree of the rows so far by the rank of their score, and the rows at each rank.
+    # For each class, `trees` (Fenwick trees) and `equal` count the rows so far by the rank of their score.
     trees = np.zeros((2, n_places + 1), np.int64)
     equal = np.zeros((2, n_places), np.int64)
     seen = np.zeros(2, np.int64)
@@ -237,10 +237,10 @@ def tally_classes(
 ) -> NDArray[np.int64]:
     """Count predictions and labels by class; return the table after each of m stops, shape (m, 5, K).
 
-    `scores`, of shape (n,) or (n, K), were computed before each row was learnt; `stops` are ascending numbers
-    of rows, at most n. `table`, of shape (5, K), has the counts so far and is updated in place. For each
-    class it has the predictions, the correct predictions and the labels by given labels, and these two by
-    clean labels.
+    `scores`, of shape (n,) or (n, K), were computed before each row was learnt; `stops` are ascending row
+    counts, at most n. `table`, of shape (5, K), has the counts so far and is updated in place. Its rows are,
+    for each class: how often it was predicted; how often correctly, and how often it occurred, both by given
+    labels; the same two counts by clean labels.
     """
     tables = np.empty((len(stops), *table.shape), np.int64)
     tally = _tally_holding_gil if scores.size <= FEW else _tally_releasing_gil
@@ -274,8 +274,8 @@ def pairs_in_order(
 ) -> NDArray[np.int64]:
     """Count the pairs of a row of class 1 and a row of class 0 in which the first has the larger score.
 
-    `scores`, of shape (n,), may be infinite but not NaN. The result has twice the number of such pairs among
-    the rows up to each of m stops, which are ascending; a tie counts as half a pair.
+    `scores`, of shape (n,), may be infinite but not NaN. The result has, for each of m stops (ascending
+    row counts), twice the number of such pairs among the rows before it; a tie counts as half a pair.
     """
     values, places = np.unique(scores, return_inverse=True)
     won = np.empty(len(stops), np.int64)

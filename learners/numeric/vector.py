@@ -3,8 +3,8 @@
 LLVM may not reorder floating-point sums, so a plain loop stays scalar. ``fastmath`` allows it, but then the
 result depends on the width of the machine's vectors. This module fixes the order instead: two accumulators of
 L lanes take turns, L terms at a time (a single remaining block of L terms goes to the first). The
-accumulators are added and folded in a fixed tree, and the last ``n mod L`` terms are added one by one. Sums
-use neither fast-math flags nor fused multiply-adds, so the result depends on the inputs alone.
+accumulators are added and folded in a fixed tree, and the last ``n mod L`` of n terms are added one by one.
+Sums use neither fast-math flags nor fused multiply-adds, so the result depends on the inputs alone.
 
 All arithmetic is in float64; a float32 row is widened when loaded.
 """
@@ -39,8 +39,7 @@ _LN2_REST = 2.3190468138462996e-17
 
 
 def emit_exponential(builder, kind, x):
-    """Emit exp(x) for x <= 0, a scalar or a vector of float32 or float64, to about one unit in the last
-    place.
+    """Emit exp(x) for x <= 0, a float32 or float64 scalar or vector, to about one unit in the last place.
 
     After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. The result is 0 if
     exp(x) would leave the normal range of the precision; NaN stays NaN.
@@ -88,7 +87,7 @@ SPARSE_ORDER = (4, 2, (1, 0))
 # Classes per vector: 32 float64 sums are eight AVX2 registers, which hide the latency of an addition.
 _CLASS_LANES = (32, 16, 8, 4)
 
-# Entries that an update computes at once: the float64 of an AVX-512 register.
+# Number of entries that an update computes at once: an AVX-512 register has room for this many float64.
 _UPDATE_LANES = 8
 
 _DOUBLE = ir.DoubleType()
@@ -289,10 +288,10 @@ def class_sums(term):
     Each lane is a class and adds feature by feature, so a CSR row gives the result of the same dense row to
     the last bit: absent features add 0.
 
-    ``term(builder, *state, x, *scalars)`` emits the terms of one feature for one vector of classes, 0 for x =
-    0; `x` and the scalars fill all lanes. The intrinsic is ``f(state, x, scalars, sums)``: `state` is a tuple
-    of float64 arrays of shape (n_features, width), `x` a dense or CSR row, `scalars` a tuple of float64, and
-    `sums` the float64 result of shape (width,), width a multiple of 4.
+    ``term(builder, *state, x, *scalars)`` emits the terms of one feature for one vector of classes. They must
+    be 0 for x = 0. `x` and the scalars fill all lanes. The intrinsic is ``f(state, x, scalars, sums)``:
+    `state` is a tuple of float64 arrays of shape (n_features, width), `x` a dense or CSR row, `scalars` a
+    tuple of float64, and `sums` the float64 result of shape (width,), width a multiple of 4.
     """
 
     @intrinsic

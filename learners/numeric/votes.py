@@ -16,11 +16,12 @@ from .vector import exponential
 
 @compiled
 def follow(scores, codes, mistakes, leaders, out):
-    """Write into `out` each row's scores by the learner with the fewest mistakes so far; return its mistakes.
+    """Write into `out` each row's scores by the learner with the fewest mistakes so far.
 
     `leaders` (int64, shape (n + 1,)) receives the position of that learner for each row and for the next one.
+    Returns the number of mistakes that the scores in `out` make.
     """
-    # Without a reference count for each view, a row takes a third of the time.
+    # Without counting references to each view, a row takes a third of the time.
     scores, out = borrowed(scores), borrowed(out)
     wrong = 0
     leader = mistakes.argmin()
@@ -96,7 +97,7 @@ def _count_votes(scores, weights, out):
 
 @register_jitable
 def _set_weights(mistakes, eta, t, weights):
-    """Write the weights of round t (from 1), which add up to 1; `eta` 0 stands for the rate √(8 ln G/t)."""
+    """Write the weights of round t (counted from 1), whose sum is 1; `eta` 0 stands for √(8 ln G/t)."""
     rate = eta if eta > 0.0 else math.sqrt(8.0 * math.log(len(mistakes)) / t)
     fewest, total = mistakes.min(), 0.0
     # The sum is a separate loop, because its order is fixed and the other loops are vector code.
@@ -110,7 +111,7 @@ def _set_weights(mistakes, eta, t, weights):
 
 @compiled
 def vote_by_weight(scores, codes, mistakes, eta, before, out):
-    """Write into `out` the learners' weighted votes for each row; `before` rows were learnt earlier.
+    """Write the learners' weighted votes for each row into `out`; `before` is the number of earlier rows.
 
     Return the mistakes of the votes, and the expected mistakes of predicting with a learner drawn by weight.
     """
