@@ -71,7 +71,7 @@ def _parameter_names(kind: Any) -> list[str]:
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the single-pass learners: dense or CSR rows, float32 or float64, two classes.
+    """Base of the single-pass learners for two classes; rows are dense or CSR, of float32 or float64.
 
     A learner for more than two classes derives from `MulticlassClassifier`. A subclass takes its parameters
     in ``__init__`` (the last one is ``epochs=1``) and defines
@@ -96,7 +96,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         minus the best score of another class.
     n_updates_ : int
         Number of rows for which the update rule made a step. A row of zeros counts as a step for the
-        Perceptrons, for which it is a mistake, and for AdaGradRDA; it does not for the other learners.
+        Perceptrons, for which it is a mistake, and for AdaGradRDA, but not for the other learners.
 
     Notes
     -----
@@ -153,7 +153,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Write the score of every row into `scores`."""
         linear_scores(X, self.coef_[0], scores)
 
-    # The next three replace `_allocate`, `_pass` and `_score` for more than two classes.
+    # The next three methods replace `_allocate`, `_pass` and `_score` for more than two classes.
 
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         """Create the state arrays for K > 2 classes."""
@@ -271,8 +271,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def indifferent_to_absent_features(self) -> bool:
         """Whether the outcome stays the same, to the last bit, if features that never occur are left out.
 
-        If so, the pipeline renumbers the features that occur, in their order, and passes how many there are
-        to `begin`.
+        If so, the pipeline renumbers the features that occur, in their order, and passes
+        their number to `begin`.
         """
         return False
 
@@ -362,7 +362,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return lambda rows: learn(rows, codes, scores), lambda rows: score(rows, scores)
 
     def widen(self, n_features: int) -> None:
-        """Take rows of `n_features` features from now on; the new ones were 0 in all rows so far.
+        """Take rows of `n_features` features from now on; the new features were 0 in all rows so far.
 
         The state of the earlier features stays, in the first entries of larger arrays. Attributes that have
         a method ``widen`` are extended by that method.
@@ -404,7 +404,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return old
 
     def _readable(self, X: Rows, *arrays: NDArray[Any]) -> Iterable[tuple[Any, ...]]:
-        """Return tuples of rows and their part of each array, one tuple for each call of a loop."""
+        """Return the arguments of each call of a loop: rows, and the part of each array for these rows."""
         if self._reads_orders:
             return [(X, *arrays)]
         blocks = blocks_in_order(X)
@@ -513,7 +513,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        # scikit-learn inspects the signature in every call, which is most of the time of `clone`.
+        # Cached, because scikit-learn's `clone` would spend most of its time inspecting the signature.
         kind: Any = cls
         return _parameter_names(kind)
 

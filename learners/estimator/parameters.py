@@ -132,7 +132,7 @@ ClassWeight = Annotated[Mapping[Any, float] | None, check_weights]
 
 
 def check_fields(learner: BaseEstimator) -> None:
-    """Raise ValueError for the first parameter whose value the check of its type annotation refuses."""
+    """Raise ValueError for the first parameter whose value is invalid according to its type annotation."""
     kind: Any = type(learner)
     for name, check, optional in _checks_of(kind):
         if not (optional and getattr(learner, name) is None):
@@ -156,7 +156,7 @@ def _checks_of(kind: Any) -> list[tuple[str, _Check, bool]]:
 
 
 def _check_of(annotation: Any) -> tuple[_Check, bool] | None:
-    """Return the check of a type annotation and whether None is valid as well; None without a check."""
+    """Return a type annotation's check and whether None is valid as well, or None if it has no check."""
     if annotation is bool:
         return check_bool, False
     arguments = get_args(annotation)

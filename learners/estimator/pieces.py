@@ -1,4 +1,4 @@
-"""Learn a stream piece by piece, and record time and counts, for loops that do not record them."""
+"""Learn a stream piece by piece, and record time and counts, for learners whose loops do not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def learn_in_pieces(
 ) -> Passage:
     """Learn rows, and record the time and the learner's counts at each of m checkpoints.
 
-    `X` comes from `as_rows` or `ordered_rows`. `stops` are the checkpoints: ascending numbers of rows.
+    `X` comes from `as_rows` or `ordered_rows`. `stops` are the checkpoints: ascending row counts.
     """
     began, start = time.perf_counter(), 0
     scores: list[NDArray[np.float64]] = []
@@ -86,7 +86,7 @@ class OneByOne:
         """Copy the models back into the learners' arrays; here each learner already has its own model."""
 
     def goes_on(self) -> bool:
-        """Return whether this object, instead of a new one, can learn later rows after `write_back`."""
+        """Return whether this object can learn further rows after `write_back`; if not, create a new one."""
         return False
 
 

@@ -22,8 +22,8 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # is cheap and a second compiled loop is not worth its compile time.
 _FEW_INDICES = 1 << 16
 
-# The code of a single row's label, by class. The arrays are never written to, but they are not marked
-# read-only, because loops would be compiled again for read-only arrays.
+# The label codes of one row: an array for the first class, and one for the second. They are never written to,
+# but not marked read-only, because loops would be compiled again for read-only arrays.
 _FIRST, _SECOND = np.zeros(1, np.int32), np.ones(1, np.int32)
 
 
