@@ -40,7 +40,7 @@ class _DictRow:
         self._values: tuple[Any, ...] | None = None
 
     def arrange(self, keys: tuple[Hashable, ...], places: list[int]) -> None:
-        """Prepare for rows with these features and their column positions; `_UNKNOWN` ones are left out."""
+        """Prepare for rows with these features at these columns; leave out features at column `_UNKNOWN`."""
         known = sorted((place, key) for place, key in zip(places, keys, strict=True) if place != _UNKNOWN)
         self.keys, self.is_complete = keys, len(known) == len(keys)
         self._get = _getter([key for _, key in known])
@@ -66,7 +66,7 @@ class _DictRow:
         return self._rows
 
     def _check(self, x: Features) -> None:
-        """Raise ValueError if a feature is not a finite number; accept finite ones whose sum overflowed."""
+        """Raise ValueError if a feature is not a finite number; the sum of finite ones may overflow."""
         for name, value in x.items():
             try:
                 is_bad = not math.isfinite(value)
@@ -278,7 +278,7 @@ class RiverClassifier(MiniBatchClassifier):
         return [places.get(name, _UNKNOWN) for name in names]
 
     def _make_room(self, n_features: int) -> None:
-        """Let the learner begin, or make room for at least `n_features` features, at least doubling it."""
+        """Let the learner begin, or at least double its room if `n_features` features do not fit."""
         if not self._has_begun:
             self.learner_.begin(self._classes, n_features)
             self._has_begun = True
@@ -292,7 +292,7 @@ class RiverClassifier(MiniBatchClassifier):
         try:
             values = X.to_numpy(np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"a column is not of numbers: encode it first ({error})") from None
+            raise ValueError(f"a column is not numeric: encode it first ({error})") from None
         if not np.isfinite(values).all():
             name = names[int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])]
             raise ValueError(f"feature {name!r} is NaN or infinite in a row: fill it in first")

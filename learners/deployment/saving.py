@@ -102,7 +102,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
-        # Numbers of the objects by id, since several attributes may be the same object. An object gets its
+        # The number of each object, by id: several attributes may be the same object. An object gets its
         # number before its attributes do.
         self._numbers: dict[int, int] = {}
 
@@ -215,8 +215,8 @@ def _saved_class(name: str) -> Any:
     """Return the class of this package that a file names; nothing outside the package is imported."""
     module, _, qualname = name.partition(":")
     if not module.startswith(".") or not module.replace(".", "").replace("_", "").isalnum():
-        raise ValueError(f"it names the module {module!r}")
+        raise ValueError(f"it names the module {module!r}, not one of singlepass")
     cls = getattr(importlib.import_module(f"{_PACKAGE}{module}"), qualname, None)
     if not (isinstance(cls, type) and cls.__module__ == f"{_PACKAGE}{module}" and _is_saved_class(cls)):
-        raise ValueError(f"it names the class {name!r}")
+        raise ValueError(f"it names the class {name!r}, not one that this version saves")
     return cls
