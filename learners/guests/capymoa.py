@@ -61,14 +61,14 @@ def as_named(theirs: type[Any]) -> type[CapyMOA]:
 class CapyMOAGuest(Guest):
     """Adapter of a classifier with ``predict`` and ``train``.
 
-    Scores are computed from class probabilities, or from predicted classes if its class overrides `predict`.
-    A prediction of None counts as the first class, as in CapyMOA's own evaluation.
+    Scores are computed from class probabilities, or from predicted classes if the classifier overrides
+    `predict`. A prediction of None counts as the first class, as in CapyMOA's own evaluation.
     """
 
     def __init__(self, learner: CapyMOA, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
         super().__init__(learner, batch, attributes)
         base = importlib.import_module("capymoa.base")
-        # A class that overrides `predict` may have no probabilities of classes.
+        # A classifier that overrides `predict` may have no class probabilities.
         own = [base.Classifier, getattr(base, "MOAClassifier", base.Classifier)]
         self._likely = any(learner.theirs.predict is each.predict for each in own)
         self.gives_scores = self.scores_are_log_odds = self._likely
@@ -78,7 +78,7 @@ class CapyMOAGuest(Guest):
         self._instance = importlib.import_module("capymoa.core").LabeledInstance.from_array
 
     def rows_of(self, X: Any) -> Any:
-        """Return rows as a dense float64 array; each row is made an instance when it is used."""
+        """Return rows as a dense float64 array; an instance is created from a row only when it is used."""
         return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
 
     def _row_by_row(self, X: Any, codes: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -101,11 +101,11 @@ class CapyMOAGuest(Guest):
             return self._counted([self._said(self._instance(self._model.schema, x, 0)) for x in X])
 
     def _said(self, instance: Any) -> Any:
-        """Return an instance's class probabilities or predicted class; None if the model predicts nothing."""
+        """Predict an instance's class probabilities, or its class; None if the model predicts nothing."""
         return self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
 
     def _counted(self, said: list[Any]) -> NDArray[np.float64]:
-        """Convert the `_said` of some rows, class probabilities or predicted classes, into scores."""
+        """Convert the results of `_said` for some rows into scores."""
         n, k = len(said), self._n_classes
         if self._likely and n:
             alike = np.full(k, 1 / k)

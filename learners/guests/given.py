@@ -125,7 +125,7 @@ class _Walk:
             return ["property", *map(self.listed, (value.fget, value.fset, value.fdel))]
         if isinstance(value, functools.cached_property):
             return ["cached_property", self.listed(value.func)]
-        # Compiled functions of Numba, and wrappers of functools.
+        # Unwrap compiled functions of Numba, and wrappers of functools.
         inner = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
         if isinstance(inner, FunctionType):
             return [type(value).__name__, self.listed(inner)]
@@ -169,7 +169,7 @@ class _Walk:
         found = value.__reduce_ex__(4)
         if isinstance(found, str):
             return self._by_name(getattr(value, "__module__", None) or type(value).__module__, found)
-        # Items 3 and 4 of the result are iterators, over the items of a list and of a dictionary.
+        # Parts 3 and 4, counted from 0, are iterators over the items of a list and of a dictionary.
         parts = [list(part) if place > 2 and part is not None else part for place, part in enumerate(found)]
         return ["object", *map(self.listed, parts)]
 

@@ -20,14 +20,14 @@ class Guest(ABC):
 
     A subclass defines the abstract methods and, if needed, ``_start(n_features)``, ``rows_of(X)`` and
     `predict_codes`. Any exception of the learner becomes a `GuestError`. Each run needs its own `learner`,
-    because runs share a process as threads. `batch` rows are predicted before they are learnt together.
+    because runs share a process as threads. `batch` rows at a time are predicted, then learnt together.
     `attributes` maps columns of the table of results to the learner's attributes with these counts.
 
     `scores_are_log_odds` says whether the scores are log odds, from which probabilities follow;
     `gives_scores` is False if the scores only express the predicted class.
     """
 
-    # The outcome may change if features that never occur are left out: a learner may use their number.
+    # The outcome may change if features that never occur are left out: a learner may use the feature count.
     indifferent_to_absent_features = False
     scores_are_log_odds = False
     gives_scores = True
@@ -52,7 +52,7 @@ class Guest(ABC):
         """Prepare for a stream with `n_features` features; does nothing by default."""
 
     def rows_of(self, X: Any) -> Any:
-        """Convert a block of rows to what the learner takes, with a `shape`; called once per block."""
+        """Convert a block of rows to the learner's input, an object with a `shape`; called once per block."""
         return X
 
     @abstractmethod

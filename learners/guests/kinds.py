@@ -14,8 +14,9 @@ from .scikit_learn import PartialFitGuest
 from .template import Template
 from .vowpal_wabbit import VowpalWabbit, VowpalWabbitGuest
 
-# Methods that suggest that a class is meant as a learner; and the methods that a learner needs, for messages.
+# A class with one of these methods may be meant as a learner.
 METHODS = ("predict", "predict_one", "partial_fit", "learn", "learn_one")
+# The methods that a learner needs, in words for messages.
 WANTED = "the methods predict and learn, predict and partial_fit, or predict_one and learn_one"
 
 _ADAPTERS: tuple[tuple[tuple[str, ...], type[Guest]], ...] = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Probabilities are clipped to this distance from 0 and 1, as in scikit-learn's log loss.
+# Probabilities are clipped to at least this number, as in scikit-learn's log loss.
 _LEAST = float(np.finfo(np.float64).eps)
 # Added to the score of the predicted class on a tie; too small to change any metric.
 _NUDGE = float(np.finfo(np.float64).tiny)

@@ -39,7 +39,7 @@ class RiverGuest(Guest):
         self._known = frozenset(self._labels)
 
     def rows_of(self, X: Any) -> Any:
-        """Return an array of dicts, one per row, from feature number to value; only stored ones if sparse."""
+        """Return an array of dicts from feature number to value, one per row (CSR: stored values only)."""
         rows = np.empty(X.shape[0], object)
         if not isinstance(X, np.ndarray):
             stops, features, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()

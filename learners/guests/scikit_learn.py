@@ -64,7 +64,7 @@ class PartialFitGuest(Guest):
                 row = X[t : t + 1]
                 doing = self._asked
                 answer = np.asarray(ask(row))
-                # Checked for each row: wrong shapes may look right once rows are concatenated.
+                # The shape is checked row by row: wrong shapes may look right once concatenated.
                 if not answer.ndim or len(answer) != 1:
                     raise GuestError(f"{doing} returned shape {answer.shape} for a row, not a score or label")
                 found.append(answer)
