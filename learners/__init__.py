@@ -1,6 +1,6 @@
 """Single-pass (online) classifiers compiled with Numba, as scikit-learn estimators.
 
-Importing the package is quick: Numba and scikit-learn are imported only once a name is taken from it. Public
+Importing the package is quick: Numba and scikit-learn are imported when a public name is first used. These
 names are listed in `public.MODULES`; ``python -m singlepass.learners`` writes them to ``__init__.pyi``, which
 type checkers read.
 """

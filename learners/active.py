@@ -76,7 +76,7 @@ class QueryAll(OnlineClassifier):
             )
         if self.learner.asks_for_labels:
             raise ValueError(
-                f"{type(self).__name__}: learner decides itself which labels to ask for, got {self.learner!r}"
+                f"{type(self).__name__}: learner must not ask for labels itself, got {self.learner!r}"
             )
         self.learner.check_parameters()
 

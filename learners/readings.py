@@ -24,14 +24,14 @@ def reading_of(learners: Sequence[OnlineClassifier], X: Rows, passes: int = 1) -
 
 
 def readings_of(learners: Sequence[OnlineClassifier], X: Rows) -> list[OneByOne]:
-    """Divide learners into groups of up to LANES, and return the `reading_of` each group for X."""
+    """Divide learners into groups of up to LANES, and return the result of `reading_of` for each group."""
     return [reading_of(learners[start : start + LANES], X) for start in range(0, len(learners), LANES)]
 
 
 def learn_together(
     learners: Sequence[OnlineClassifier], X: Rows, codes: NDArray[np.int32]
 ) -> list[NDArray[np.float64]]:
-    """Let each learner learn the rows; return the scores that its ``learn_rows`` would return, in a list.
+    """Let each learner learn the rows; return a list of the scores that each ``learn_rows`` would return.
 
     The learners are of one class and have begun. If their rows can be read once for several learners, LANES
     learners learn at a time, otherwise one.

@@ -45,7 +45,7 @@ def stored_name(name: str) -> str:
 
 
 def is_built_in(learner: object) -> bool:
-    """Return whether a learner or learner class is in the table: of this package, or a batch baseline."""
+    """Return whether a learner or learner class is in the table (this package's, batch baselines)."""
     return _kind(learner) is not None
 
 
@@ -55,7 +55,7 @@ def is_linear(learner: object) -> bool:
 
 
 def is_weighted(learner: object) -> bool:
-    """Return whether a learner has weights: a linear one of this package, or a strategy around such a one."""
+    """Return whether a learner has weights: a linear one of this package, or a strategy that wraps one."""
     return is_linear(getattr(learner, "learner_", learner))
 
 
@@ -145,7 +145,7 @@ def learners_in(path: str | Path) -> dict[str, LearnerClass]:
 
 
 def left_out(path: str | Path) -> dict[str, str]:
-    """Return why classes of a loaded plug-in file that predict or learn are not learners, by class name."""
+    """Return, by class name, why classes of a loaded plug-in file that predict or learn are not learners."""
     path = Path(path).resolve()
     return {
         name: lacking(cls)

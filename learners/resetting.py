@@ -24,7 +24,7 @@ class Detector(Protocol):
     """A drift detector, which gets the outcome of one prediction after the other."""
 
     def has_risen(self, mistake: bool) -> bool:
-        """Take in whether the next prediction was a mistake; return whether the error rate has risen."""
+        """Record whether the next prediction was a mistake; return whether the error rate has risen."""
 
 
 class DDM:
@@ -66,8 +66,8 @@ _DETECTORS: Mapping[str, Callable[[], Detector]] = {"ddm": DDM, "adwin": ADWIN}
 class Resetting(OnlineClassifier):
     """Restart a learner when a drift detector finds that its mistakes have become more frequent.
 
-    After each row the detector gets whether the row was a mistake. When it reports a rise, a new learner and
-    a new detector begin with the next row.
+    After each row the detector gets the outcome: a mistake or a correct prediction. When it reports a rise, a
+    new learner and a new detector begin with the next row.
 
     Parameters
     ----------

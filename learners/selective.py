@@ -16,7 +16,10 @@ from .numeric.rows import Rows, count_rows, row_range, squared_norms_of_rows
 
 
 class _ByChance(QueryAll):
-    """Base of strategies that ask for the label of row t if ``u_t < p_t``, with u_t uniform on [0, 1)."""
+    """Base of strategies that ask for the label of row t with some probability p_t.
+
+    They draw u_t uniformly from [0, 1) and ask if ``u_t < p_t``.
+    """
 
     random_state: Seed
 
@@ -31,7 +34,7 @@ class _ByChance(QueryAll):
         return self._random.random_sample(n)
 
     def _learn_asked(self, X: Rows, codes: NDArray[np.int32], start: int, stop: int) -> NDArray[np.float64]:
-        """Ask for the labels of rows start … stop - 1 of X, let the inner learner learn; return scores."""
+        """Let the inner learner learn rows start … stop - 1 of X, with their labels; return scores."""
         scores = self.learner_.learn_rows(row_range(X, start, stop), codes[start:stop])
         self.n_queried_ += stop - start
         if self.learner_.switches() is not None:
@@ -59,7 +62,7 @@ class RandomQueries(_ByChance):
     q : float, default=0.5
         The probability, from 0 to 1; with 1 it is `QueryAll`.
     random_state : int, default=0
-        Seed of the draws, one per row. In a study it comes from the repetition.
+        Seed of the draws, one per row. A study sets it for each repetition.
     epochs : int, default=1
         Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
@@ -151,7 +154,7 @@ class SelectiveSampling(_ByScore):
         From 1e-150 to 1e150, in the unit of scores. A larger b asks for more labels; for b → ∞ the strategy
         is `QueryAll`.
     random_state : int, default=0
-        Seed of the draws, one per row, whether it is used or not. In a study it comes from the repetition.
+        Seed of the draws, one per row, whether it is used or not. A study sets it for each repetition.
     epochs : int, default=1
         Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 
@@ -210,7 +213,7 @@ class AdaptiveSelectiveSampling(_ByScore):
     beta : float, default=1.0
         β, from 1e-150 to 1e150: a larger β asks for more labels.
     random_state : int, default=0
-        Seed of the draws, one per row, whether it is used or not. In a study it comes from the repetition.
+        Seed of the draws, one per row, whether it is used or not. A study sets it for each repetition.
     epochs : int, default=1
         Passes that `fit` makes; the parameter ``epochs`` of `learner` is ignored.
 

@@ -20,7 +20,7 @@ class Row:
     """A learner's entry in the table, which can be read without importing the learner's module."""
 
     name: str
-    #: The module of its class, relative to this package or absolute.
+    #: The module of the learner's class, relative to this package or absolute.
     module: str
     #: "features" learners are linear in features that approximate a kernel, and have no support set; a
     #: "baseline" reads labels only; "batch" learners are fitted to the whole training part at once and
@@ -30,15 +30,16 @@ class Row:
     #: Origin and parameters, for the table in docs/learners.md.
     source: str
     parameters: str
-    #: The settings that tests run, one for each piece of separate code; then further ones for many classes.
+    #: The settings that tests run, one for each piece of separate code.
     variants: tuple[Settings, ...] = ()
+    #: Further settings that tests run with many classes.
     many_classes_variants: tuple[Settings, ...] = ()
     #: Runs of other implementations that the learner reproduces, each with the learner's settings. They are
     #: recorded in ``tests/learners/golden`` under names ``"ALG.WHO"`` (algorithm and implementation).
     golden: dict[str, Settings] = field(default_factory=dict)
     #: The learner's name in the keys of cells, if it was renamed after results were stored.
     stored_as: str = ""
-    #: Whether its steps depend on the number of earlier rows, including rows without an update.
+    #: Whether the learner's steps depend on the number of earlier rows, including rows without an update.
     counts_rounds: bool = False
 
     @property

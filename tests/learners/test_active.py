@@ -193,5 +193,5 @@ def test_more_than_two_classes_are_refused():
 
 @pytest.mark.parametrize("learner", [BBQ(), ActiveRampSVM(), QueryAll(Perceptron())])
 def test_no_strategy_around_what_asks_by_itself(learner):
-    with pytest.raises(ValueError, match="Greedy: learner decides itself which labels to ask for"):
+    with pytest.raises(ValueError, match="Greedy: learner must not ask for labels itself"):
         Greedy(learner, h=2).fit([[0.0], [1.0]], [0, 1])
