@@ -85,7 +85,7 @@ def rare_collections() -> Iterator[None]:
 
 
 def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
-    """Remove files that only an earlier report wrote, so that they are not taken for a part of this one."""
+    """Remove the files of an earlier report, except those that this report writes too (`files`)."""
     try:
         names = (out / _MANIFEST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -63,8 +63,9 @@ def write_figure(
     """Write a figure as PDF, SVG or PNG.
 
     A file name that begins with "cd" selects a critical difference diagram, "curves" learning curves. `width`
-    is in inches; None means a usual width. Defaults are the lowest noise level, the ranking metric and the
-    first data set. Raises InputError for an unknown kind or format, a missing figure, or an unwritable file.
+    is in inches; None means the default width. Without `noise`, `metric` and `dataset`, the figure shows the
+    lowest noise level, the ranking metric and the first data set. Raises InputError for an unknown kind or
+    format, a missing figure, or an unwritable file.
     """
     kind = next((kind for kind in _FIGURES if file.stem.startswith(kind)), None)
     if kind is None or file.suffix not in _SUFFIXES:
@@ -99,10 +100,10 @@ def write_figure(
 def export(
     out: str, tables: tuple[str, ...], figures: tuple[Path, ...], *, width: str | None = None, **choice: Any
 ) -> str:
-    """Write figures of the results in a folder or fsspec URL, and return tables as LaTeX.
+    """Read results, write figures of them to the files `figures`, and return the named tables as LaTeX.
 
-    `choice` has the arguments `noise`, `metric` and `dataset` of `write_figure`. Raises InputError if there
-    are no results, or no such table or figure.
+    `out` is the folder or fsspec URL of the results. `choice` has the arguments `noise`, `metric` and
+    `dataset` of `write_figure`. Raises InputError if there are no results, or no such table or figure.
     """
     size = None if width is None else inches(width)
     from ...pipeline.analysis.study_results import read_results

@@ -82,7 +82,7 @@ class Panels:
 
     @property
     def least_width(self) -> int:
-        """Return a panel's least width in CSS pixels: 320 (a phone's), more if text would get too small."""
+        """Return a panel's least width in CSS pixels: 320 (a phone), or more if text would be too small."""
         widest = max(picture.width for picture in self.pictures)
         return round(max(320.0, widest * (1.1 if self.roomy else 0.88)))
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 # The page folds a table with more rows, and Markdown refers to its file instead.
 LONG = 30
 
-# "open": the page and Markdown print the table. "long": as "open", but if it has more rows than `LONG`, the
-# page folds it and Markdown only names its file. "folded": as "long", but the page always folds it. "opened":
-# as "open", but in a fold of the page that is open at first. "file": page and Markdown only name its file.
+# How a table is shown. "open": the page and Markdown print it. "long": as "open", but if it has more rows
+# than `LONG`, the page folds it and Markdown only names its file. "folded": as "long", but the page always
+# folds it. "opened": as "open", but a reader can fold it. "file": the page and Markdown only name its file.
 Show: TypeAlias = Literal["open", "long", "folded", "opened", "file"]
 
 
@@ -135,10 +135,11 @@ def tabulate(
 ) -> TableBlock:
     """Return a table block with one row per row of a frame, whose column names are the header.
 
-    The first `labels` columns are text. `write` is a function that turns the other values into texts, or a
-    list of functions for the last columns; missing values become dashes. `bold`, `flags` and `grey` are masks
-    with one row per row of the frame; a mask with m columns applies to the last m columns of the frame.
-    `marks` maps texts of the first column to SVG marks. `options` are further fields of `TableBlock`.
+    The first `labels` columns are text. `write` turns the other values into texts: one function for all of
+    them, or a list with a function for each of the last columns. Missing values become dashes. `bold`,
+    `flags` and `grey` are masks with one row per row of the frame; a mask with m columns applies to the last
+    m columns. `marks` maps texts of the first column to SVG marks. `options` are further fields of
+    `TableBlock`.
     """
     writers = [write] * (frame.shape[1] - labels) if callable(write) else [*write]
     writers = [str] * (frame.shape[1] - len(writers)) + writers
@@ -161,7 +162,7 @@ def tabulate(
 
 
 def _widened(mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Widen a mask of a table's last columns by columns of False; an empty mask becomes False everywhere."""
+    """Extend a mask of the last columns to `shape` by columns of False; an empty mask gives only False."""
     wide = np.zeros(shape, bool)
     if len(mask):
         wide[:, shape[1] - np.shape(mask)[1] :] = mask

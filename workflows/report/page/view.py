@@ -38,7 +38,7 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
     return [levels[place] for place in places]
 
 
-# Functions that compute a metric over the latest examples from the curves table, by the study's setting.
+# By a key of the study: the function that computes a metric over the latest examples from the curves table.
 _LATEST = {"window": windowed, "fading": faded}
 
 
@@ -60,7 +60,11 @@ class StudyView:
 
     @cached_property
     def finished(self) -> pd.DataFrame:
-        """Return the cells that enter means: of finished algorithms, on seeds that every algorithm ran."""
+        """Return the cells that enter means over seeds; see `finished_rows`.
+
+        For each data set and noise level, these are the cells of algorithms whose cells have all finished, on
+        seeds that every algorithm has run.
+        """
         return finished_rows(self.cells)
 
     @cached_property
@@ -79,7 +83,7 @@ class StudyView:
         return CellCurves(rows, curves.assign(**drawn))
 
     def asked_over(self, key: str) -> list[Metric]:
-        """Return the requested metrics that exist over the latest examples too, if the study sets `key`."""
+        """Return the metrics to compute over the latest examples too; none unless the study sets `key`."""
         return [each for each in self.asked if has_windows(each) and self.results.study.get(key)]
 
     @cached_property
@@ -114,7 +118,7 @@ class StudyView:
 
     @cached_property
     def other_comparisons(self) -> list[list[Comparison]]:
-        """Return comparisons by the other metrics that get rank tables: for each, a list by noise level."""
+        """Return a list for each other metric with rank tables: its comparisons, one per noise level."""
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
         others = [METRICS[name] for name in names]
         if self.asked:

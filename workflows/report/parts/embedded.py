@@ -22,7 +22,8 @@ from .data_sets import data_sets
 _DIGITS = 9
 # Significant digits of costs, which are only drawn and printed.
 _COST_DIGITS = 3
-# Maximum number of values of all curves together (five bytes each), and bounds of the points of one curve.
+# Maximum number of values of all curves together (five bytes each); least and largest number of points of
+# one curve.
 _MOST_NUMBERS = 50_000
 _FEWEST_POINTS, _MOST_POINTS = 8, 60
 
@@ -98,7 +99,7 @@ def _rounded(values: NDArray[np.float64]) -> list[Any]:
 
 
 def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
-    """Return a metric's means by noise, data set and algorithm; None if a repetition is missing."""
+    """Return a metric's means by noise, data set and algorithm; a mean without all repetitions is None."""
     tables = []
     for noise in view.design.noise:
         scores = view.averages.scores(metric, noise, view.design)
@@ -185,7 +186,11 @@ def _curves(view: StudyView) -> dict[str, Any]:
 def _quantity(
     view: StudyView, column: str, dense: NDArray[np.float64], grids: list[list[int]]
 ) -> dict[str, Any]:
-    """Return one quantity of the curves; an algorithm without a curve has 0 instead of a list of values."""
+    """Return one quantity of the curves; an algorithm without a curve has 0 instead of a list of values.
+
+    `dense` has shape (noise levels, data sets, algorithms, points). `grids` has the numbers of examples at
+    the points of each data set; a data set with fewer points than others uses the first places of `dense`.
+    """
     label, scale, zero = "mistakes (clean labels)", 1, True
     if column != "mistakes_clean":
         label, scale, zero = f"{column.replace('_', ' ').removesuffix(' clean')}, %", 10, False

@@ -20,7 +20,7 @@ from ..words.wording import count
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Width and height of a figure in inches; a notebook's text is as wide.
+# Width and height of a figure in inches. It is as wide as the text of a notebook.
 _PANEL = (6.4, 4.0)
 # Columns of a legend below the curves.
 _COLUMNS = 3
@@ -184,7 +184,7 @@ def stream_panels(
 
     `title` and `file` are the title and the file name, without suffix, of the picture of all panels. By
     default `algorithms` are those that the study draws. `heading` returns a panel's title in the page,
-    `short` its title in that picture. `marked` returns a curve to which it may have added marks. Returns the
+    `short` its title in that picture. `marked` may add marks to a curve, and returns the curve. Returns the
     panels and all curves, or None without curves.
     """
     panels = []

@@ -18,7 +18,7 @@ from ..words.wording import count, enumerate_names
 
 # An algorithm can ignore a class with a smaller share and still have a low error.
 _RARE = 0.05
-# At the start of every stream, scores are 0 and so tied. A larger share of ties than this affects results.
+# Least share of tied scores to report. Every stream begins with a few ties, because scores are 0 at first.
 _MANY_TIES = 0.01
 _NAMED = 3
 _ERRORS = frozenset({"test_accuracy", "clean_error", "online_error", "mistakes", "mistakes_clean"})
@@ -110,7 +110,7 @@ def few(names: Sequence[str]) -> str:
 
 
 def _ties(rows: pd.DataFrame) -> Iterator[str]:
-    """Report where exact ties of scores are frequent."""
+    """Report frequent exact ties of scores: the largest share, with its algorithm and data set."""
     found = []
     columns = (("ties", "n_examples", "the stream"), ("test_ties", "test_examples", "the test part"))
     for ties, of, where in columns:

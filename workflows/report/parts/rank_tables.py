@@ -65,7 +65,7 @@ def by_algorithm(
 
 
 def _places(comparisons: Sequence[Comparison]) -> int:
-    """Return the decimals of printed ranks: 2 for means; on one data set 1 if ties make halves, else 0."""
+    """Return the number of decimals of ranks: 2 for means; on one data set 1 if ties make halves, else 0."""
     if any(c.n > 1 for c in comparisons):
         return 2
     return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1
@@ -208,7 +208,7 @@ def _two(value: float) -> str:
 
 
 def pairs_frame(comparisons: Sequence[Comparison]) -> pd.DataFrame:
-    """Return tests, effects and posterior probabilities of every pair, one row per pair and noise level."""
+    """Return tests, effects and posterior probabilities, one row per pair of algorithms and noise level."""
     rows = []
     for c in comparisons:
         for p in c.pairs:
@@ -296,7 +296,7 @@ def _signed(c: Comparison, value: float) -> str:
 
 
 def equivalence_table(c: Comparison) -> TableBlock | None:
-    """Return the posterior probabilities of every pair at one noise level; None without any."""
+    """Return the probabilities of better, equal and worse for each pair of algorithms; None without any."""
     if not c.beliefs:
         return None
     names = [str(name) for name in c.mean_ranks.index]

@@ -62,7 +62,7 @@ def _named(texts: pd.DataFrame, label: str, columns: list[str]) -> pd.DataFrame:
 
 
 class _Part:
-    """The entries of one noise level, data sets by algorithms, as texts and masks."""
+    """The table entries of one noise level, as texts and masks of shape (data sets, algorithms)."""
 
     def __init__(self, averages: Averages, metric: Metric, noise: Noise, design: Design) -> None:
         scores, lacks = averages.scores(metric, noise, design), averages.shortfalls(noise, design)
@@ -94,7 +94,7 @@ class _Part:
 
 
 def _note(parts: list[_Part]) -> str:
-    """Explain the flags of means that lack seeds, and name those with a stopped or failed cell."""
+    """Explain the flags of means that lack seeds, and name the means with a stopped or failed cell."""
     if not any(part.partial.any() for part in parts):
         return ""
     gaps = [gap for part in parts for gap in part.gaps]

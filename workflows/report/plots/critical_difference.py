@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ....pipeline.analysis.comparison import Comparison
     from .svg import Styles
 
-# A little wider than a panel, to fit names on both sides of the scale. A phone shows it at 0.9 of its size.
+# Width in px, more than that of a panel, to fit names on both sides. A phone shows it at 0.9 of its size.
 DIAGRAM_WIDTH = 400.0
 # In px: y of the scale, distance between rows of names, distance between bars.
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
 # Distance between the lines of a name on two lines.
 _LINE = 13.0
-# Maximum letters per line of a name, values to try: for a figure of given width and for a page. The width in
-# px that a page prefers.
+# Values to try for the maximum number of letters per line of a name: in a figure of given width, and in a
+# page. The width in px that a diagram in a page should not exceed.
 _LETTERS, _PAGE_LETTERS, _PAGE_WIDTH = (80, *range(8, 41, 2)), tuple(range(20, 41, 2)), 520.0
 # Scales at which the 11-point lettering becomes 6 points, the least that journals allow, and 9 points, up to
 # which it is worth wrapping names.
@@ -79,7 +79,7 @@ def draw_diagram(
         axes.text(x(rank), _TOP - 10, str(rank), ha="center", va="bottom", size=small)
     cd = comparison.critical_difference
     if cd is not None:
-        # A difference wider than the scale is cut off; its label says so.
+        # A critical difference wider than the scale is cut off; its label says so.
         stop = min(x(1 + cd), x(k))
         axes.plot([x(1), stop], [18, 18], color=INK, lw=scale)
         axes.plot([x(1)] * 2, [14, 22], color=INK, lw=scale)
@@ -98,7 +98,7 @@ def draw_diagram(
         left = i < half
         # The names on the right start with the worst, so that no two lines cross.
         y = first + layout.row * (i if left else k - 1 - i)
-        # A name touches no line but its own, because lines to lower rows are further inside.
+        # The line of an algorithm does not cross other names, because lines to lower rows are further inside.
         side = -1 if left else 1
         end = x(value) + 10 * side
         axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale, gid=gid)
@@ -112,7 +112,7 @@ def draw_diagram(
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]
         y = _TOP + 12 + _BAR * i
-        # A bar extends by 1 px: a longer one would reach below an algorithm outside the group.
+        # A bar extends by 1 px at both ends. A longer bar would reach an algorithm outside the group.
         axes.plot(
             [x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4 * scale, solid_capstyle="butt"
         )
@@ -150,7 +150,7 @@ def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]
 
 
 def _distinct(names: list[str], letters: int) -> list[str]:
-    """Fit names into two lines of `letters` letters, all different; unchanged if that is impossible."""
+    """Fit names into two lines of `letters` letters, all different; return `names` if that is impossible."""
     for head in sorted(range(letters), key=lambda head: abs(2 * head - letters)):
         fitted = [_fitted(name, letters, head) for name in names]
         if len(set(fitted)) == len(set(names)):
@@ -159,7 +159,10 @@ def _distinct(names: list[str], letters: int) -> list[str]:
 
 
 def _fitted(name: str, letters: int, head: int) -> str:
-    """Fit a name into one line or two; otherwise cut its middle (in a single line, after `head` letters)."""
+    """Fit a name into one or two lines of `letters` letters; cut letters from the middle of a longer name.
+
+    If the cut name fits into one line, the cut is after `head` letters.
+    """
     if len(name) <= letters:
         return name
     places = [found.end() for found in re.finditer(r"[\s/:_-]|[.,(](?!\d)|[a-z](?=[A-Z])", name)]

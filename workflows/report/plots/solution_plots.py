@@ -46,7 +46,7 @@ class Solution:
 
 
 def _dots(axes: Axes, points: NDArray[np.float64], name: str, **style: Any) -> None:
-    """Draw a line of length 0 at every point, which shows as a dot; all are one path with the id `name`."""
+    """Draw a line of length 0 at every point, which shows as a dot; all lines are one path with id `name`."""
     if len(points):
         # Go to each point twice (a stroke of length 0), then lift the pen (NaN).
         x, y = (np.column_stack([each, each, np.full(len(each), np.nan)]).ravel() for each in points.T)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# Above this, tick labels are powers of ten.
+# If an axis ends above this value, its tick labels are written with powers of ten, such as "2·10⁶".
 _LARGE = 1e6
 # Ticks of a logarithmic axis as multiples of powers of ten, the finest scale first, and the maximum number of
 # ticks.
@@ -350,7 +350,7 @@ def _compact(root: ET.Element) -> None:
 
 
 def _mark_style(element: ET.Element) -> object:
-    """Return a key that marks (<use>) of one style have in common; any other element is its own key."""
+    """Return a key by which marks (<use>) of one style are grouped; any other element is its own key."""
     return (element.get("style") or element) if element.tag == "use" else element
 
 
@@ -409,11 +409,11 @@ def inline(svg: str, prefix: str, title: str, class_of: Callable[[str], str]) ->
 
 
 def standalone(svg: str, title: str) -> str:
-    """Make an SVG file with fixed colors on white, because a reader's page may be dark."""
+    """Make an SVG file with fixed colors on white, which stays readable on a dark page."""
     root = _bare(svg, title)
     root.attrib.pop("data-axes", None)
     for element in root.iter():
-        # An algorithm has several parts, and ids of a file must differ.
+        # The elements of an algorithm share an id, but ids in a file must be unique.
         if element.get("id", "").startswith(_ALGORITHM):
             del element.attrib["id"]
     _recolour(root, _FIXED)

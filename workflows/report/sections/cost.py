@@ -75,10 +75,10 @@ def section(view: StudyView) -> Section:
 
 
 def _measured(done: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, str]]:
-    """Return the cells whose times count, and the algorithms timed only in other results (``--base``).
+    """Return the cells whose times count, and a dict of the algorithms timed only in other results.
 
-    If this run computed cells of an algorithm, only their times count. The algorithms are keys, the names of
-    the other results their values.
+    If this run computed cells of an algorithm, only the times of these cells count. The dict maps an
+    algorithm to the name of the results (``--base``) from which its times were read.
     """
     if "base" not in done:
         return done, {}
@@ -96,8 +96,8 @@ def _averaged(compared: pd.DataFrame, design: Design) -> str:
 def within_seconds(view: StudyView) -> Section | None:
     """Compare errors within time limits, for a stream that the study lists several times.
 
-    Each listing gives learners a budget of another size (of support vectors or features). Returns None if
-    there is no such stream, or if the study does not request the metric RAM-hours.
+    Each entry of the stream gives learners a different budget (of support vectors or features). Returns None
+    if there is no such stream, or if the study does not request the metric RAM-hours.
     """
     groups = list(_one_stream(view)) if METRICS["ram_hours"] in view.asked else []
     if not groups:
@@ -147,13 +147,13 @@ def _points(view: StudyView, group: TaskGroup) -> pd.DataFrame:
     scores = view.averages.scores(view.metric, noise, view.design)
     value = scores.mean.where(scores.complete)
     error = 100 * (1 - value if view.metric.direction == "higher" else value)
-    # `mean` has one row per data set and one column per algorithm.
+    # `error` has one row per data set and one column per algorithm.
     points = pd.DataFrame({"seconds": seconds, "error": error.T.stack().reindex(seconds.index)}).dropna()
     return points.reset_index("dataset")
 
 
 def _limits(seconds: pd.Series[float]) -> list[float]:
-    """Return time limits such as 0.3, 1 and 3 s, from the least that one run meets to one that all meet."""
+    """Return time limits such as 0.3, 1 and 3 s: at least one run meets the first, and all meet the last."""
     low, high = np.log10(seconds.min()), np.log10(seconds.max())
     ladder = [
         step * 10.0**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in (1, 3)

@@ -147,7 +147,7 @@ def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.i
 
 
 def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tuple[str, str]]]:
-    """Return one data set's solutions, all on one scale, and why the other models cannot be drawn."""
+    """Return the solutions of one data set, all with the same axes, and why other models cannot be drawn."""
     from ....learners import take_rows
 
     parts = {}
@@ -174,7 +174,7 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
             failed.append((name, _reason(error)))
             continue
         codes = learnt.inputs.noisy[: len(points)]
-        # Draw support vectors only as such, not as points too.
+        # A support vector is drawn with its own mark only, not as a training point too.
         others = ~np.isin(points[:, 0] + 1j * points[:, 1], support[:, 0] + 1j * support[:, 1])
         support_codes = _codes_of(support, learnt)
         drawn.append(Solution(name, points[others], codes[others], support, support_codes, x, y, scores))
@@ -182,7 +182,7 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
 
 
 def _scores(learnt: TrainedCell, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return scores at the grid points; these get the training rows' type, to avoid a new compilation."""
+    """Return scores at grid points, which are converted to the training rows' type to avoid a compilation."""
     across, up = np.meshgrid(x, y)
     X: Any = learnt.inputs.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)

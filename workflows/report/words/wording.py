@@ -128,7 +128,7 @@ def _sample(comparison: Comparison) -> str:
 
 
 def _against(comparison: Comparison, first: list[str]) -> str:
-    """Say how certain the lead is."""
+    """Say how certain it is that the algorithms in `first` lead."""
     if not comparison.overall:
         return "; the Friedman test finds no significant differences"
     if len(first) > 1:
