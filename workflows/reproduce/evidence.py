@@ -35,7 +35,7 @@ def half_width(values: pd.Series[float]) -> float:
 
 
 class StudyEvidence:
-    """Return numbers from the results of one study.
+    """Read numbers from the results of one study.
 
     Data sets and algorithms are given by their labels, `noise` as a rate of uniform label noise. A method
     raises `NotThere` if the results lack what it returns. `view` has the same results in the form that the
@@ -77,14 +77,15 @@ class StudyEvidence:
     ) -> pd.DataFrame:
         """Return means over seeds, shape (datasets, algorithms); with `spread` standard deviations (n - 1).
 
-        `metric` is one of `METRICS`; shares are not in percent. A mean needs `least_seeds` seeds, by default
-        all of the study. If it has fewer, it is NaN with `gaps`; otherwise `NotThere` is raised.
+        `metric` is one of `METRICS`; shares such as accuracy are fractions, not percentages. A mean needs
+        `least_seeds` seeds, by default all of the study. If it has fewer, the mean is NaN with `gaps`;
+        otherwise `NotThere` is raised.
         """
         names = list(self.design.datasets if datasets is None else datasets)
         who = list(self.design.algorithms if algorithms is None else algorithms)
         level = self._noise(noise)
-        # Average each algorithm over all seeds that it has finished. Averaged together, they would be limited
-        # to the seeds that all of them have run.
+        # Average each algorithm separately, over all seeds that it has finished. Averaging all algorithms at
+        # once would be limited to the seeds that all of them have run.
         scores = [
             self.view.averages.scores(METRICS[metric], level, among(self.design, [name]))
             for name in dict.fromkeys(who)
@@ -125,7 +126,7 @@ class StudyEvidence:
 
     @cached_property
     def curves_so_far(self) -> CellCurves:
-        """The curves of all cells; a cell stopped at its time limit has a curve up to there."""
+        """The curves of all cells; that of a cell stopped at its time limit ends where the cell stopped."""
         return self.view.curves_of(self.view.cells)
 
     def curves(
@@ -140,8 +141,8 @@ class StudyEvidence:
         """Return the mean over seeds of a column along the stream, one curve per algorithm.
 
         `column` is a column of the curves table, such as "mistakes_clean", or "test_error", in percent. With
-        `stopped`, cells that were stopped at their time limit are included up to there. A page that uses
-        this must say so.
+        `stopped`, cells that were stopped at their time limit are included up to that point. A page
+        that uses this must say so.
         """
         found = mean_curves(
             self.curves_so_far if stopped else self._whole_curves,

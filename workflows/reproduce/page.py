@@ -164,7 +164,10 @@ def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
 
 
 def claims_table(pages: Path, papers: Mapping[str, Paper], said: str = "the paper says") -> str:
-    """Return a Markdown table of every claim with its verdict; see `papers_table`."""
+    """Return a Markdown table of all claims with their verdicts.
+
+    `pages` and `papers` are as for `papers_table`; `said` is the heading of the column of claims.
+    """
     lines = [f"| claim | {said} | kind | here |", "|---|---|---|---|"]
     lines += [
         f"| {row['id']} | {markdown(row['claim'])} | {row['kind'] or 'finding'} | {_told(row)} |"

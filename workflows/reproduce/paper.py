@@ -18,7 +18,7 @@ from .evidence import Evidence, StudyEvidence
 from .printed import texts
 from .verdicts import Check
 
-# Returns the blocks of a table or figure; may raise `NotThere`.
+# A function that returns the blocks of a table or figure; it may raise `NotThere`.
 Show: TypeAlias = Callable[[Evidence], Sequence[Block]]
 
 
@@ -48,13 +48,13 @@ class Exhibit:
 class Paper:
     """A paper: its studies, its exhibits, and the checks of its claims."""
 
-    # The name on the command line, and of the folder in `facts/`.
+    # The paper's name on the command line, and the name of its folder in `facts/`.
     name: str
     # Authors, title, year.
     title: str
     # The studies, by the names that exhibits and checks use, as in ``evidence["binary"]``.
     studies: Mapping[str, PaperStudy]
-    # Every table and figure of its experiments, in the paper's order.
+    # Every table and figure of the paper's experiments, in the paper's order.
     exhibits: Sequence[Exhibit]
     # The function that judges each claim, by the id of the claim.
     checks: Mapping[str, Check]

@@ -18,7 +18,7 @@ from ..report.words.wording import enumerate_names, percent
 from .evidence import Evidence
 from .verdicts import Verdict, holds_for
 
-# Maps the cases of a frame to whether the claim holds there.
+# A function that returns, for each case of a frame, whether the claim holds in that case.
 Predicate: TypeAlias = Callable[[pd.DataFrame], dict[str, bool]]
 Measure: TypeAlias = Callable[[Evidence], pd.DataFrame]
 Names: TypeAlias = str | Sequence[str]
@@ -108,7 +108,7 @@ def ahead_on(
 def ahead_in(
     pairs: Iterable[tuple[Names, Names]], *, lower: bool = False, at_least: float | None = None
 ) -> Predicate:
-    """Ask `ahead_on` of several pairs; each pair is a separate case in each row."""
+    """Ask `ahead_on` of each row for several pairs (first, others); each pair is a separate case."""
     asked = [(f"{_joined(first)} against {_joined(others)}", first, others) for first, others in pairs]
 
     def ask(frame: pd.DataFrame) -> dict[str, bool]:
@@ -174,7 +174,7 @@ def above(limit: float, *, skip: Names = ()) -> Predicate:
 
 
 def at_most(limit: float, columns: Names) -> Predicate:
-    """Ask of each row whether all of some columns are at most a limit."""
+    """Ask of each row whether its values in all of `columns` are at most `limit`."""
     return lambda frame: _by_row(frame, frame[_list(columns)].max(axis=1) <= limit)
 
 
@@ -189,7 +189,7 @@ def as_printed(low: float, high: float) -> Predicate:
 
 
 def together(*predicates: Predicate) -> Predicate:
-    """Ask all predicates; a case holds if every predicate that has this case says so.
+    """Ask all predicates; a case holds if it holds by every predicate that asks about it.
 
     Examples
     --------
@@ -245,10 +245,10 @@ class Question:
     # Returns the frame that `predicate` is applied to, or raises `NotThere`.
     measure: Measure
     predicate: Predicate
-    # What the numbers are: the start of the verdict's text. If columns are noise rates, the rates follow.
-    # Otherwise, if there are several columns, each number is printed with the name of its column.
+    # The start of the verdict's text, which describes the printed numbers. Columns that are noise rates are
+    # listed after it. If there are several other columns, each number is printed with its column's name.
     said: str
-    # Digits of these numbers after the point.
+    # Digits of the printed numbers after the point.
     digits: int = 1
     # Returns another frame, whose numbers are printed too but do not affect the verdict.
     also: Measure | None = None

@@ -45,7 +45,7 @@ class Verdict:
         return f"{self.outcome} ({self.met} of {self.asked})" if self.asked > 1 else str(self.outcome)
 
 
-# Judges a claim by the results; may raise `NotThere`.
+# A function that judges a claim by the results; it may raise `NotThere`.
 Check: TypeAlias = Callable[[Evidence], Verdict]
 # Cases of a claim, such as those on one data set, and a text with their numbers.
 Parts: TypeAlias = Iterator[tuple[Mapping[str, bool], str]]
@@ -64,7 +64,7 @@ _MOSTLY, _HALF = 0.75, 0.5
 
 
 def holds_if(condition: bool, figures: str) -> Verdict:
-    """Return "holds" if `condition` is true, or else "does not hold"; for claims with one case."""
+    """Return "holds" if `condition` is true, otherwise "does not hold"; for claims with one case."""
     return by_share(int(condition), 1, figures)
 
 
@@ -88,7 +88,7 @@ def by_share(met: int, asked: int, figures: str) -> Verdict:
 
 
 def conjunction(clauses: Mapping[str, bool], figures: str) -> Verdict:
-    """Return "holds" if all clauses of a claim are true, or else "does not hold"; name the false ones.
+    """Return "holds" if all clauses of a claim are true, otherwise "does not hold"; name the false clauses.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def conjunction(clauses: Mapping[str, bool], figures: str) -> Verdict:
 
 
 def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
-    """Return the verdict by the share of true cases; name the false ones.
+    """Return the verdict by the share of true cases, and name the false cases in its text.
 
     `cases` maps data sets, noise rates or other parts of the claim to whether it holds there. Raise
     `NotThere` if there are none.
@@ -136,7 +136,7 @@ def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> 
 
 
 def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
-    """Decorate a generator of a claim's cases and their texts: turn it into the check of the claim."""
+    """Decorate a generator of a claim's `Parts`: turn it into a check that judges it `case_by_case`."""
     return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
 
 

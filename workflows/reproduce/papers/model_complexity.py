@@ -25,7 +25,8 @@ from ..printed import number as printed
 from ..verdicts import Check, Outcome, Parts, Verdict, by_case, by_share, holds_for
 
 NAME, DATASET = "model-complexity", "mnist[3-vs-rest]"
-# The labels of OMS-LASVM name the test that decides when it moves to the next complexity.
+# OMS-LASVM is the paper's online model selection with LASVM. Its labels in the study name the test that
+# decides when it moves to the next complexity.
 PRINTED, WELCH = "printed", "Welch"
 TESTS = {PRINTED: "the test as printed", WELCH: "Welch's test"}
 # Numbers of examples that the paper mentions; the last is all of them.
@@ -106,7 +107,7 @@ POLY = Kernel(
     reached={1000: said(21), ALL: said(22)},
     errors=(said(31), said(32)),
 )
-# We added this kernel: the paper's polynomial of 0.01 x·z, because x·z of pixels is about 100.
+# We added this kernel, the paper's polynomial of 0.01 x·z, because x·z of two images is about 100.
 POLY_OURS = Kernel("polynomial of 0.01 x·z", "poly 0.01", "degree", "poly 0.01 1", "poly 0.01 3")
 KERNELS = (RBF, POLY)
 
@@ -162,7 +163,7 @@ def runs(study: StudyEvidence, label: str) -> list[Run]:
 
 
 def _until(study: StudyEvidence, points: Sequence[int]) -> list[int]:
-    """Return the `points` that lie before the end of the stream, and its end; small studies end earlier."""
+    """Return the `points` before the end of the stream, and the end, which is earlier in small studies."""
     end = int(study.curve("test_error", RBF.high, DATASET).t[-1])
     return [*(t for t in points if t < end), end]
 
@@ -173,7 +174,7 @@ def _error(study: StudyEvidence, label: str, t: float) -> float:
 
 
 def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
-    """Return mean and sd of test errors, shape (complexities, numbers of examples), and how many orders."""
+    """Return mean and sd of test errors, shape (complexities, numbers of examples); and number of orders."""
     fixed, points = kernel.fixed(study), _until(study, SIZES)
     curves = study.curves("test_error", list(fixed), DATASET)
     places, rows = [list(curves[0].t).index(size) for size in points], list(fixed.values())
@@ -198,7 +199,7 @@ def _order_errors(study: StudyEvidence, label: str) -> list[Curve]:
 
 # The paper calls 0.008 near the best complexity 0.01, and 0.016 near 0.02.
 _NEAR = 1.25
-# The paper calls an error of 0.49% "almost as well" as 0.42%; these are their difference and ratio.
+# The difference and the ratio of errors of 0.49% and 0.42%, which the paper calls "almost as well".
 _ALMOST_POINTS, _ALMOST_FACTOR = round(said(29) - said(30), 2), said(29) / said(30)
 # Rows of MNIST's test part.
 _TEST_ROWS = 10_000
@@ -245,7 +246,7 @@ def _grows(evidence: Evidence) -> Verdict:
         errors = _errors(study, kernel)
         found = _by_count(errors.idxmin())
         if kernel is POLY:
-            # The paper reports two sizes for this kernel.
+            # For this kernel the paper reports the best complexity at two numbers of examples only.
             found = {size: found[size] for size in (min(found), max(found))}
         texts.append(_bests(kernel, found))
         for one, other in itertools.pairwise(found):
@@ -253,7 +254,7 @@ def _grows(evidence: Evidence) -> Verdict:
             ahead = float(errors[other][found[one]]) - best
             error = _error_of(best)
             texts.append(f"{ahead:.2f} ± {error:.2f} points better than the earlier best {_at(other)}")
-            # A best complexity that does not rise is against the claim.
+            # A step without a rise contradicts the claim. A rise counts only if it gains more than the error.
             if found[other] <= found[one] or ahead > error:
                 resolved[f"{kernel.name} {_at(other)}"] = found[other] > found[one]
     figures = f"best complexities: {'; '.join(texts)}"
@@ -278,7 +279,7 @@ def _near_the_best(
 ) -> tuple[dict[str, bool], str]:
     """Return whether each run of both tests uses, after `t` examples, a complexity near the best for `size`.
 
-    Near is within `factor` of a complexity whose test error the test rows do not distinguish from the best.
+    Near is within `factor` of complexities whose test errors exceed the lowest by at most a standard error.
     """
     errors = _errors(study, kernel)[size]
     wanted = errors.index[errors - errors.min() <= _error_of(float(errors.min()))]
@@ -381,7 +382,7 @@ def _same_order_of_cost(evidence: Evidence) -> Verdict:
     for kernel in KERNELS:
         fixed, single = kernel.fixed(study), []
         for run in runs(study, kernel.oms(PRINTED)):
-            # OMS-LASVM also trains a learner at the next complexity, the costlier of its two.
+            # OMS-LASVM trains two learners; the one at the next complexity costs more.
             richer = 2 * run.complexity(t) if run.doubles else run.complexity(t) + 1
             nearest = min(fixed, key=lambda name: abs(fixed[name] - richer))
             single.append(study.at("kernel_evaluations", nearest, DATASET, t))

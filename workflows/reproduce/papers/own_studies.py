@@ -37,7 +37,10 @@ def _lead(study: StudyEvidence, other: str, rate: float) -> pd.Series[float]:
 
 @measure
 def _leads(evidence: Evidence, others: Sequence[str], end: int) -> Rows:
-    """Return AROW's lead over others by rate: an estimate (`end` 0), or an end of its interval (1, 2)."""
+    """Return AROW's lead over others by rate: the estimate, or an end of its 95% interval.
+
+    `end` selects the estimate (0), the lower end (1) or the upper end (2).
+    """
     study = evidence["slack"]
     return {
         other: {rate: hodges_lehmann(_lead(study, other, rate))[end] for rate in study.rates}
@@ -73,7 +76,7 @@ def _share(part: pd.Series[float], whole: pd.Series[float], *, half: bool) -> fl
     """Return the mean of `part` in percent of the mean of `whole`; both are gains by base set.
 
     With `half`, return instead the lower end of the 95% interval of `part` minus half of `whole`. If it is
-    above 0, `part` is significantly more than half of `whole`. For a ratio there is no such interval.
+    above 0, `part` is significantly more than half of `whole`. (The ratio itself has no such interval.)
     """
     return hodges_lehmann(part - whole / 2)[1] if half else 100 * float(part.mean() / whole.mean())
 
@@ -176,7 +179,7 @@ def _drift_errors(study: StudyEvidence) -> dict[str, pd.DataFrame]:
 
 
 def _readings(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return `names` once with each form of CW in place of CW, or only once if CW is not among them."""
+    """Return one tuple of names per form of CW, which replaces "CW"; a single tuple if `names` lacks "CW"."""
     if "CW" not in names:
         return {"": tuple(names)}
     return {f" ({form})": tuple(form if name == "CW" else name for name in names) for form in _CW_FORMS}
@@ -193,10 +196,10 @@ def _mean_errors(evidence: Evidence, column: str, names: Sequence[str]) -> Rows:
 
 @measure
 def _ahead(evidence: Evidence, column: str, first: Sequence[str], others: Sequence[str]) -> Rows:
-    """Return the largest upper end of the 95% intervals of differences in error, first minus other learner.
+    """Compare errors of `first` and `others`: return the largest upper end of intervals.
 
-    There is a row for each stream and form of CW. The differences are paired by repetition; the intervals are
-    Student's.
+    An interval is Student's 95% interval of the error of one of `first` minus that of one of `others`, paired
+    by repetition. If no upper end is above 0, all of `first` lead. A row is a stream with a form of CW.
     """
     found = {}
     for stream, errors in _drift_errors(evidence["drift"]).items():
@@ -234,7 +237,7 @@ def _apart(evidence: Evidence) -> Parts:
             both = means.loc[list(names)]
             x, y = both[_UNDER_NOISE].rank().to_numpy(), both[_AFTER].rank().to_numpy()
             found = float(stats.spearmanr(x, y).statistic)
-            # All orders of six learners.
+            # The correlations of all permutations of the six learners.
             chance = [stats.spearmanr(x, order).statistic for order in permutations(y)]
             p = float(np.mean(np.abs(chance) >= abs(found) - 1e-12))
             case = stream + reading
@@ -269,7 +272,7 @@ def _plane(evidence: Evidence) -> list[Block]:
 _BUDGETS = (5, 20, 80)
 _FIRST_STEP, _LAST_STEP = (f"{few} to {many} points" for few, many in pairwise(_BUDGETS))
 _DEFAULTS = "defaults"
-# Ways to choose a point of a grid, each with the column that it minimizes.
+# Ways to choose a point of a grid, each with the column that the chosen point minimizes.
 _JUDGES = {
     "noisy labels": "mistakes",
     "corrected for the noise": "corrected",
@@ -296,16 +299,17 @@ def _corrected(points: pd.DataFrame, noise: Noise) -> pd.Series[float]:
     right = np.stack(points["right_given"].tolist())
     wrong = np.stack(points["occurred_given"].tolist()) - right
     found = sum((1 - flipped[1 - k]) * wrong[:, k] - flipped[k] * right[:, k] for k in (0, 1))
-    # Rounded, so that equal estimates tie.
+    # Round, so that estimates that differ only by rounding errors are equal.
     return pd.Series(np.round(found / (1 - sum(flipped)), 6), points.index)
 
 
 @lru_cache(maxsize=4)
 def _choices(study: StudyEvidence) -> dict[tuple[str, int], pd.DataFrame]:
-    """Return the test accuracies in percent by noise and budget (number of grid points), a column per arm.
+    """Return, for each noise and budget (number of grid points), a frame of test accuracies in percent.
 
-    An arm is the defaults or a way to choose a point. A row is a (data set, algorithm, seed). Each repetition
-    draws its points at random; a smaller budget takes the first of them. The defaults ignore the budget.
+    Columns are the arms: the default parameters, and the ways in `_JUDGES` to choose a grid point. A row is a
+    (data set, algorithm, seed). Each repetition draws grid points at random; a smaller budget uses the first
+    of them. The default parameters do not depend on the budget.
     """
     cells = study.view.results.cells
     cells = cells[cells["status"] == "ok"]
@@ -324,7 +328,7 @@ def _choices(study: StudyEvidence) -> dict[tuple[str, int], pd.DataFrame]:
             key = cast("tuple[str, str, int]", which)
             drawn = np.random.RandomState(key[2]).permutation(len(values))
             for budget in _BUDGETS:
-                # Ties go to the smallest value.
+                # Sort the points, so that of equally good points the one with the smallest value is chosen.
                 few = grid.loc[[values[i] for i in sorted(drawn[:budget])]]
                 won = {arm: int(few[column].to_numpy().argmin()) for arm, column in _JUDGES.items()}
                 accuracies = {arm: 100 * few["test_accuracy"].iloc[i] for arm, i in won.items()}
@@ -351,7 +355,7 @@ def _noises(evidence: Evidence) -> list[str]:
 
 @measure
 def _gains(evidence: Evidence, arm: str, over: str, end: int, noises: slice) -> Rows:
-    """Return one arm's gain over another: an estimate (`end` 0), or an end of its interval (1, 2)."""
+    """Return the gain of `arm` over the arm `over`, by noise and budget; `end` as for `_leads`."""
     found = {}
     for noise in _noises(evidence)[noises]:
         sets = {budget: _by_set(evidence, noise, budget) for budget in _BUDGETS}
@@ -363,7 +367,10 @@ def _gains(evidence: Evidence, arm: str, over: str, end: int, noises: slice) -> 
 
 @measure
 def _made_up(evidence: Evidence, half: bool) -> Rows:
-    """Return the share of clean labels' gain that the corrected risk reaches, under noise by class."""
+    """Return the gain by the corrected risk in percent of the gain by clean labels, under noise by class.
+
+    Both are gains in accuracy over choices by noisy labels; `half` is as for `_share`.
+    """
     noise = _noises(evidence)[1]
     sets = {budget: _by_set(evidence, noise, budget) for budget in _BUDGETS}
     return {
@@ -377,7 +384,10 @@ def _made_up(evidence: Evidence, half: bool) -> Rows:
 
 
 def _steps(evidence: Evidence, noise: str, arm: str, over: str = "") -> Mapping[str, pd.Series[float]]:
-    """Return, by base set, what each larger budget adds to an arm's accuracy, or to its gain over `over`."""
+    """Return, by base set, how much each step to the next larger budget adds to an arm's accuracy.
+
+    With `over`, return how much each step adds to the gain over the arm `over`.
+    """
     tables = [_by_set(evidence, noise, budget) for budget in _BUDGETS]
     gains = [table[arm] - table[over] if over else table[arm] for table in tables]
     steps = (later - earlier for earlier, later in pairwise(gains))
@@ -386,9 +396,10 @@ def _steps(evidence: Evidence, noise: str, arm: str, over: str = "") -> Mapping[
 
 @measure
 def _larger_budgets(evidence: Evidence) -> Rows:
-    """Return two interval ends, for choices by noisy labels: the upper end of what the last step adds.
+    """Return, for choices by noisy labels, ends of the 95% intervals of two differences between budgets.
 
-    The other is the lower end of how much more the first step adds. A step goes to the next larger budget.
+    They are the upper end of what the last step to a larger budget adds, and the lower end of how much more
+    than the last step the first step adds.
     """
     found = {}
     for noise in _noises(evidence):
@@ -407,7 +418,7 @@ def _mean_steps(evidence: Evidence) -> Rows:
 
 @measure
 def _hindsight_steps(evidence: Evidence) -> Rows:
-    """Return lower ends of the intervals of what each step adds to hindsight's gain over clean labels."""
+    """Return the lower end of the interval of what each step adds to hindsight's gain over clean labels."""
     return {
         noise: {
             step: hodges_lehmann(each)[1]

@@ -80,10 +80,10 @@ def _with_margin_updates(evidence: Evidence) -> Rows:
 
 
 def _where_it_projects(said: str) -> Callable[[Callable[[Evidence, Sequence[str]], Parts]], Check]:
-    """Decorate a function that yields cases for given data sets: it becomes a check of sets with projections.
+    """Decorate a function that yields cases for given data sets: turn it into a check of a claim.
 
-    On other sets the Projectron equals the Perceptron, and learners with its support size never remove a
-    row. The verdict names these sets.
+    The check asks only about the sets on which the Projectron projects rows. On the other sets, which the
+    verdict names, it equals the Perceptron, and learners with its support size never remove a row.
     """
 
     def decorate(parts: Callable[[Evidence, Sequence[str]], Parts]) -> Check:

@@ -48,8 +48,8 @@ from .measures import (
     slope,
 )
 
-# Our thresholds for words of the paper. Mean ranks that differ by more are not "comparable" or "slightly"
-# apart; a lead must be at least this large to count.
+# Our thresholds for words of the paper. Mean ranks that differ by more than this are neither "comparable" nor
+# "slightly" apart; a lead counts only if it is at least this large.
 _APART = 0.25
 _AT_MOST, _AT_LEAST = f"{_APART:g} apart at most counts", f"a lead of {_APART:g} counts"
 # Shares of tasks: a "narrow" majority, "most", "almost every".
@@ -207,7 +207,7 @@ def _by_reading(evidence: Evidence, statistic: str, names: Sequence[str] = ()) -
 
 
 def _next_best(study: StudyEvidence, t: float) -> tuple[str, float]:
-    """Return the best algorithm other than AROW, and how many percent fewer mistakes full AROW has made."""
+    """Return the best algorithm but AROW after `t` examples, and by how many percent full AROW errs less."""
     found = measures.mistakes(study, t)
     name = str(found.drop(["AROW full", "AROW diagonal"]).idxmin())
     return name, fewer(study, name, t)
@@ -371,7 +371,10 @@ def _adagrad_falls_short(evidence: Evidence) -> Verdict:
 
 
 def _slopes(evidence: Evidence) -> dict[str, list[tuple[float, float]]]:
-    """Return slope and half of its 95% interval at each of `LEVELS`, for each variant of PA."""
+    """Return, for each variant of PA, the slope of AROW's error reduction (see `slope`) at each of `LEVELS`.
+
+    With each slope comes half the width of its 95% interval.
+    """
     study = evidence["multiclass"]
     [tasks] = multiclass_groups(study).values()
     return {pa: [slope(difficulty(study, pa, tasks, q)) for q in LEVELS] for pa in PAS}
@@ -427,7 +430,7 @@ def _binary_over_cw(evidence: Evidence) -> Rows:
 
 
 def _of_clean(frame: pd.DataFrame) -> dict[str, bool]:
-    """Ask of each row whether it is at most a point behind without noise."""
+    """Ask of each row of leads over CW whether the lead without noise is at least −1 point."""
     return {f"{name} at 0%": bool(value >= -_SIMILAR) for name, value in frame["0%"].items()}
 
 
@@ -443,10 +446,10 @@ def _projections(evidence: Evidence) -> Rows:
 
 _FOUR = ("AROW", "CW", *PAS, "SOP")
 _AROWS = ("AROW full", "AROW diagonal")
-# CW's two forms: the paper does not say which it uses.
+# The two published forms of CW; the paper does not say which one it uses.
 _CW_FORMS = (("CW full", "CW diagonal"), ("CW stdev full", "CW stdev diagonal"))
 _CWS = (*_CW_FORMS[0], *_CW_FORMS[1])
-# Without noise not more than a point behind, with noise ahead.
+# The predicate of "matches": without noise at most a point behind CW, with noise ahead of CW.
 _MATCHES = together(_of_clean, above(0, skip="0%"))
 
 CLAIMS: Mapping[str, Check] = {

@@ -101,7 +101,7 @@ def task_by_task(evidence: Evidence) -> list[Block]:
 
 
 def _panel(study: StudyEvidence, accuracy: pd.DataFrame, group: str, q: float, baseline: str) -> Picture:
-    # Rounded, so that tasks with equal accuracies lie exactly on the line and are not counted.
+    # Round, so that tasks with equal accuracies lie exactly on the line and are not counted as above it.
     ours, theirs = ((100 * accuracy[name]).round(10) for name in ("AROW", baseline))
     at, style = f"{percent(q)} noise", study.view.styles[baseline]
     return Picture(
@@ -213,7 +213,7 @@ def tasks(evidence: Evidence) -> list[Block]:
             )
             # Training and test part of a fold together are the whole data set.
             entries = [f"{seen + tested:,.0f}", f"{features:,.0f}", task["classes"], task["balanced"]]
-        # The id of the printed number of classes.
+        # The id in `facts` of the number of classes that the paper prints, or "".
         said = task["printed_number"]
         rows.append([task["task"], *entries, f"{printed('arow', said):.0f}" if said else ABSENT])
     head = ["task", "instances", "features", "labels", "balanced", "printed: labels"]

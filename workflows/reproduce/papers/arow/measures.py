@@ -102,7 +102,7 @@ def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> p
 
 
 def lead_over_cw(study: StudyEvidence, q: float, group: str = "all") -> pd.Series[float]:
-    """Return AROW's accuracy minus CW's, by task. It is exactly 0 if they are equal."""
+    """Return AROW's accuracy minus CW's, by task; exactly 0 if both accuracies are equal."""
     accuracy = study.table("test_accuracy", q, datasets=tasks_of(study, group), algorithms=["AROW", "CW"])
     return (accuracy["AROW"] - accuracy["CW"]).round(12)
 
@@ -165,9 +165,10 @@ def difficulty(study: StudyEvidence, pa: str, tasks: Sequence[str], q: float) ->
 
 
 def slope(points: pd.DataFrame) -> tuple[float, float]:
-    """Fit a line to the points of `difficulty` by least squares; return its slope and half the 95% interval.
+    """Fit a line to the points of `difficulty` by least squares; return its slope.
 
-    Raise `NotThere` if there are fewer than three different accuracies, because a line then always fits.
+    The second number is half the width of the slope's 95% interval. Raise `NotThere` if there are fewer than
+    three different accuracies, because a line then always fits.
     """
     if points["accuracy"].nunique() < 3:
         raise NotThere("too few tasks for a fitted line")

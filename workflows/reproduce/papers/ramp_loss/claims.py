@@ -170,7 +170,7 @@ def _sizes(evidence: Evidence) -> Rows:
 
 
 def _far_sparser(frame: pd.DataFrame) -> dict[str, bool]:
-    """Ask of each set whether the ramp-loss models are at most half as large, as "much sparser" is read."""
+    """Ask of each set whether the ramp-loss models are "much sparser": at most half as large as others."""
     return {str(name): 2 * row["ramp"] <= row["others"] for name, row in frame.iterrows()}
 
 
@@ -405,7 +405,7 @@ def _thousand_kept(evidence: Evidence) -> Parts:
 
 # --- active learning
 
-# Largest mean difference over a panel, in points, that counts as level; the paper gives no measure.
+# Two strategies are level if their mean difference is at most this many points. The threshold is ours.
 _LEVEL = 0.25
 
 
@@ -435,7 +435,7 @@ def _all_is_worse(evidence: Evidence) -> Verdict:
 
 
 def _of_greedy(sign: int, names: Sequence[str]) -> Check:
-    """Return the check that Greedy (`sign` 1), OnlineASVMR (-1) or neither (0) is ahead on some data sets."""
+    """Return the check that Greedy (`sign` 1), OnlineASVMR (-1) or neither (0) is ahead on sets `names`."""
 
     def check(evidence: Evidence) -> Verdict:
         leads = _leads(evidence, RAMP_GREEDY, ACTIVE, names)

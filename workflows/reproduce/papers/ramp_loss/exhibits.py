@@ -132,7 +132,7 @@ def show_grids(evidence: Evidence) -> list[Block]:
 
 
 def _point(cells: pd.DataFrame, printed: Entry | None) -> list[str | TableCell]:
-    """Return the chosen point of a learner's grid, and its accuracy and size next to the printed ones."""
+    """Return the chosen C and gamma of a learner, and its accuracy and size next to the printed ones."""
     right, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
     chosen, spread = json.loads(cells["params"].iloc[0]), float(np.nan_to_num(right.std()))
     return [
