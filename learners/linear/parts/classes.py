@@ -45,7 +45,7 @@ def weight_of(weights, code):
 def new_class_state(n_features, n_classes, value=0.0, place=0):
     """Return a float64 array of shape (n_features, width); width is n_classes, rounded up to SIMD vectors.
 
-    `value` fills the array. Arrays that a loop reads together need different places, see `new_state`.
+    `value` fills the array. Arrays that one loop reads together need different `place`, see `new_state`.
 
     >>> new_class_state(5, 10).shape
     (5, 16)
@@ -65,7 +65,7 @@ _linear_sums = class_sums(lambda ir, w, x: ir.fmul(w, x))
 
 @register_jitable(**INLINE)
 def score_classes(W, x, sums, scores):
-    """Write w_z·x of every class z into `scores`, and with the padding into `sums`, which is as wide as W."""
+    """Write the score w_z·x of each class z into `scores`; `sums`, as wide as W, gets them with padding."""
     _linear_sums((W,), x, (), sums)
     copy_scores(sums, scores)
 
@@ -79,7 +79,7 @@ def copy_scores(sums, scores):
 
 @compiled
 def class_scores(X, W, scores):
-    """Write ``w_z·x`` of every row and class into `scores`, of shape (n, K)."""
+    """Write the score ``w_z·x`` of each row x and class z into `scores`, of shape (n, K) for n rows."""
     sums = np.empty(W.shape[1])
     for t in range(n_rows(X)):
         score_classes(W, row(X, t), sums, scores[t])
@@ -87,7 +87,7 @@ def class_scores(X, W, scores):
 
 @register_jitable(**INLINE)
 def add_to_pair(W, a, x, y, z):
-    """Add a x to the weights of class y, and subtract it from those of class z (``W += a Δf``)."""
+    """Add ``a x`` to the weights of class y, and subtract ``a x`` from the weights of class z."""
     y, z = np.uintp(y), np.uintp(z)
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)

@@ -7,7 +7,8 @@ is written once. `s` is a buffer in which one function leaves Σx for another: a
 full Σ row 0 of a larger array. A diagonal Σ does not use it with CSR rows or more than two classes.
 
 With two classes, a diagonal Σ, dense rows and the covariance projection, an update is postponed until the
-next row is scored; until then `s` contains its Σx. Update and score then take one pass over the state.
+next row is scored; until then `s` contains the Σx of the update's row. The update and the next score then
+take one pass over the state.
 """
 
 from typing import Literal, TypeAlias
@@ -98,7 +99,7 @@ def variance(sigma, x, s):
 
 
 def _shrink(ir, mu, sigma, s, alpha, beta):
-    """Generate code for ``μ_j += α s`` and ``σ_j -= β s²`` with ``s = σ_j x_j``, rounded as in `update`."""
+    """Generate code for an `update` of one feature: ``μ_j += α s``, ``σ_j -= β s²`` with ``s = σ_j x_j``."""
     mu = ir.fadd(mu, ir.fmul(alpha, s))
     shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
     zero = zero_like(shrunk)
@@ -131,8 +132,8 @@ def update_and_score(mu, sigma, s, waiting, x, with_variance):
     if sigma.ndim == 1 and not is_sparse_row(x):
 
         def dense(mu, sigma, s, waiting, x, with_variance):
-            # The flag is known before the division that gives α and β, so the branch need not wait for the
-            # division.
+            # `waits` is known before the division that gives α and β, so the branch below need not wait for
+            # the division.
             waits, alpha, beta = waiting
             if waits:
                 score, v = _update_and_score_dense((mu, sigma, s), x, (alpha, beta))
@@ -192,7 +193,7 @@ def update(mu, sigma, x, s, alpha, beta, gamma, precision):
                     j, x_j = entry(x, k)
                     sigma_x = sigma[j] * x_j
                     mu[j] += alpha * sigma_x
-                    # β v < 1, so only rounding can make the new variance negative.
+                    # β xᵀΣx < 1, so only rounding can make the new variance negative.
                     shrunk = sigma[j] - (beta * sigma_x) * sigma_x
                     sigma[j] = shrunk if shrunk > 0.0 else 0.0
             else:
@@ -219,8 +220,8 @@ def finish_update(mu, sigma, s, waiting):
     def diagonal(mu, sigma, s, waiting):
         waits, alpha, beta = waiting
         if waits:
-            # The code that applies an update also scores a row. Any row will do, such as `s`: its score is
-            # not used.
+            # The code that applies an update also scores a row. Here it scores `s`, and the score is not
+            # used.
             _update_and_score_dense((mu, sigma, s), s, (alpha, beta))
 
     return diagonal
@@ -228,11 +229,11 @@ def finish_update(mu, sigma, s, waiting):
 
 @by_types()
 def pair_variance(sigma, x, y, z, s):
-    """Return ``v = ΔfᵀΣΔf`` for the Δf with x in block y and -x in block z; store ΣΔf of a full Σ in `s`."""
+    """Return ``v = ΔfᵀΣΔf``, where Δf is x in block y and -x in block z; for a full Σ, store ΣΔf in `s`."""
     if sigma.ndim == 2:
 
         def diagonal(sigma, x, y, z, s):
-            # As in `entry`, unsigned numbers save a test for negative indices.
+            # With unsigned indices, as in `entry`, compiled code does not test whether an index is negative.
             y, z = np.uintp(y), np.uintp(z)
             v = 0.0
             for k in range(n_entries(x)):

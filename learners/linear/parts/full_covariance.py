@@ -37,8 +37,8 @@ LANES = 8
 #: Eight rows are no faster and do not fit into 16 registers of 32 bytes.
 STRIP = 4
 
-# Rows of a block whose sums are in registers together. AVX-512 has 32 registers of 64 bytes, AVX2 has 16 of
-# 32 bytes.
+# Number of rows of a block whose sums are in registers at the same time. AVX-512 has 32 registers of 64
+# bytes, AVX2 has 16 of 32 bytes.
 _TILE = LANES if llvm.get_host_cpu_features().get("avx512f") else LANES // 2
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -47,7 +47,7 @@ _ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
 
 def _load(builder, pointer, index):
     value = builder.load(builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer()))
-    # In an unpickled model only the alignment of one element is guaranteed.
+    # The arrays of an unpickled model may be aligned to 8 bytes only, not to whole vectors.
     value.align = 8
     return value
 
@@ -58,13 +58,13 @@ def _store(builder, pointer, index, value):
 
 
 def _load_spread(builder, pointer, index):
-    """Return a vector with one number of an array in all lanes."""
+    """Load one number of an array; return a SIMD vector with this number in all lanes."""
     scalar = builder.load(builder.gep(pointer, [index]))
     return spread(builder, scalar, LANES)
 
 
 def _transpose(builder, rows):
-    """Return the columns of a block: swap its off-diagonal quarters, then those of each quarter, …"""
+    """Return the columns of a block, given its rows: swap its off-diagonal quarters, then recurse."""
     half = LANES
     while half > 1:
         half //= 2
@@ -226,7 +226,7 @@ def full_matrix(sigma):
 
 @register_jitable(**INLINE)
 def n_classes_of(sigma):
-    """Return the number of blocks of Σ: one per class, or a single one for two classes."""
+    """Return the number of blocks of Σ: one for each class, but only one for two classes."""
     return int(sigma[sigma.shape[0] - 1, _CLASSES])
 
 
@@ -258,10 +258,10 @@ def _is_listed(x):
 
 @by_types()
 def _place_row(x, a, start, buffer, n_nonzeros):
-    """Write ``a x`` into the buffer's vector from position `start` on; a CSR row into its list of non-zeros.
+    """Write ``a x`` into the buffer from position `start` on: a dense x as a vector, a CSR x as a list.
 
-    Returns the number of non-zeros of the vector so far. The vector must be 0 before the first call, and
-    calls must have ascending `start`.
+    The list contains the positions and values of non-zeros. Returns the number of non-zeros after this call,
+    given the number before it. The vector must be 0 before the first call, and `start` must increase.
     """
     if is_sparse_row(x):
 
@@ -308,13 +308,14 @@ def _multiply(sigma, buffer, n_nonzeros, listed):
             x[places[k]] = values[k]
     first = last = n_nonzeros
     if few:
-        # B is symmetric, so the columns of the non-zeros are its rows.
+        # Bx is a sum of columns of B, and these equal its rows, since B is symmetric.
         s[:] = 0.0
         first = 0
     else:
         for i in range(0, n, STRIP):
             multiply_rows(sigma, i, x, s)
-    # Subtract the stored updates: append each of them, row u of the array, to the list with the factor -u·x.
+    # Σ is B minus the stored u_t u_tᵀ, so add each stored u_t, which is a row of the array, to s with the
+    # factor -u_t·x.
     for u in range(n, n + int(sigma[sigma.shape[0] - 1, _NOTED])):
         values[last] = -(dot(sigma[u], nonzeros) if few else dot(sigma[u, :n], x))
         places[last] = u
@@ -341,7 +342,7 @@ def _add_rows(sigma, values, places, s):
 
 @register_jitable
 def subtract_outer(sigma, buffer, beta):
-    """Replace Σ by ``Σ - β s sᵀ`` with the s in ``buffer[0]`` and β >= 0."""
+    """Replace Σ by ``Σ - β s sᵀ``, where s is ``buffer[0]`` and β >= 0: store √β s as an update."""
     n = sigma.shape[0] - MOST_TERMS - 1
     last = sigma[sigma.shape[0] - 1]
     noted = int(last[_NOTED])
@@ -375,12 +376,12 @@ def scale_matrix(sigma, factor):
 
 @compiled
 def subtract_noted(sigma):
-    """Subtract the stored updates from B and keep it exactly symmetric."""
+    """Subtract the stored updates from B, which stays exactly symmetric; none is stored afterwards."""
     n = sigma.shape[0] - MOST_TERMS - 1
     last = sigma[sigma.shape[0] - 1]
     noted = int(last[_NOTED])
     terms = sigma[n : n + noted]
-    # With CSR rows the first updates are 0 nearly everywhere: skip blocks of columns in which all are 0.
+    # With CSR rows, the first updates of a model are nearly all zeros. Skip blocks of columns that are all 0.
     blocks, n_blocks = np.empty(n // LANES, np.intp), 0
     for i in range(0, n, LANES):
         if _any_nonzero(terms, i):

@@ -21,7 +21,7 @@ from ...numeric.margins import best_wrong
 from ...numeric.rows import entry, n_entries
 from ...numeric.vector import exponential
 
-# For smaller a, e^a can be below the normal range of float64. It is then computed as the square of e^(a/2).
+# If a is below this, e^a can be below the normal range of float64, and is computed as the square of e^(a/2).
 _LOWEST = -700.0
 
 
@@ -56,11 +56,12 @@ def hyperbolic_tangent(a):
 
 
 _INTERVALS = 128
-# Numbers of first intervals, of x and of 1/x, in which q is 0 and only the series is used: there, x - q would
-# cancel digits of the result. They include the ninth interval of x, which begins at 1/16, because up to
+# In the first 9 intervals of x, and the first 8 of 1/x, q is 0 and only the series is used: there, x - q
+# would cancel digits of the result. The ninth interval of x, which begins at 1/16, is included because up to
 # x = tan(1/16) the result is below 1/16, so that its last digit is finer than that of x.
 _WITHOUT = (9, 8)
-# Terms of the series of atan u after u. |u| is at most 9/128, so the next term, u¹⁷/17, is at most 2e-20 u.
+# Number of terms after the first, u, in the series of atan u. |u| is at most 9/128, so the first omitted
+# term, u¹⁷/17, is at most 2e-20 u.
 _TERMS = 7
 # The table is computed in integers, in units of 2^-120.
 _BITS = 120
@@ -87,8 +88,8 @@ def _tables():
     The three arrays have a row for the intervals of x and one for those of 1/x.
     """
     size = 2 * _INTERVALS
-    # By the addition theorem, atan of an interval's middle is atan of the middle before plus atan of a ratio.
-    # The first ratio is the first middle itself; the last one leads from the last middle to 1.
+    # By the addition theorem, atan of a middle is atan of the previous middle plus atan of a ratio. The first
+    # ratio is the first middle itself; the last ratio gives atan 1.
     ratios = [(1, size)] + [
         (2 * size, size**2 + (2 * k - 1) * (2 * k + 1)) for k in range(1, _INTERVALS)
     ] + [(1, 2 * size - 1)]  # fmt: skip
@@ -108,9 +109,9 @@ _MIDDLES, _HIGH, _LOW = _tables()
 
 @register_jitable
 def arc_tangent(a):
-    """Return ``atan a``."""
+    """Return ``atan a`` by the table and the series that the module docstring describes."""
     x = abs(a)
-    if not x < 1e19:  # The result is π/2 to the last bit, or NaN.
+    if not x < 1e19:  # atan |a| is then π/2 to the last bit, or NaN.
         value = _HIGH[1, 0] if x == x else x
         return -value if a < 0.0 else value
     if x <= 1.0:
@@ -120,7 +121,7 @@ def arc_tangent(a):
     else:
         side, k = 1, np.uintp(_INTERVALS / x)
         q = _MIDDLES[1, k]
-        # q has eight binary digits, so its products with both parts of x are exact.
+        # q has eight binary digits, so its products with `first` and with x - first are exact.
         first = np.float64(np.float32(x))
         u = ((q * first - 1.0) + q * (x - first)) / (q + x)
     square, series = u * u, 0.0
@@ -143,7 +144,7 @@ BOUNDED_LOSSES = ("hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage")
 #: Forms of the logistic loss for more than two classes: softmax, or with the margin over the best wrong one.
 FORMS = ("softmax", "best_wrong")
 
-# A row is skipped if the slope of its loss is larger: the slope times a feature and a step size could
+# A row is skipped if the slope of its loss is above this: the slope times a feature and a step size could
 # overflow. Only the squared hinge has such slopes, if the lengths of rows differ by many powers of ten.
 _STEEPEST = 1e130
 

@@ -2,7 +2,7 @@
 
 from ...numeric.compiled import register_jitable
 
-# A smaller scale is multiplied into the vector: updates are multiplied by 1/scale, which could overflow.
+# A scale below this is multiplied into the vector. Updates are multiplied by 1/scale, which could overflow.
 SMALLEST_SCALE = 2.0**-300
 
 
