@@ -12,7 +12,10 @@ from .lazy_learner import LazyLearner
 
 
 class AdaptiveRule(NamedTuple):
-    """The rule of `AdaGradFOBOS`. Stored per weight: w, η/H, and the number of rows before its last step."""
+    """The rule of `AdaGradFOBOS`, which defines H.
+
+    Stored per weight: w and η/H after the weight's last step, and the number of rows before that step.
+    """
 
     eta: float
     l1: float
@@ -25,14 +28,14 @@ class AdaptiveRule(NamedTuple):
 
     @staticmethod
     def weight(ir, w, step, settled, rows, l1):
-        """Emit w, shrunk by λη/H for each row from its last step on; H has not changed since that step."""
+        """Emit code for w: the stored w, shrunk by λη/H for each row from its last step on."""
         return soft_threshold(ir, w, ir.fmul(ir.fsub(rows, settled), ir.fmul(l1, step)))
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient step of Duchi, Hazan & Singer (2011), eq. 4, section 5.1; `weight` shrinks w."""
+        """Make the gradient step of Duchi, Hazan & Singer (2011), eq. 4, section 5.1, without shrinkage."""
         root = self.eta / state[1][j] - self.delta if state[1][j] > 0.0 else 0.0
         total = root * root + g * g
-        # A g whose square underflows or overflows is skipped.
+        # A gradient is skipped if the new G underflows to 0 or overflows.
         if 0.0 < total < np.inf:
             step = self.eta / (self.delta + math.sqrt(total))
             state[0][j], state[1][j], state[2][j] = w - step * g, step, now[0]

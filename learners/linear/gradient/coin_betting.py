@@ -19,7 +19,7 @@ class KTRule(NamedTuple):
         won, theta, n = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + 1.0
         if abs(won) < RICHEST:
             numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, n
-            # The n of the formula begins at 1, the stored one at 0.
+            # The stored n begins at 0, that of the formula at 1; hence n + 1.
             w[i] = (self.epsilon + won) * theta / (n + 1.0)
 
 
@@ -34,7 +34,7 @@ class COCOBRule(NamedTuple):
         won, theta, total = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + abs(g)
         if abs(won) < RICHEST:
             numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, total
-            # The G of the formula begins at 1, the stored one at 0.
+            # The stored sum begins at 0, the G of the formula at 1; its G + 1 is total + 2.
             w[i] = (self.epsilon + won) * hyperbolic_tangent(theta / (total + 2.0))
 
 

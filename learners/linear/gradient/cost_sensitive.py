@@ -10,7 +10,7 @@ from ..first_order import FirstOrderClassifier
 
 
 class CostRule(NamedTuple):
-    """The rule of `CSOGD`: the cost ρ_y is the margin to reach (`in_margin`, CSOGD-I) or scales the step."""
+    """The rule of `CSOGD`: the cost ρ_y is the margin to reach if `in_margin` (CSOGD-I), else scales η."""
 
     eta: float
     in_margin: bool
@@ -28,8 +28,8 @@ class CSOGD(FirstOrderClassifier):
     """Cost-sensitive online gradient descent: an error on a row of ``classes_[1]`` costs ρ times as much.
 
     The cost ρ_y is ρ for rows of ``classes_[1]`` and 1 for rows of ``classes_[0]``. In CSOGD-I the cost is
-    the margin to reach: ``w += η y x`` if ``m < ρ_y``. In CSOGD-II it is a factor of the loss's slope:
-    ``w += η ρ_y y x`` if ``m < 1``.
+    the margin to reach: ``w += η y x`` if the margin m is below ρ_y. In CSOGD-II the cost is a factor of the
+    loss's slope: ``w += η ρ_y y x`` if ``m < 1``.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def _follow(self, w, numbers, i, g):
 def _scaled(ir, w, largest, x):
     size = ir.select(ir.fcmp_ordered("<", x, zero_like(x)), ir.fneg(x), x)
     scale = ir.select(ir.fcmp_ordered(">", size, largest), size, largest)
-    # The scale of a feature that never occurred is 0; it is replaced by 1, since x is divided by it.
+    # The M_j of a feature that never occurred is 0. It is replaced by 1, because x is divided by M_j.
     scale = ir.select(ir.fcmp_ordered("==", scale, zero_like(x)), constant_like(x, 1.0), scale)
     return [ir.fmul(w, ir.fdiv(x, scale))]
 
@@ -57,7 +57,7 @@ def _scale_of(largest, j, x_j):
 
 @register_jitable
 def _widen(largest, x):
-    """Update the M_j of the row's features."""
+    """Update M_j, the largest ``|x_j|`` so far, for the features of the row x."""
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
         largest[j] = max(largest[j], abs(x_j))
@@ -109,7 +109,7 @@ def _score_classes(W, largest, x, sums, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, W, numbers, largest, rule, loss, softmax):
-    """Make one pass for many classes with the gradients of `class_gradient`."""
+    """Make one pass for more than two classes, with the gradients that `class_gradient` returns."""
     mistakes = updates = 0
     K, width = scores.shape[1], W.shape[1]
     sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)

@@ -21,7 +21,7 @@ class FreeGradRule(NamedTuple):
     size: int = 4
 
     def follow(self, w, numbers, i, g):
-        """Set a weight by eq. 9 of Mhammedi and Koolen (2020)."""
+        """Update weight i, given its gradient g, by eq. 9 of Mhammedi and Koolen (2020)."""
         first, largest = numbers[4 * i], numbers[4 * i + 1]
         total, squares = numbers[4 * i + 2], numbers[4 * i + 3]
         clipped = g
@@ -33,7 +33,7 @@ class FreeGradRule(NamedTuple):
             largest = max(largest, abs(g))
         total += clipped
         squares += clipped * clipped
-        # A g whose square is out of range is skipped.
+        # A gradient is skipped if Σg² underflows to 0 or overflows.
         if 0.0 < squares < np.inf:
             both = squares + largest * abs(total)
             exponent = min(total / (2.0 * both) * total, _LARGEST_EXPONENT)

@@ -20,10 +20,10 @@ class FTRLRule(NamedTuple):
     size: int = 2
 
     def follow(self, w, numbers, i, g):
-        """Set a weight by Algorithm 1 of McMahan et al. (2013)."""
+        """Update weight i, given its gradient g, by Algorithm 1 of McMahan et al. (2013)."""
         z, root = numbers[2 * i], numbers[2 * i + 1]
         new = math.sqrt(root * root + g * g)
-        # A g whose square overflows is skipped.
+        # A gradient is skipped if the new n overflows.
         if new < np.inf:
             z += g - (new - root) * self.per_alpha * w[i]
             numbers[2 * i], numbers[2 * i + 1] = z, new

@@ -1,8 +1,9 @@
 """Online gradient descent: the loops for two and for many classes, with one step size or one per feature.
 
-With one step size, w is stored as ``scale v``, so that the L2 shrinkage of a round is one product. The sum of
-the hypotheses, for their mean, is stored as ``Σ_t w_t = A v - u``, where A is the sum of the scales so far
-(`scales`). An update ``v += a x`` adds A times ``a x`` to u, because the earlier hypotheses lack the update.
+With one step size, w is stored as ``scale v``, so that the L2 shrinkage of a round is one product. A learner
+can predict with the mean of the hypotheses w_t, one for each round t. The sum of the w_t is stored as
+``A v - u``, where A is the sum of the scales so far (`scales`). An update ``v += a x`` adds A times ``a x``
+to u, because the earlier hypotheses lack the update.
 So a round changes v and u only at the row's non-zeros. With a step size per feature, scale is 1 and A is the
 number of rounds. If the learner does not predict with the mean, `u` is empty.
 """
@@ -28,7 +29,7 @@ RATES = ("sqrt", "constant", "adagrad")
 
 
 class DescentRule(NamedTuple):
-    """The parameters of a step. `loss` is a position in `LOSSES`; `softmax` matters only for > 2 classes."""
+    """The parameters of a step. `loss` is a position in `LOSSES`; `softmax` is unused with two classes."""
 
     loss: int
     softmax: bool
@@ -65,7 +66,7 @@ def _shrunk(v, u, scale, scales, factor):
         return smaller, scales
     if u.size > 0:
         u -= scales * v
-    # A factor <= 0 (η_t l2 >= 1) is multiplied into v too, like a scale that is too small.
+    # The new scale is too small, or the factor is <= 0 (η_t l2 >= 1): multiply the new scale into v.
     v *= smaller
     return 1.0, 0.0
 
@@ -251,8 +252,8 @@ class GradientDescent(LinearClassifier):
     _state = ("_weights", "_u", "_G", "_scalars")
 
     def _begin_with(self, zeros):
-        # `average` and `rate` count at the start only: the mean of the weights, and AdaGrad's sums of
-        # squares, cannot begin later in the stream.
+        # Later changes of `average` and `rate` have no effect: the mean of the weights, and AdaGrad's
+        # sums of squares, must include all rows from the first one on.
         self._weights = zeros
         self._u = np.zeros_like(zeros) if self.average else None
         self._G = np.zeros_like(zeros) if self.rate == "adagrad" else None
@@ -285,7 +286,7 @@ class GradientDescent(LinearClassifier):
         return (1.0, float(self.n_examples_)) if self._G is not None else self._scalars.tolist()
 
     def _scores_by_weights(self):
-        # The scale is 1 without l2, and with AdaGrad.
+        # A row's score is its product with `_weights` if there is no mean and the scale is always 1.
         return self._u is None and (self._G is not None or self.l2 == 0.0)
 
     def _score(self, X, scores):

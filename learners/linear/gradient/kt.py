@@ -63,13 +63,13 @@ def _longer(scaling, length, longest):
 
 @register_jitable
 def _share(scalars, epsilon, t):
-    """Return the number by which θ is multiplied to give w in round t (from 1): the wealth divided by t."""
+    """Return the factor ``(ε + B)/t`` in ``w = (ε + B) θ/t``; rounds t are counted from 1."""
     return (epsilon + scalars[0]) / t
 
 
 @learning_loop
 def _learn(X, codes, scores, theta, scalars, epsilon, scaling, loss, rounds):
-    """Make one pass of Orabona & Pál (2016), Algorithm 1; `scalars`: the winnings, the longest length."""
+    """Make one pass of Orabona & Pál (2016), Algorithm 1; `scalars` are B and the largest length of a row."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -104,7 +104,7 @@ def _score_row_of_classes(theta, share, x, length, sums, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, theta, scalars, epsilon, scaling, loss, softmax, rounds):
-    """Make one pass with the reward ``-∇/√2``, whose length is at most ‖x̃‖ because ``‖∇‖ <= √2 ‖x̃‖``."""
+    """Make one pass with the reward ``-∇/√2``: the gradient ∇ has ``‖∇‖ <= √2 ‖x̃‖``."""
     mistakes = updates = 0
     K = scores.shape[1]
     sums, which, factors = np.empty(theta.shape[1]), np.empty(K, np.int64), np.empty(K)
@@ -158,7 +158,7 @@ class KT(MulticlassClassifier):
     loss : {"hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage"}, default="hinge"
         The losses of `OnlineGradientDescent` whose slope is at most 1.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t is not reset between them.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class KT(MulticlassClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """Whether one vector scores all rows: not if each row is divided by its own length."""
+        """Whether one vector scores all rows; false if each row is divided by its own length."""
         return self.scale != "instance"
 
     _state = ("_weights", "_scalars")
@@ -220,5 +220,5 @@ class KT(MulticlassClassifier):
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:
-        # The longest length is 0 before the first row, and always unless scale is "running".
+        # The largest length is 0 before the first row, and if `scale` is not "running": then divide by 1.
         return self.coef_ / (self._scalars[1] or 1.0)

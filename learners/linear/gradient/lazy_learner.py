@@ -127,7 +127,7 @@ def _score_rows(X, state, clock, rule, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, states, state, clock, rule, loss):
-    """Make one pass for many classes; `state` contains the arrays of `states`, flattened."""
+    """Make one pass for more than two classes; `state` are flat views of the arrays `states`."""
     mistakes = updates = 0
     K, width = scores.shape[1], np.uintp(states[0].shape[1])
     sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)
@@ -164,7 +164,7 @@ def _weights(state, clock, rule, w):
 
 
 class LazyLearner(MulticlassClassifier):
-    """Base of the learners with such rules: a subclass has the parameter `loss` and defines ``_rule()``.
+    """Base of the learners with lazily computed weights: subclasses have a parameter `loss` and ``_rule()``.
 
     With more than two classes "logistic" is the softmax, and the hinge takes the margin over the best wrong
     class. Parameters changed by `set_params` take effect at the next `fit`.

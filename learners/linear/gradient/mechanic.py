@@ -9,14 +9,15 @@ import numpy as np
 from ...estimator.parameters import Count, NonNegative, Scale
 from .whole_vector import NORM, OWN, SCALE, WholeVectorLearner
 
-# β_i = 1 - 10^-i for i = 1 … 17. For larger i, β_i is the last of these, 1.
+# β_i = 1 - 10^-i for i = 1 … 17. β_17 is 1 in float64, and is used for all larger i.
 _BETAS = 1.0 - 0.1 ** np.arange(1.0, 18.0)
 
 
 class MechanicRule(NamedTuple):
-    """The rule of `Mechanic`: the v of `whole_vector` is Δ, its scale is -S.
+    """The rule of `Mechanic`: v and the scale of `whole_vector` are the Δ and -S of `Mechanic`.
 
-    The rule's numbers are s_i, m_i, V_i and R_i of each bettor i, then the number of rows with a gradient.
+    The rule's numbers are s_i, m_i, V_i and R_i of each bettor i, followed by the number of rows with a
+    gradient.
     """
 
     s_init: float
@@ -28,7 +29,7 @@ class MechanicRule(NamedTuple):
         """Update the numbers by Algorithm 1 of Cutkosky, Defazio & Mehta (2023); return the factor b of g."""
         s, m, V, R = numbers[OWN:-1:4], numbers[OWN + 1 :: 4], numbers[OWN + 2 :: 4], numbers[OWN + 3 :: 4]
         S = s.sum()
-        # h = q·Δ, where w is -S Δ.
+        # h = q·Δ by the formulas of `Mechanic`; gv is g·Δ, gg is ‖g‖², and w is -S Δ.
         h = gv - self.lam * S * math.sqrt(gg) / (S * math.sqrt(numbers[NORM]) + self.eps) * S * numbers[NORM]
         for i in range(s.size):
             beta = _BETAS[min(i, _BETAS.size - 1)]

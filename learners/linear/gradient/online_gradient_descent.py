@@ -17,7 +17,7 @@ from .gradient_descent import GradientDescent
 class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     """Online gradient descent: ``w -= η_t g`` with ``g = -y c(m) x + λ w``.
 
-    ``c(m) = -dℓ/dm`` is minus the slope of a loss ℓ of the margin m:
+    ``c(m) = -dℓ/dm`` is minus the slope of a loss ℓ of the margin ``m = y w·x``, with the label y = ±1:
 
     ================ ================================= ==========================================
     loss             ℓ(m)                              c(m)
@@ -59,7 +59,7 @@ class OnlineGradientDescent(GradientDescent, WeightedClassifier):
     class_weight : dict of label to float, default=None
         Weight ω > 0 by label, 1 for labels not named: the loss of a row, and so c, is multiplied by ω_y.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t is not reset between them.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ _LOSSES = ("logistic", "squared_hinge")
 
 @by_types()
 def _step(w, sigma, x, s, y, c, gamma):
-    """Add ``g gᵀ`` with ``g = -y c x`` to A and ``-A⁻¹ g/γ`` to w; return whether this was possible."""
+    """Add ``g gᵀ`` with ``g = -y c x`` to A and ``-A⁻¹ g/γ`` to w; return False if xᵀΣx allows no step."""
     if sigma.ndim == 1:
 
         def diagonal(w, sigma, x, s, y, c, gamma):
@@ -37,7 +37,7 @@ def _step(w, sigma, x, s, y, c, gamma):
 
     def full(w, sigma, x, s, y, c, gamma):
         v = variance(sigma, x, s)
-        # By Sherman and Morrison, the new A⁻¹ is Σ - c²/(1 + c²v) Σx xᵀΣ.
+        # By Sherman and Morrison, the new A⁻¹ is Σ - c²/(1 + c²v) Σx xᵀΣ, where v is xᵀΣx.
         more = 1.0 + c * c * v
         if not (is_usable(v) and more < np.inf):
             return False

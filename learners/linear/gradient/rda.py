@@ -26,11 +26,11 @@ class DualAveragingRule(NamedTuple):
 
     @staticmethod
     def weight(ir, u, threshold, factor):
-        """Emit the weight of Xiao (2010), eq. 10, 24 and 26."""
+        """Emit code for the weight by Xiao (2010), eq. 10, 24 and 26."""
         return ir.fneg(ir.fmul(soft_threshold(ir, u, threshold), factor))
 
     def follow(self, state, j, w, g, now):
-        """Add the gradient to u."""
+        """Add the gradient g of weight j to its u."""
         state[0][j] += g
 
 
@@ -56,7 +56,7 @@ class RDA(LazyLearner):
         As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
         takes the margin over the best wrong class.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t is not reset between them.
 
     Attributes
     ----------

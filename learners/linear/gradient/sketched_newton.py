@@ -1,4 +1,7 @@
-"""The online Newton step with a sketch B in place of the matrix; arrays contain B transposed."""
+"""The online Newton step with a sketch, a low-rank matrix B, in place of the full matrix A.
+
+Arrays contain B transposed.
+"""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +20,7 @@ from ..linear_classifier import LinearClassifier
 from ..parts.classes import new_class_state, score_classes
 from ..parts.losses import has_entries, sigmoid
 
-# Rows whose squared length is not below this are skipped, before products overflow.
+# Rows with ‖x‖² of at least this are skipped, because products could overflow.
 _LONGEST = 1e70
 
 
@@ -58,7 +61,7 @@ class DirectionsRule(NamedTuple):
 
 
 class OjaRule(NamedTuple):
-    """Oja's rule: B has orthonormal rows; `numbers` has rows for Λ, h, and the number of vectors so far."""
+    """Oja's rule: B has orthonormal rows; `numbers` has rows for Λ and h; `numbers[2, 0]` counts vectors."""
 
     alpha: float
     kappa: float

@@ -12,7 +12,7 @@ from .lazy_learner import LazyLearner
 
 
 class RestartRule(NamedTuple):
-    """The rule of `RestartedGradientDescent`. Stored per weight: w, and the block of rows it is from.
+    """The rule of `RestartedGradientDescent`. Stored per weight: w, and the block of rows that set it.
 
     The rule's number in the clock is the current block, from 0; it stays 0 if `forget` is false.
     """
@@ -28,7 +28,7 @@ class RestartRule(NamedTuple):
 
     @staticmethod
     def weight(ir, w, block, now, _):
-        """Emit w, or 0 if it was stored in an earlier block."""
+        """Emit code for w: the stored w, or 0 if an earlier block stored it."""
         return ir.select(ir.fcmp_ordered("==", block, now), w, ir.fsub(w, w))
 
     def follow(self, state, j, w, g, now):
@@ -59,14 +59,14 @@ class DecayRule(NamedTuple):
 
     @staticmethod
     def weight(ir, w, total, settled, update):
-        """Return w: only gradients of its feature change it."""
+        """Emit code for w, the stored w: it changes only by gradients of its feature."""
         return w
 
     def follow(self, state, j, w, g, now):
         """Make the step of Tieleman & Hinton (2012); G first decays for all updates since it was stored."""
         kept = exp_of_negative((now[0] - state[2][j]) * self.log_beta) * state[1][j]
         total = kept + (1.0 - self.beta) * g * g
-        # A g whose square underflows or overflows is skipped.
+        # A gradient is skipped if the new G underflows to 0 or overflows.
         if 0.0 < total < np.inf:
             state[0][j] = w - self.eta * (g / (self.delta + math.sqrt(total)))
             state[1][j], state[2][j] = total, now[0]
@@ -95,7 +95,7 @@ class RestartedGradientDescent(LazyLearner):
         As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
         takes the margin over the best wrong class.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t is not reset between them.
 
     Attributes
     ----------

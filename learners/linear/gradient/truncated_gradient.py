@@ -16,8 +16,9 @@ from .lazy_learner import LazyLearner
 class ShrinkageRule(NamedTuple):
     """Gradient steps, and a truncation of all weights every `K` rows. Stored: u with ``w = soft(u, owed)``.
 
-    `owed`, the rule's number in the clock, is the sum of all truncations so far: K λ η_t for each row t that
-    truncates. When w is stored, `owed` is added to its size, which gives u; so only later truncations count.
+    `owed`, the rule's number in the clock, is the sum of all truncations so far. A truncation after row t
+    subtracts K λ η_t. When w is stored, `owed` is added to its size, which gives u. So the next
+    ``soft(u, owed)`` subtracts later truncations only.
     """
 
     eta: float
@@ -32,7 +33,7 @@ class ShrinkageRule(NamedTuple):
 
     @staticmethod
     def weight(ir, u, owed, _):
-        """Emit the weight of Langford, Li & Zhang (2009), eq. 4, without θ."""
+        """Emit code for the weight of Langford, Li & Zhang (2009), eq. 4, without θ."""
         return soft_threshold(ir, u, owed)
 
     def follow(self, state, j, w, g, now):
@@ -41,7 +42,7 @@ class ShrinkageRule(NamedTuple):
         state[0][j] = w + math.copysign(now[0], w)
 
     def tick(self, clock, is_update):
-        """Add the truncation of the last row, if it truncates, to the sum in the clock."""
+        """Add K λ η_t to the sum in the clock if row t, the last one, is followed by a truncation."""
         # Integers, because the remainder of two floats would be a slow function call.
         if np.uint64(clock[0]) % np.uint64(self.K) == 0:
             clock[1] += self.K * step_size(self, clock[0]) * self.l1
@@ -63,7 +64,7 @@ class TruncationRule(NamedTuple):
 
     @staticmethod
     def weight(ir, w, paid, owed, theta, _):
-        """Emit the weight of Langford, Li & Zhang (2009), eq. 4: only a stored |w| of at most θ shrinks."""
+        """Emit code for the weight of Langford, Li & Zhang (2009), eq. 4: shrunk if the stored |w| <= θ."""
         size = ir.select(ir.fcmp_ordered("<", w, ir.fneg(w)), ir.fneg(w), w)
         small = soft_threshold(ir, w, ir.fsub(owed, paid))
         return ir.select(ir.fcmp_ordered("<=", size, theta), small, w)
@@ -73,7 +74,7 @@ class TruncationRule(NamedTuple):
         state[0][j], state[1][j] = w - now[2] * g, now[0]
 
     def tick(self, clock, is_update):
-        """Add the truncation of the last row, if it truncates, to the sum in the clock."""
+        """Add K λ η_t to the sum in the clock if row t, the last one, is followed by a truncation."""
         _owe(self.shrinkage, clock, is_update)
 
 
@@ -101,7 +102,7 @@ class TruncatedGradient(LazyLearner):
         As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
         takes the margin over the best wrong class.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t is not reset between them.
 
     Attributes
     ----------
@@ -166,7 +167,7 @@ class FOBOS(LazyLearner):
     loss : {"hinge", "logistic"}, default="hinge"
         As for `TruncatedGradient`.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t is not reset between them.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ def _weigh(rule, numbers):
     """Add the weight p of the current w in the mean to the sums of `numbers`."""
     weight = _weight(rule, numbers)
     numbers[TOTAL] += weight
-    # The p of w = 0 are not in Q, so that the mean is exactly 0 until it includes a w other than 0.
+    # Q does not include the p of a w that is 0, so the mean is exactly 0 until it includes another w.
     if numbers[NORM] > 0.0:
         numbers[SINCE] += weight
 
@@ -111,7 +111,7 @@ def _score_rows(X, v, u, numbers, scores):
 
 @register_jitable
 def _score_classes(V, U, numbers, x, sums, missing, last, scores):
-    """Write the scores of w to `last`, those of v to `sums`, and those of the mean, or of w, to `scores`."""
+    """Write scores of w to `last`, of v to `sums`; to `scores` those of the mean or, without a mean, of w."""
     score_classes(V, x, sums, scores)
     for z in range(scores.shape[0]):
         last[z] = scores[z] = numbers[SCALE] * sums[z]
@@ -158,7 +158,7 @@ def _score_rows_of_classes(X, V, U, numbers, scores):
 
 
 class WholeVectorLearner(MulticlassClassifier):
-    """Base of the learners with such rules: a subclass has the parameter `loss` and defines ``_start()``.
+    """Base of the learners with a computed step length: subclasses have a parameter `loss` and ``_start()``.
 
     With more than two classes "logistic" is the softmax, and the hinge takes the margin over the best wrong
     class. Parameters changed by `set_params` take effect at the next `fit`.
