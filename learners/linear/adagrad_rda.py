@@ -28,7 +28,7 @@ def _step(ir, u, rate, x, y, eta, delta):
     root = ir.fsub(ir.fdiv(eta, rate), delta)
     grown = square_root(ir, ir.fadd(ir.fmul(root, root), ir.fmul(x, x)))
     slower, moved = ir.fdiv(eta, ir.fadd(delta, grown)), ir.fsub(u, ir.fmul(y, x))
-    # A feature without a gradient keeps its rate, which rounding could change.
+    # A feature that is 0 in the row keeps its rate exactly; computing it again could round it differently.
     occurs = ir.fcmp_unordered("!=", x, zero_like(x))
     return [ir.select(occurs, moved, u), ir.select(occurs, slower, rate)]
 
@@ -106,7 +106,7 @@ def _class_scores(X, U, rates, threshold, scores):
 
 @compiled
 def _count_nonzero(u, rates, threshold):
-    """Return how many weights are not 0; `coef_` would take longer than learning the rows of a checkpoint."""
+    """Count non-zero weights; to compute `coef_` takes longer than to learn the rows up to a checkpoint."""
     n = 0
     for j in range(u.shape[0]):
         size = abs(u[j]) - threshold
@@ -118,8 +118,8 @@ def _count_nonzero(u, rates, threshold):
 class AdaGradRDA(MulticlassClassifier):
     """AdaGrad with regularized dual averaging and the hinge loss: a step size per feature.
 
-    On a row with hinge loss ``l = 1 - m > 0`` the gradient is ``g = -y x``: ``ū += g``, ``G += g²``. After t
-    rows ``w_j = -sign(ū_j) η/(δ + √G_j) max(0, |ū_j| - λt)``.
+    On a row x with label y (±1), margin ``m = y w·x`` and hinge loss ``l = 1 - m > 0``, the gradient is
+    ``g = -y x``: ``ū += g``, ``G += g²``. After t rows ``w_j = -sign(ū_j) η/(δ + √G_j) max(0, |ū_j| - λt)``.
 
     With more than two classes the gradient of the multi-class hinge is -x in the block of the right class
     and x in that of the best wrong one.

@@ -20,7 +20,7 @@ class AderRule(NamedTuple):
     radius: float
 
     def weigh(self, p, losses):
-        """Update p by Algorithm 3 of Zhang, Lu & Zhou (2018), with the least loss subtracted from all."""
+        """Update p by Algorithm 3 of Zhang, Lu & Zhou (2018), with the least loss subtracted from each."""
         least, total = np.inf, 0.0
         for i in range(len(p)):
             least = min(least, losses[i]) if p[i] > 0.0 else least

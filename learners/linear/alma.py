@@ -47,7 +47,8 @@ def _learn(X, codes, scores, v, scalars, alpha, next_update):
             if norm > 1.0:
                 scale /= math.sqrt(norm)
                 norm = 1.0
-            # The scale is rarely tiny: it falls only as a power of k, the number of updates.
+            # This rarely takes d operations, because the scale falls only as a power of k, the number of
+            # updates.
             scale = folded(v, scale)
             k += 1
             updates += 1
@@ -65,8 +66,9 @@ def _scores(X, v, scale, scores):
 class ALMA(ScaledClassifier):
     """ALMA₂: an approximation of the maximal margin classifier, on rows scaled to length 1.
 
-    With ``x̂ = x/‖x‖`` the score is ``w·x̂``. If ``m <= (1 - α) γ_k``: ``w += η_k y x̂``, then w is scaled
-    to length 1 if it is longer; ``γ_k = 1/(α√k)``, ``η_k = √(2/k)`` and k counts the updates from 1.
+    With ``x̂ = x/‖x‖`` the score is ``w·x̂``, and the margin ``m = y w·x̂``. If ``m <= (1 - α) γ_k``:
+    ``w += η_k y x̂``, then w is scaled to length 1 if it is longer; ``γ_k = 1/(α√k)``, ``η_k = √(2/k)`` and k
+    counts the updates from 1.
 
     Parameters
     ----------

@@ -36,13 +36,13 @@ class AROWRule(NamedTuple):
 
 _class_variances = class_sums(lambda ir, s, x: ir.fmul(ir.fmul(s, x), x))
 
-# A class with variance 0 cannot be moved. Its multiplier is a limit, which is computed with this variance.
+# Updates do not move a class of variance 0. Its α is a limit, computed with this variance in place of 0.
 _SMALLEST_VARIANCE = 1e-150
 
 
 @register_jitable
 def violated(f, y, n_constraints):
-    """Return up to `n_constraints` wrong classes with margins below 1, by falling score (ties: lowest)."""
+    """Return at most `n_constraints` wrong classes of margin < 1, by falling score (ties: lowest code)."""
     wrong = np.empty(f.shape[0], np.int64)
     n = 0
     for z in range(f.shape[0]):
@@ -55,14 +55,14 @@ def violated(f, y, n_constraints):
 
 @register_jitable
 def multipliers(f, y, wrong, variances, r, hinge, alpha):
-    """Solve the dual of eq. 27 exactly: write the α > 0, those of the first n classes in `wrong`; return n.
+    """Solve the dual of eq. 27 exactly: return the number n of classes with α > 0; write their α.
 
-    The other α are 0. Let l_z = 1 - (f_y - f_z) be the loss against class z, v_z its variance, and A = Σα.
-    Since Δf_zᵀΣΔf_u = v_y for z ≠ u, the optimality conditions are ``α_z = max(0, (l_z - cA)/v_z)`` with
-    c = v_y + r for the squared hinge. For the hinge c = v_y and A <= 1/(2r); if that bound is active,
-    ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So the classes with α > 0 are those with the
-    largest l, and adding them one by one finds them all. Hildreth's sweeps have the same limit, but converge
-    more slowly the smaller v_z/c is.
+    These are the first n classes in `wrong`; the α of the others are 0. Let l_z = 1 - (f_y - f_z) be the loss
+    against class z, v_z its variance, and A = Σα. Since Δf_zᵀΣΔf_u = v_y for z ≠ u, the optimality conditions
+    are ``α_z = max(0, (l_z - cA)/v_z)`` with c = v_y + r for the squared hinge. For the hinge c = v_y and A
+    <= 1/(2r); if that bound is active, ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So the
+    classes with α > 0 are those with the largest l, and adding them one by one finds them all. Hildreth's
+    sweeps have the same limit, but converge more slowly the smaller v_z/c is.
     """
     largest = 1.0 / (2.0 * r)
     n, total = _active(f, y, wrong, variances, variances[y] + (0.0 if hinge else r), 1.0, 0.0, alpha)
@@ -139,7 +139,7 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, rule, precision, we
                 r = rule.r / weight_of(weights, y)
                 wrong = violated(f, y, n_constraints)
                 n = multipliers(f, y, wrong, variances, r, rule.hinge, alpha)
-                # μ += Σ g, with the covariance Σ and g the sum of α_z Δf_z over the wrong classes z.
+                # μ += Σg, where Σ is the covariance, and g the sum of the α_z Δf_z of all wrong classes z.
                 steps[:] = 0.0
                 for z in wrong[:n]:
                     steps[y] += alpha[z]
@@ -153,8 +153,8 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, rule, precision, we
 class AROW(GaussianClassifier, WeightedClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weight vectors, robust to noise.
 
-    On a row with hinge loss ``l = 1 - m > 0`` and ``v = xᵀΣx``: ``β = 1/(v + r)``, ``μ += l β y Σx``,
-    ``Σ -= β Σx xᵀΣ``.
+    On a row x with label y (±1), margin ``m = y μ·x`` and hinge loss ``l = 1 - m > 0``, with ``v = xᵀΣx``:
+    ``β = 1/(v + r)``, ``μ += l β y Σx``, ``Σ -= β Σx xᵀΣ``.
 
     With more than two classes, where f(x, z) is x in the block of class z and l the loss of the best wrong
     class ỹ, there are two rules (§3.3 of the paper). Top-1: the rule above with ``Δf = f(x, y) - f(x, ỹ)``
@@ -170,10 +170,10 @@ class AROW(GaussianClassifier, WeightedClassifier):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         With "hinge" (AROW-H) ``μ += min(1/(2r), l/v) y Σx``, and Σ as before.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
+        "full" stores a (d, d) matrix, or (Kd, Kd) for K classes; memory and time per row grow with its size.
     projection : {"covariance", "precision"}, default="covariance"
-        With a diagonal: the diagonal of the updated Σ (``σ_j -= β σ_j² x_j²``) or of the updated Σ⁻¹
-        (``1/σ_j += x_j²/r``).
+        For a diagonal Σ: keep the diagonal of the updated Σ (``σ_j -= β σ_j² x_j²``) or that of the updated
+        Σ⁻¹ (``1/σ_j += x_j²/r``).
     constraints : int >= 1 or "all", default=1
         Number of best wrong classes that an update considers: top-1, top-k or all. More than one needs a
         diagonal Σ: with a full Σ that starts at I, the sum of all f(x, z) is orthogonal to every Δf. With two

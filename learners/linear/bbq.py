@@ -37,7 +37,7 @@ def _learn(X, codes, scores, w, sigma, s, kappa, rounds):
         f = scores[t] = dot(w, x)
         mistakes += not y * f > 0.0
         v = variance(sigma, x, s)
-        # A score that overflowed would leave NaN in w for good.
+        # Skip a score f that overflowed: w would become NaN and stay so.
         if is_usable(v) and -np.inf < f < np.inf and v / (1.0 + v) > 1.0 / _power(rounds[0], kappa):
             step = (y - f) / (1.0 + v)
             for j in range(w.shape[0]):
@@ -51,16 +51,16 @@ def _learn(X, codes, scores, w, sigma, s, kappa, rounds):
 class BBQ(CovarianceClassifier):
     """BBQ: query the labels of rows in rarely queried directions, and fit least squares to these rows.
 
-    With ``v = xᵀA⁻¹x`` the label of row t is queried if ``v/(1 + v) > t^-κ``; then
-    ``w += (y - f)/(1 + v) A⁻¹x`` and ``A += x xᵀ``, A being the identity at first. The
-    decision uses no label and no random number.
+    With ``v = xᵀA⁻¹x`` and the score ``f = w·x``, the label y (±1) of row t is queried if
+    ``v/(1 + v) > t^-κ``; then ``w += (y - f)/(1 + v) A⁻¹x`` and ``A += x xᵀ``, A being the identity at first.
+    The decision uses no label and no random number.
 
     Parameters
     ----------
     kappa : float, default=0.5
         κ, between 0 and 1: the larger, the more labels are queried.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t is not reset between them.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from ..numeric.vector import EPSILON
 from .gaussian import GaussianClassifier
 from .parts.covariance import Projection, Shape
 
-# Rows with a variance v up to this give no step: α and γ grow like 1/v, and could overflow.
+# Rows with a variance v of at most this cause no step: α and γ grow like 1/v, and could overflow.
 _SMALLEST_VARIANCE = 1e-250
 
 
@@ -22,8 +22,9 @@ _SMALLEST_VARIANCE = 1e-250
 def variance_step(m, v, phi):
     """Return the step sizes (α, β, γ) for the constraint ``m >= φ v`` (Dredze et al. 2008).
 
-    The root of the quadratic is computed in the form that does not cancel, and its discriminant
-    ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which rounding cannot make negative.
+    m is the row's margin, v its variance. α solves a quadratic equation; its root is computed in the form
+    that does not cancel, and its discriminant ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which
+    rounding cannot make negative.
     """
     b = 1.0 + 2.0 * phi * m
     a = 1.0 - 2.0 * phi * m
@@ -35,7 +36,7 @@ def variance_step(m, v, phi):
 
 @register_jitable
 def stdev_alpha(m, v, phi):
-    """Return α of the constraint ``m >= φ √v`` (Crammer et al. 2008)."""
+    """Return the step size α for the constraint ``m >= φ √v`` (Crammer et al. 2008)."""
     psi = 1.0 + phi * phi / 2.0
     zeta = 1.0 + phi * phi
     root = math.sqrt(m * m * ((phi * phi) * (phi * phi)) / 4.0 + v * phi * phi * zeta)
@@ -49,7 +50,8 @@ def stdev_shrinkage(alpha, m, v, phi, is_capped=False):
     """Return the step sizes (α, β, γ) for the constraint ``m >= φ √v``, given its `alpha`.
 
     After the step the margin is φ√u, where u is the new variance. If φ√u is below the rounding error of the
-    old margin m, there is no step (α = 0). This does not apply if `is_capped`: the margin is then smaller.
+    old margin m, there is no step (α = 0). This does not apply if α was limited to C (`is_capped`),
+    because the margin is then smaller.
     """
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
@@ -91,8 +93,9 @@ class ConfidenceWeighted(GaussianClassifier):
     projection Σ shrinks doubly exponentially. A row is skipped if its new margin would be below the rounding
     error of the old one (stdev), if ``v = xᵀΣx`` is below 1e-250, or if its step overflows.
 
-    With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
-    block of class z and ỹ the best wrong class.
+    The margin of a row is ``m = y μ·x`` with its label y (±1). With more than two classes
+    ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block of class z and ỹ the
+    best wrong class.
 
     Parameters
     ----------
@@ -101,9 +104,9 @@ class ConfidenceWeighted(GaussianClassifier):
     constraint : {"variance", "stdev"}, default="variance"
         ``m >= φ v`` (Dredze et al. 2008) or ``m >= φ √v`` (Crammer et al. 2008).
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
+        "full" stores a (d, d) matrix, or (Kd, Kd) for K classes; memory and time per row grow with its size.
     projection : {"covariance", "precision"}, default="covariance"
-        With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹.
+        For a diagonal Σ: keep the diagonal of the updated Σ or that of the updated Σ⁻¹.
     epochs : int, default=1
         Passes that `fit` makes.
 

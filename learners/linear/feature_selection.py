@@ -27,9 +27,9 @@ from .parts.losses import has_entries
 
 @compiled
 def _at_rank(values, k):
-    """Return the (k + 1)-th largest value, and move k that are no smaller before it (Hoare's selection).
+    """Return the (k + 1)-th largest value; move the k larger or equal values before it (Hoare's selection).
 
-    NumPy's functions for this take longer to compile than the rest of a loop.
+    NumPy's functions for selection take longer to compile than the rest of a loop.
     """
     first, last = 0, values.shape[0] - 1
     while first < last:
@@ -50,7 +50,7 @@ def _at_rank(values, k):
 
 @register_jitable
 def _keep_largest(w, strengths, kept, x):
-    """Set w to 0 except for the B features of largest |strength|; of two equal ones, the lower is kept.
+    """Set w to 0 except for the B features of largest |strength|; of equal ones, the lowest.
 
     Before the call, only features of the row x and those in `kept` have weights other than 0. `kept` contains
     the number of features kept, then these features in ascending order; it is updated.
@@ -100,7 +100,7 @@ class DescentSelection(NamedTuple):
     l2: float
 
     def follow(self, w, q, kept, x, y, m):
-        """Make the update of Wang, Zhao, Hoi & Jin (2014), Algorithms 2 and 3; return True."""
+        """Make the update of Wang, Zhao, Hoi & Jin (2014), Algs. 2 and 3; return True (no row is skipped)."""
         decay = 1.0 - self.l2 * self.eta
         squares = self.eta * (self.eta * squared_norm(x) + 2.0 * decay * m)
         for j in kept[1 : 1 + kept[0]]:
@@ -183,9 +183,9 @@ class _FeatureSelector(LinearClassifier):
 class OFS(_FeatureSelector):
     """Online feature selection (OFS): gradient descent that keeps the B largest weights.
 
-    On a row with ``m < 1``: ``w = (1 - λη) w + η y x``; if ``‖w‖ > 1/√λ``, w is scaled to that norm; then all
-    w_j except the B largest in size become 0 (of two equal ones, the lower j is kept). Other rows change
-    nothing.
+    On a row x with label y (±1) and margin ``m = y w·x < 1``: ``w = (1 - λη) w + η y x``; if ``‖w‖ > 1/√λ``,
+    w is scaled to that norm; then all w_j except the B largest in size become 0 (of two equal ones, the lower
+    j is kept). Other rows change nothing.
 
     Parameters
     ----------
@@ -239,9 +239,10 @@ class OFS(_FeatureSelector):
 class SOFS(_FeatureSelector):
     """Second-order online feature selection (SOFS): AROW that keeps the B features it knows best.
 
-    Σ is diagonal, with ``σ_j = 1/(1 + q_j/r)`` and q = 0 at first. On a row with ``m < 1``:
-    ``v = Σ_j σ_j x_j²``, ``w_j += (1 - m)/(v + r) y σ_j x_j``, ``q_j += x_j²``; then all w_j except those of
-    the B largest q_j become 0 (of two equal ones, the lower j is kept). q_j also grows while w_j is 0.
+    Σ is diagonal, with ``σ_j = 1/(1 + q_j/r)`` and q = 0 at first. On a row x with label y (±1) and margin
+    ``m = y w·x < 1``: ``v = Σ_j σ_j x_j²``, ``w_j += (1 - m)/(v + r) y σ_j x_j``, ``q_j += x_j²``; then all
+    w_j except those of the B largest q_j become 0 (of two equal ones, the lower j is kept). q_j also grows
+    while w_j is 0.
 
     Parameters
     ----------

@@ -14,7 +14,8 @@ from .linear_classifier import CovarianceClassifier
 from .parts.covariance import update, variance
 from .parts.full_covariance import scale_matrix
 
-# When ``rates[1]`` reaches this power of two, the stored matrix is multiplied by it, which is exact.
+# When ``rates[1]`` (see `_learn`) reaches this, the stored matrix is multiplied by it; this is exact, since
+# it is a power of two.
 _LARGE = 2.0**200
 
 
@@ -49,8 +50,9 @@ def _learn(X, codes, scores, w, sigma, s, b, rates):
 class IELLIP(CovarianceClassifier):
     """The improved ellipsoid method: a mistake moves w along Σx, and cuts the ellipsoid Σ across x.
 
-    On a mistake with ``v = xᵀΣx > 0``: ``w += (1 - m)/v y Σx`` and ``Σ = (Σ - c_t Σx xᵀΣ/v)/(1 - c_t)``,
-    where ``c_t = c b^(t-1)`` and t counts all rows. The margin of the row is 1 afterwards.
+    On a mistake with ``v = xᵀΣx > 0``, label y (±1) and margin ``m = y w·x``: ``w += (1 - m)/v y Σx`` and
+    ``Σ = (Σ - c_t Σx xᵀΣ/v)/(1 - c_t)``, where ``c_t = c b^(t-1)`` and t counts all rows. The margin of the
+    row is 1 afterwards.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ class IELLIP(CovarianceClassifier):
     a : float, default=1.0
         a > 0: Σ starts at a·I. No score depends on a.
     epochs : int, default=1
-        Passes that `fit` makes; t goes on counting.
+        Passes that `fit` makes; t is not reset between them.
 
     Attributes
     ----------
@@ -114,8 +116,8 @@ class IELLIP(CovarianceClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # A mistake is corrected in one step, regardless of what was learnt before. After the last mistake on
-        # scikit-learn's check data, whose classes overlap, 79% are right.
+        # An update corrects a mistake fully, regardless of earlier rows. The classes of scikit-learn's check
+        # data overlap; after the last mistake, 79% of the rows are right.
         tags.classifier_tags.poor_score = True
         return tags
 

@@ -38,8 +38,8 @@ _UNCHANGING = (float, int, bool, str, type(None))
 class _RowEntry(NamedTuple):
     """Compiled code with which a learner learns one dense row, and the objects that it was chosen for.
 
-    `watched` returns the learner's classes, first state array and parameters, given its attributes. The code
-    can be used as long as these are the same objects as in `objects`.
+    Given the attributes of a learner, `watched` returns its classes, first state array and parameters. The
+    code can be used as long as these are the very objects in `objects`.
     """
 
     watched: Callable[[dict[str, Any]], tuple[Any, ...]]
@@ -82,12 +82,12 @@ class LinearClassifier(OnlineClassifier):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        # The size limit of a full covariance also counts features that never occur.
+        # Features that never occur count for the size limit of a full covariance, so they can matter.
         return getattr(self, "covariance", "diagonal") == "diagonal"
 
     @property
     def scores_are_linear(self) -> bool:
-        """Whether one weight vector scores all rows; features may be divided by scales that can change."""
+        """Whether one weight vector scores all rows, perhaps after each feature is divided by a scale."""
         return True
 
     @property
@@ -101,7 +101,7 @@ class LinearClassifier(OnlineClassifier):
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:
-        """Weights for rows as given, shape (1, d) or (K, d): ``coef_`` divided by the features' scales."""
+        """Weights for unscaled rows, shape (1, d) or (K, d): ``coef_`` divided by the features' scales."""
         return self.coef_
 
     @property
@@ -190,7 +190,7 @@ class LinearClassifier(OnlineClassifier):
         return scores
 
     def _choose_row_entry(self, X: NDArray[Any]) -> None:
-        """Store the compiled code for dense rows like X, if learning them takes nothing but this code."""
+        """Store compiled code for dense rows like X, if learning such a row consists of this code alone."""
         kind: Any = type(self)
         watched = _watched(kind)
         if watched is None or X.dtype not in FLOATS or not self._is_plain_row(X):
@@ -223,7 +223,7 @@ class LinearClassifier(OnlineClassifier):
         learn, score = super().steps(codes, scores)
         none = as_rows(csr_array((0, self.n_features_in_)))
         if type(self)._run is LinearClassifier._run:
-            # A loop stores all that it remembers in the arrays of its state: later calls take the same ones.
+            # A loop changes the arrays of its state in place, so all calls can be given the same arrays.
             loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
             enter = entry_point(loop, (in_any_order(none), codes[:0], scores[:0], *_NO_STOPS), state)
 
@@ -254,14 +254,14 @@ class LinearClassifier(OnlineClassifier):
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
         changed += before
-        # The model has the same size at all checkpoints.
+        # Learners of this kind have the same size at all checkpoints.
         counts = {"updates": changed, "model_bytes": np.full(len(stops), self.model_bytes_)}
         return Passage(scores, seconds, counts)
 
 
 @functools.cache
 def _watched(kind: Any) -> Callable[[dict[str, Any]], tuple[Any, ...]] | None:
-    """Return the `watched` of a `_RowEntry`, or None if learners of this class learn by more than a loop."""
+    """Return the function `watched` of a `_RowEntry`, or None if the class overrides how it learns."""
     base = LinearClassifier
     learning = "begin", "learn_rows", "_readable", "_pass", "_pass_classes", "_run"
     if any(getattr(kind, name) is not getattr(base, name) for name in learning) or not (
@@ -344,7 +344,7 @@ class WeightedClassifier(MulticlassClassifier):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's check of class_weight requires one class to be predicted for 87% of rows around the
-        # origin. Without an intercept a class gets half of them, for any class weight.
+        # origin. Without an intercept, each class is predicted for half of them, for any class weight.
         tags.classifier_tags.poor_score = True
         return tags
 

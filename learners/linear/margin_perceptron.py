@@ -54,7 +54,7 @@ class BoundedRule(NamedTuple):
 
 
 class Longest(NamedTuple):
-    """The hypothesis that lasted most rounds: w or `best`. `lasted` contains their numbers of rounds."""
+    """The hypothesis that lasted most rounds: w or `best`. `lasted` contains the rounds of both."""
 
     best: NDArray[np.float64]
     lasted: NDArray[np.int64]
@@ -75,7 +75,7 @@ class Longest(NamedTuple):
         self.lasted[0] += 1
 
 
-# Positions in `sizes` of the number of updates, and of the number of their entries.
+# Positions in `sizes`: of the number of stored updates, and of the total number of their non-zeros.
 _UPDATES, _ENTRIES = 0, 1
 
 
@@ -95,7 +95,10 @@ class Votes(NamedTuple):
     dense: NDArray[np.float64]
 
     def predict(self, s, x):
-        """Return ``Σ_k c_k sgn(w_k·x)`` with c_k the rounds of w_k; ``w_k·x`` is summed update by update."""
+        """Return ``Σ_k c_k sgn(w_k·x)``, where w_k lasted c_k rounds.
+
+        For update k, w_{k+1}·x is w_k·x plus ``steps[k]`` times the product of the update's row and x.
+        """
         values, columns, starts, steps, rounds, sizes, dense = self
         for k in range(n_entries(x)):
             j, x_j = entry(x, k)
@@ -147,7 +150,7 @@ class Voters:
         self._n_features = n_features
         self._values, self._columns = np.empty(0), np.empty(0, np.int32)
         self._starts, self._steps = np.zeros(1, np.int64), np.empty(0)
-        # The first rounds are those of w = 0, which votes for neither class.
+        # `_rounds[0]` counts the rounds of the first hypothesis, w = 0, which votes for neither class.
         self._rounds, self._sizes = np.zeros(1, np.int64), np.zeros(2, np.int64)
 
     def widen(self, n_features):
@@ -189,8 +192,9 @@ _UNLIMITED = 2**62
 class MarginPerceptron(VotingClassifier):
     """The Perceptron with margins (PAUM if they differ by class): if ``m <= τ_y``, ``w += η y x``.
 
-    Rows that are right by less than τ also cause updates, which makes w less sensitive to noise. A row of
-    zeros causes none. With more than two classes, if ``m = s_y - s_ỹ <= τ``, ``w_y += η x``, ``w_ỹ -= η x``.
+    With y the label (±1), m is the margin ``y w·x``. Rows that are right by less than τ also cause updates,
+    which makes w less sensitive to noise. A row of zeros causes none. With more than two classes, if
+    ``m = s_y - s_ỹ <= τ``, ``w_y += η x``, ``w_ỹ -= η x``.
 
     Parameters
     ----------
@@ -258,7 +262,7 @@ class MarginPerceptron(VotingClassifier):
 
     @property
     def _scores_tell(self):
-        # Votes are finite even for a row with NaN, so they cannot reveal it.
+        # Votes are finite even for a row with NaN, so the scores do not show that a row is not finite.
         return self.output != "voted"
 
     @property
@@ -291,7 +295,7 @@ class MarginPerceptron(VotingClassifier):
         self._caused = np.zeros(0, np.int32)
 
     def end_of_pass(self, last: bool) -> None:
-        # After the last pass the row number is kept: rows that follow are new ones.
+        # After the last pass the row number stays: rows learnt later are other rows, with other numbers.
         if not last:
             self._number[0] = 0
 

@@ -22,7 +22,7 @@ def _term(ir, u, sigma, x, more):
     return [ir.fdiv(ir.fmul(u, s), ir.fadd(constant_like(s, 1.0), ir.fmul(ir.fmul(more, s), x)))]
 
 
-# Σ_j u_j σ_j x_j/(1 + σ_j x_j²/r), which is Σ_j u_j x_j/(1/σ_j + x_j²/r)
+# The score with a diagonal σ, Σ_j u_j σ_j x_j/(1 + σ_j x_j²/r), which is Σ_j u_j x_j/(1/σ_j + x_j²/r).
 _diagonal_score = lane_sums(1, _term, with_scalars=True)
 
 
@@ -94,7 +94,8 @@ class NAROW(CovarianceClassifier):
     """NAROW: AROW with a regularization r that depends on the confidence in the row.
 
     With ``v = xᵀΣx`` and ``1/r = max(0, b - 1/v)`` the score is ``u·(Σ⁻¹ + x xᵀ/r)⁻¹x``: the row to predict
-    is added to Σ⁻¹. On a row with hinge loss ``1 - m > 0``: ``u += y x`` and ``Σ⁻¹ += x xᵀ/r``. After the
+    is added to Σ⁻¹. On a row x with label y (±1), score s and hinge loss
+    ``1 - y s > 0``: ``u += y x`` and ``Σ⁻¹ += x xᵀ/r``. After the
     update the row's variance is at most 1/b (full covariance); if it already was, Σ does not change.
 
     Parameters
@@ -103,7 +104,8 @@ class NAROW(CovarianceClassifier):
         Confidence required, > 0. If ``b ‖x‖²`` is near 1e15, rounding errors dominate a full Σ.
     covariance : {"diagonal", "full"}, default="diagonal"
         "diagonal" keeps the diagonal of Σ⁻¹ (``1/σ_j += x_j²/r``), so that the score is
-        ``Σ_j u_j x_j/(1/σ_j + x_j²/r)``; "full" keeps a (d, d) matrix: d² work and memory.
+        ``Σ_j u_j x_j/(1/σ_j + x_j²/r)``; "full" stores a (d, d) matrix: memory and time per
+        row grow with d².
     epochs : int, default=1
         Passes that `fit` makes.
 

@@ -23,7 +23,7 @@ class NHERDRule(NamedTuple):
         alpha = (1.0 - m) / (v + 1.0 / C)
         beta = (C / q) * (1.0 + 1.0 / q)  # (C²v + 2C)/(1 + Cv)² without large squares
         gamma = C * (1.0 + q)
-        # An infinite γ would make a variance of 0 NaN for good.
+        # Skip rows with infinite γ, which would turn a variance of 0 into NaN.
         return gamma < np.inf, alpha, beta, gamma
 
 
@@ -31,9 +31,9 @@ class NHERDRule(NamedTuple):
 class NHERD(GaussianClassifier):
     """Normal Herd: move every weight vector of a Gaussian towards a margin of 1 on the row.
 
-    On a row with hinge loss ``l = 1 - m > 0`` and ``v = xᵀΣx``: ``μ += l/(v + 1/C) y Σx``,
-    ``Σ -= (C²v + 2C)/(1 + Cv)² Σx xᵀΣ``, that is ``Σ⁻¹ += (C²v + 2C) x xᵀ``. The mean moves as AROW's with
-    r = 1/C, the covariance shrinks faster.
+    On a row x with label y (±1), margin ``m = y μ·x`` and hinge loss ``l = 1 - m > 0``, with ``v = xᵀΣx``:
+    ``μ += l/(v + 1/C) y Σx``, ``Σ -= (C²v + 2C)/(1 + Cv)² Σx xᵀΣ``, that is ``Σ⁻¹ += (C²v + 2C) x xᵀ``. The
+    mean moves as AROW's with r = 1/C, the covariance shrinks faster.
 
     With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
     block of class z and ỹ the best wrong class. The paper and LIBOL have two classes only.
@@ -44,10 +44,10 @@ class NHERD(GaussianClassifier):
         Aggressiveness, > 0. If ``C ‖x‖²`` is near 1e15, rounding errors dominate a full Σ: scale such
         features down.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
+        "full" stores a (d, d) matrix, or (Kd, Kd) for K classes; memory and time per row grow with its size.
     projection : {"covariance", "precision"}, default="covariance"
-        With a diagonal: the diagonal of the updated Σ (the paper's "drop",
-        ``σ_j -= (C²v + 2C)/(1 + Cv)² σ_j² x_j²``) or of the updated Σ⁻¹ (its "project",
+        For a diagonal Σ: keep the diagonal of the updated Σ (the paper's "drop",
+        ``σ_j -= (C²v + 2C)/(1 + Cv)² σ_j² x_j²``) or that of the updated Σ⁻¹ (its "project",
         ``1/σ_j += (C²v + 2C) x_j²``). The paper's third way, "exact", is not offered.
     epochs : int, default=1
         Passes that `fit` makes.

@@ -32,8 +32,8 @@ class PARule(NamedTuple):
     def step(self, y, m, squares, weight):
         """Return ``(is_update, τ)`` for a row with margin m and ``‖x‖² = squares``; `weight` multiplies C."""
         l = 1.0 - m
-        # There is no step if the score overflowed, for a row of zeros, and if ‖x‖² is outside the normal
-        # range of float64.
+        # A row is skipped if its score overflowed, if all its entries are 0, or if its ‖x‖² is outside
+        # the normal range of float64.
         is_loss = (l > 0.0) & (l < np.inf) & (squares >= SMALLEST_NORMAL) & (squares < np.inf)
         if not holds_anywhere(is_loss):
             return is_loss, l
@@ -126,8 +126,8 @@ def _learn(X, codes, scores, w, last, rule, weights):
 class PassiveAggressive(FirstOrderClassifier, WeightedClassifier):
     """Passive-Aggressive: the smallest change of w after which the row's hinge loss ``l = 1 - m`` is zero.
 
-    With more than two classes ``w_y += τ x`` and ``w_ỹ -= τ x``, with ỹ the best wrong class and 2‖x‖² in
-    place of ‖x‖².
+    m is the margin ``y w·x`` of the row x with label y (±1). With more than two classes ``w_y += τ x`` and
+    ``w_ỹ -= τ x``, with ỹ the best wrong class and 2‖x‖² in place of ‖x‖².
 
     Parameters
     ----------

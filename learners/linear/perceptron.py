@@ -28,8 +28,9 @@ class PerceptronRule(NamedTuple):
 class Mean(NamedTuple):
     """The mean of the hypotheses so far, ``w - u/rounds``.
 
-    After round T, Σ_{t<=T} w_t = T w - u with u = Σ over updates of (t - 1) α y x: an update at round t is
-    missing from the t - 1 hypotheses before it. So a round changes w and u at the row's non-zeros only.
+    After round T, the sum of the hypotheses w_t is T w - u. Here u is the sum of (t - 1) α y x over all
+    updates ``w += α y x``, where t is the update's round: the t - 1 hypotheses before an update lack it. So a
+    round changes w and u at the row's non-zeros only.
     """
 
     u: NDArray[np.float64]
@@ -129,14 +130,14 @@ def _scores_of_classes(X, W, mean, scores):
 
 
 class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
-    """Base of the Perceptrons: they predict with ``_output()``, such as a `Mean`, or with w if it is None."""
+    """Base of the Perceptrons: ``_output()`` returns an object that predicts, or None to predict with w."""
 
     _state: tuple[str, ...] = ("_weights", "_u")
     average: bool
 
     def _begin_with(self, zeros):
         self._weights = zeros
-        # `average` counts at the start only: the mean of the weights cannot begin later in the stream.
+        # Later changes of `average` have no effect: the mean must include the weights of all rounds.
         self._u = np.zeros_like(zeros) if self.average else None
 
     def _output(self):

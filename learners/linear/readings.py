@@ -33,20 +33,22 @@ from .linear_classifier import LinearClassifier
 from .parts.classes import weight_of
 from .parts.covariance import is_usable
 
-# Fewer models are learnt one by one, because a reading takes as long as two to three passes. With fewer rows,
-# too: it takes 60 µs to prepare a reading, but 40 µs to call the loops of eight models.
+# With fewer models than this, each is learnt alone, because a reading takes as long as two to three passes.
+# The same holds for fewer rows: preparing a reading takes 60 µs, but calling the loops of eight models only
+# 40 µs.
 _FEWEST_MODELS, _FEWEST_ROWS = 3, 32
 
 # The state of a reading of dense rows must fit into a core's L1 cache (512 features, 256 with variances). If
 # it is larger, a reading takes as long as eight passes, since the code of a pass is vectorized over features.
 _LARGEST_DENSE = 1 << 15
 
-# Rows of this many bytes are loaded from memory in every pass, so that models without variances are learnt
-# together even if their state is larger: a reading of MNIST's 188 MB takes as long as 4 passes instead of 8.
+# Rows of at least this many bytes are loaded from memory in every pass. Models without variances are then
+# learnt together even if their state exceeds the limit above: with the 188 MB of MNIST, reading them once for
+# eight models takes as long as 4 passes, not 8.
 _LARGE_ROWS = 1 << 27
 
-# The state of a reading is copied from the models and back. If sparse rows have fewer non-zeros than this per
-# feature, over all passes, copying takes longer than learning.
+# A reading copies the state of the models, and copies it back. If sparse rows have fewer non-zeros per
+# feature than this, summed over all passes, copying takes longer than learning.
 _LEAST_ENTRIES = 4
 
 # With at least this many features (1 MiB of weights, half of a core's L2 cache), sparse rows are prefetched.
@@ -155,7 +157,7 @@ _READINGS = {
 class LinearReading(Reading):
     """Linear models of one learner that learn the same rows in one reading: at most LANES of them.
 
-    Their counts are always up to date, their arrays only after `write_back`.
+    The counts of the models are always up to date, their arrays only after `write_back`.
     """
 
     def __init__(self, learners: Sequence[Any]) -> None:
@@ -172,7 +174,7 @@ class LinearReading(Reading):
             [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
         )
         for name, some, together in zip(self._names, arrays, self._state, strict=True):
-            # New weights are zeros, like the new array.
+            # Untrained models need no copy of their weights: these are zeros, as are the new arrays.
             if name != "_weights" or any(each.n_examples_ for each in learners):
                 _interleave(some, together)
 
@@ -199,7 +201,7 @@ class LinearReading(Reading):
 
 
 def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
-    """Return whether one reading can learn these models, and is faster than a pass for each."""
+    """Return whether one reading can learn these models, and is faster than a pass for each model."""
     first = learners[0]
     if (
         len(learners) < _FEWEST_MODELS
@@ -215,8 +217,8 @@ def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
     if any(not np.array_equal(state[-1], loops[0][1][-1]) for _, state in loops):
         return False
     rules = [each._rule() for each in learners]
-    # Fields that are not floats select code, so they must be equal. They must not be arrays: an array belongs
-    # to one model.
+    # The compiled code depends on the fields of a rule that are not floats. So these must be equal, and none
+    # may be an array, which would belong to one model.
     options = [[value for value in rule if not isinstance(value, float)] for rule in rules]
     if any(option != options[0] for option in options) or not all(
         isinstance(each, int) for each in options[0]

@@ -28,7 +28,7 @@ def _step(m, u, squares, kept):
     """Return ``(is_update, restarts, a, kept)``: v becomes ``v + a g``, or ``a g`` if `restarts` is true.
 
     g is y x or Δf; `m` is w·g, `u` is v·g and `squares` is ‖g‖². `kept` contains the scale of v, ‖v‖², the
-    error of ‖v‖² and the target margin, before the step (argument) and after it (result). w becomes
+    error of ‖v‖² and the target margin: as an argument before the step, as a result after it. w becomes
     ``c w + d g``, the shortest w' with ``w'·w >= ‖w‖²`` and ``w'·g >= target``. c and d are the paper's
     fractions with numerator and denominator divided by ‖g‖²; `across` is the squared length of the part of w
     orthogonal to g.

@@ -71,7 +71,7 @@ def _learn(X, codes, scores, u, A, z):
         scores[t], q = _score_with_row(u, A, x, z)
         if not y * scores[t] > 0.0:
             mistakes += 1
-            # An x whose xᵀA⁻¹x overflows would leave NaN in u and A for good.
+            # Skip a row x whose xᵀA⁻¹x overflows: u and A would become NaN and stay so.
             if q < np.inf:
                 add_scaled(u, y, x)
                 _add_row(A, x, z, q)
@@ -122,7 +122,7 @@ def _learn_classes_full(X, codes, scores, W, sigma, s):
         if not m > 0.0:
             mistakes += 1
             v = pair_variance(sigma, x, y, z, s)
-            # A score or a variance that overflows would leave NaN in W and Σ for good.
+            # Skip a row whose score or variance overflows: W and Σ would become NaN and stay so.
             if v < np.inf and abs(m) < np.inf:
                 if is_usable(v):
                     beta = 1.0 / (1.0 + v)
@@ -143,8 +143,8 @@ def _class_scores_diagonal(X, U, A, scores):
 class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
     """The second-order Perceptron: a Perceptron in coordinates whitened by the rows it misclassified.
 
-    ``s = u·(A + x xᵀ)⁻¹x``, with the row to predict added to A; on a mistake ``u += y x`` and ``A += x xᵀ``.
-    Other rows change nothing.
+    The score is ``s = u·(A + x xᵀ)⁻¹x``, with the scored row x added to A; on a mistake, with the label y
+    (±1), ``u += y x`` and ``A += x xᵀ``. Other rows change nothing.
 
     With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
     block of class z and ỹ the best wrong class. With a diagonal, the score of class z is
@@ -158,8 +158,8 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
         a > 0: A starts at a·I. (LIBOL's parameter is 1/a.) If ``‖x‖²/a`` is near 1e15, rounding errors
         dominate a full A⁻¹.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``. "full" keeps A⁻¹, a (d,
-        d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
+        "diagonal" keeps the diagonal of A, so that ``s = Σ_j u_j x_j/(A_j + x_j²)``. "full" stores A⁻¹, a
+        (d, d) matrix, or (Kd, Kd) for K classes; memory and time per row grow with its size.
     epochs : int, default=1
         Passes that `fit` makes.
 

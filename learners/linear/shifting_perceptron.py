@@ -44,7 +44,7 @@ class ShiftingPerceptron(ScaledClassifier):
     lam : float, default=1.0
         λ >= 0: the larger, the sooner old mistakes are forgotten. With 0 this is the `Perceptron`.
     epochs : int, default=1
-        Passes that `fit` makes; k goes on counting.
+        Passes that `fit` makes; k is not reset between them.
 
     Attributes
     ----------

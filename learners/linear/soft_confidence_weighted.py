@@ -16,7 +16,7 @@ from .parts.covariance import Projection, Shape
 
 @register_jitable
 def _shrinkage(alpha, v, phi):
-    """Return (β, γ) of a step α: ``β = αφ/(√u + αvφ)`` and ``γ = αφ/√u``, u being the new variance."""
+    """Return ``β = αφ/(√u + αvφ)`` and ``γ = αφ/√u`` for a step α, where u is the new variance of the row."""
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
     return alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
@@ -24,7 +24,7 @@ def _shrinkage(alpha, v, phi):
 
 @register_jitable
 def _capped_step(m, v, phi, C):
-    """Return (α, β, γ) of SCW-I: α is that of CW, but at most C."""
+    """Return (α, β, γ) of SCW-I, where α is that of `ConfidenceWeighted` but at most C."""
     alpha = stdev_alpha(m, v, phi)
     is_capped = alpha > C
     return stdev_shrinkage(where(is_capped, C, alpha), m, v, phi, is_capped)
@@ -67,8 +67,9 @@ class SCWRule(NamedTuple):
 class SoftConfidenceWeighted(GaussianClassifier):
     """Soft Confidence-Weighted learning: CW that leaves a row wrong if correcting it would cost too much.
 
-    With ``v = xᵀΣx`` the loss is ``φ√v - m``. If it is positive, ``μ += α y Σx`` and ``Σ -= β Σx xᵀΣ`` with
-    ``β = αφ/(√u + αvφ)``, ``√u = (-αvφ + √(α²v²φ² + 4v))/2``.
+    On a row x with label y (±1), margin ``m = y μ·x`` and ``v = xᵀΣx`` the loss is ``φ√v - m``. If it is
+    positive, ``μ += α y Σx`` and ``Σ -= β Σx xᵀΣ`` with ``β = αφ/(√u + αvφ)``,
+    ``√u = (-αvφ + √(α²v²φ² + 4v))/2``.
 
     With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the
     block of class z and ỹ the best wrong class.
@@ -84,9 +85,10 @@ class SoftConfidenceWeighted(GaussianClassifier):
     C : float, default=1.0
         Aggressiveness, > 0; as C grows, both variants approach CW.
     covariance : {"diagonal", "full"}, default="diagonal"
-        "full" keeps a (d, d) matrix, or (Kd, Kd) for K classes, and takes that much memory, and work per row.
+        "full" stores a (d, d) matrix, or (Kd, Kd) for K classes; memory and time per row grow with its size.
     projection : {"covariance", "precision"}, default="covariance"
-        With a diagonal: the diagonal of the updated Σ or of the updated Σ⁻¹ (``1/σ_j += αφ/√u x_j²``).
+        For a diagonal Σ: keep the diagonal of the updated Σ or that of the updated Σ⁻¹
+        (``1/σ_j += αφ/√u x_j²``).
     epochs : int, default=1
         Passes that `fit` makes.
 
