@@ -61,7 +61,7 @@ BENCHMARKS = {
     ),
     "peers": Benchmark(
         "the linear learners, compared with scikit-learn, River and Vowpal Wabbit if they are installed; "
-        "Vowpal Wabbit reads its cached file, the others rows in memory; and equal rules at equal settings.",
+        "Vowpal Wabbit reads its cached file, the others rows in memory; and equal update rules.",
         ("libraries.peers", "libraries.equal_updates"),
     ),
     "guests": Benchmark(
@@ -80,7 +80,7 @@ BENCHMARKS = {
     ),
     "roofline": Benchmark(
         "passes of PA-I, OGD, FTRL and AROW over hashed rows, compared with loops that only read the rows, "
-        "or read and write the weights; on up to 10^8 rows, as far as they fit into the size of --size.",
+        "or read and write the weights; on up to 10^8 rows, if they fit into --size.",
         ("roofline.roofline",),
         sized=True,
     ),

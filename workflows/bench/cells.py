@@ -262,7 +262,7 @@ def own_megabytes(entry: str = "RssAnon") -> float:
 
 
 def memory_growth(what: str, megabytes: list[float], when: str) -> Measurement:
-    """Return the table line with the largest of a process's memory measurements divided by the first one."""
+    """Return the table line that compares the largest of a process's memory measurements with the first."""
     first, most = megabytes[0], max(megabytes[1:], default=megabytes[0])
     return Measurement(
         f"memory of {what}", f"at most {most:.0f} MB", f"{first:.0f} MB {when}", most / first, "≤ 1.1"

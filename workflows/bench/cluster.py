@@ -29,9 +29,9 @@ from .runner import Measurement, milliseconds, wall_time
 
 # Number of empty cells (which learn almost nothing) if --cells is not given: they take about a minute.
 CELLS = 5000
-# The time until the first cell returns is measured on a study with `PLANNED` times as many cells.
+# The time until the first cell returns is measured on a study of `PLANNED` times the cells of --cells.
 PLANNED = 10
-# Numbers of workers, one thread each; if there are fewer cores, workers share them.
+# Numbers of workers to compare. Each worker has one thread; workers share cores if there are too few.
 SCALES = (1, 2, 4)
 # Cells per worker, and rows of a cell. A cell takes about 60 ms, so a run takes 7 s.
 CELLS_A_WORKER, ROWS = 120, 64_000

@@ -117,9 +117,9 @@ def _measure_file(path: Path, shown: str) -> list[Measurement]:
 
 
 def write_svmlight(path: Path, size: int, number: str) -> None:
-    """Repeat a generated piece of `PIECE_ROWS` rows until the file has at least `size` bytes."""
+    """Write a piece of `PIECE_ROWS` rows until the file has `size` bytes; `number` formats a value."""
     rng = np.random.RandomState(0)
-    # Increasing columns: sorted draws, made distinct by adding their position.
+    # Sorted draws of columns become distinct and increasing when each one's position is added.
     columns = np.sort(rng.randint(1, FEATURES - NON_ZEROS, (PIECE_ROWS, NON_ZEROS)), axis=1)
     columns += np.arange(NON_ZEROS)
     values = rng.random_sample(columns.shape) + 0.01
@@ -148,7 +148,7 @@ def _write_parquet(path: Path) -> None:
 
 
 def _columns() -> Any:
-    """Return a table of numbers with at most eight digits, as in most CSV files, and a label."""
+    """Return a table with columns of numbers of at most eight digits, as in most CSV files, and labels."""
     import pyarrow as pa
 
     rng = np.random.RandomState(0)

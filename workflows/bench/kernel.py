@@ -1,7 +1,7 @@
 """Compare inner products with BLAS, and kernel learners on whole streams with plain loops.
 
 The "tile" is the package's code for the inner products of a block of rows with support vectors. The result of
-a pass is its rate of multiplications and additions in kernel values, as a share of the tile's rate alone.
+a pass is its rate of multiplications and additions in kernel values, divided by the rate of the tile alone.
 The share is lower because a pass also computes exponentials and updates, and because every row has a fixed
 cost. A Projectron with n support vectors also reads half of an n × n matrix for every one or two mistakes.
 """
@@ -27,9 +27,9 @@ from .streams import NamedStream, is_sparse, real_streams
 BLOCK, SUPPORT = 60, 3_000
 # Repetitions of the tile, and of the passes that are compared with it.
 TURNS = 15
-# The row-by-row loops see only these rows: the whole stream would take them minutes.
+# Number of rows that the plain loops (row by row) learn: the whole stream would take minutes.
 PEER_ROWS = 6_000
-# Number of Fourier features (each frequency gives two, a cosine and a sine), and of mistakes that are stored.
+# Number of Fourier features (a cosine and a sine per frequency), and of mistakes that the Perceptron stores.
 FEATURES, WINDOW = 1_000, 1_000
 GAMMA = {"a9a": 0.04, "usps, 3 against the rest": 0.01, "usps, ten classes": 0.01, "generated": 0.02}
 REAL = {
@@ -78,7 +78,10 @@ def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
 
 
 def tile_work(d: int, dtype: Any) -> tuple[Work, Work, Any]:
-    """Return functions that multiply rows by support vectors with the tile and NumPy; and their output."""
+    """Return two functions, which multiply rows of `d` features by support vectors, and their output array.
+
+    The first function uses the tile, the second NumPy.
+    """
     rng = np.random.RandomState(0)
     lanes = LANES[np.dtype(dtype).itemsize]
     A, B = (aligned((n, -(-d // lanes) * lanes), dtype) for n in (BLOCK, SUPPORT))
@@ -202,7 +205,7 @@ def measure_growth() -> list[Measurement]:
     rng = np.random.RandomState(0)
     sizes, chunk, d = (1_000, 4_000, 16_000), 600, 128
     X = rng.standard_normal((sizes[-1], d)).astype(np.float32)
-    # Rows are so far apart that kernel values, and so scores, are 0 in float32: every row is a mistake.
+    # Rows are so far apart that kernel values and scores are 0 in float32: all rows become support vectors.
     works: dict[str, Work] = {
         f"{size:,}": partial(
             KernelPerceptron(gamma=1.0).fit(X[:size], np.arange(size) % 2).score_rows, X[:chunk]

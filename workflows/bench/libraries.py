@@ -4,9 +4,10 @@ Both sides get the rows in the same way: in chunks, row by row, or as a whole st
 row by row uses only the first rows of a stream. Our `learn` scores every row before learning it. River does
 the same here (`predict_one`), the other libraries do not.
 
-Vowpal Wabbit's ``--l1`` with ``--sgd`` is not compared, because no learner here has that rule: it truncates
-every weight by the sum of all thresholds since the first row, but `FOBOS` and `TruncatedGradient` only by
-those since the weight last was 0. With ``--ftrl`` the rules are equal.
+Vowpal Wabbit's ``--l1`` with ``--sgd`` is not compared, because no learner here has that rule. Vowpal
+Wabbit truncates every weight by the sum of all thresholds since the first row; `FOBOS` and
+`TruncatedGradient` truncate it by the thresholds since the weight was last 0. With ``--ftrl`` the rules are
+equal.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Round(NamedTuple):
     # The rows and labels, cut into the parts that our learners get.
     parts: list[tuple[Any, Any]]
     rows: int
-    # Returns one pass of the library's algorithm as a function, given its name and how to create it.
+    # Takes an algorithm's name and how to create it; returns a function that runs one pass of the algorithm.
     peer: Callable[[str, Any], Work]
 
 
@@ -234,7 +235,7 @@ def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
 
 
 def streams() -> Iterator[NamedStream | Measurement]:
-    """Yield the streams one by one; instead of a data set that is not on this machine, a table line."""
+    """Yield the streams one by one, with a table line in place of a data set that is not on this machine."""
     rng = np.random.RandomState(0)
     yield gaussian(rng)
     yield text(rng)
@@ -265,8 +266,9 @@ class Update(NamedTuple):
     ours: Callable[[], Any]
     wabbit: list[str]
     scikit_learn: Callable[[], Any] | None = None
-    # Factor by which our rows are multiplied so that the rules are equal; the most features of a stream.
+    # Our learner gets the rows multiplied by this factor, so that its rule equals the library's.
     scale: float = 1.0
+    # The update is compared only on streams with at most this many features.
     n_features: float = np.inf
 
     def rows(self, stream: NamedStream) -> Any:
@@ -275,7 +277,7 @@ class Update(NamedTuple):
 
 
 class _UnitDirections(SketchedOnlineNewton):
-    """Begin the sketch with the unit vectors of features 1 to m, as Vowpal Wabbit's `random_init = false`."""
+    """Begin the sketch with m unit vectors (features 1 to m), like Vowpal Wabbit's `--random_init false`."""
 
     def _begin_with(self, zeros):  # type: ignore[no-untyped-def]
         super()._begin_with(zeros)  # type: ignore[no-untyped-call]
@@ -301,8 +303,8 @@ UPDATES = (
         partial(FTRLProximal, alpha=0.1, beta=1.0, l1=1.0, l2=1.0),
         ["--ftrl", "--ftrl_alpha", "0.1", "--ftrl_beta", "1", "--l1", "1", "--l2", "1"],
     ),
-    # Vowpal Wabbit halves each gradient, and sketches a quarter of each; our η and scale do the same.
-    # A row takes m² d operations, so wide rows are not compared.
+    # Vowpal Wabbit steps along half of each gradient, and adds a quarter of the gradient to the sketch; our
+    # eta = 1/8 and scale = √½ do the same. A row of d features takes m² d operations, so d is limited.
     Update(
         "sketched Newton (Oja), m = 10, α = 10",
         partial(_UnitDirections, alpha=10.0, eta=0.125, C=None, sketch="oja", kappa=2.0),

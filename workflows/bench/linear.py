@@ -1,7 +1,7 @@
 """Time passes of linear learners: of two classes, of many classes, and with full covariance.
 
 The speed of a pass depends on how many rows cause updates: about half of them in a generated stream, few in a
-real one. scikit-learn trains one binary model per class, so its pass reads the rows K times; a pass here
+real one. scikit-learn trains one binary model per class, so it reads the rows once per class; a pass here
 scores all classes in one read of the row. AROW, which stores a variance per weight, is also compared with
 PA-I.
 """
@@ -171,7 +171,7 @@ def _fit(make: Any, stream: NamedStream) -> None:
 
 
 def measure_shrinkage(stream: NamedStream) -> list[Measurement]:
-    """Compare passes of learners that shrink all weights with gradient descent, in processor time."""
+    """Compare the processor time of learners that shrink all weights with that of gradient descent."""
     works: dict[str, Work] = {
         name: partial(_fit, make, stream)
         for name, make in {"gradient descent": OnlineGradientDescent, **SHRINKING}.items()
@@ -270,7 +270,7 @@ def grid() -> list[Measurement]:
 
 
 def measure_tuned(stream: NamedStream) -> list[Measurement]:
-    """Compare tuning along the stream with only learning its points together, in processor time."""
+    """Compare the processor time of tuning a grid along the stream with a shared pass of its points."""
     rows, (make, parameter, values) = as_rows(stream.X), GRIDS["PA-I"]
     grid = {parameter: values}
 

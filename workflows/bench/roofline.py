@@ -1,10 +1,10 @@
 """Compare passes of linear learners with plain loops that only touch the same memory.
 
-The loops read the rows once; read the rows and gather their weights; gather the weights and write them back.
-A pass of a learner cannot be faster than the loop that touches the same arrays: one array of weights for PA-I
-and OGD, two for AROW (mean and variance) and FTRL-Proximal (z and √n). FTRL-Proximal also writes its weights,
-and computes a square root and a division for each non-zero; so does one more loop. Rows have 39 non-zeros,
-like Criteo's.
+One loop reads the rows, one also reads ("gathers") the weights of each row's features, and one then also
+writes ("scatters") these weights. A pass of a learner cannot be faster than the loop that touches the same
+arrays: one array of weights for PA-I and OGD, two for AROW (mean and variance) and FTRL-Proximal (its sums z
+and √n). FTRL-Proximal also writes its weights, and computes a square root and a division for each non-zero;
+one more loop does the same. Rows have 39 non-zeros, like Criteo's.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CSR = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]
 
 
 def roofline(gigabytes: float = 0.4) -> list[Measurement]:
-    """Run the benchmark on all numbers of rows that take at most this many gigabytes."""
+    """Run the benchmark for each number of rows that fits into `gigabytes`, and at least the smallest."""
     lines = []
     for n in ROWS:
         if n > ROWS[0] and n * NON_ZEROS * 8 > gigabytes * 1e9:
@@ -62,7 +62,7 @@ def hashed_rows(n: int, n_features: int) -> tuple[CSR, NDArray[np.int32]]:
     concept = rng.standard_normal(n_features)
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)
-        # u^3 makes low columns frequent. Adding its position to each sorted draw makes them distinct.
+        # Cubes make low columns frequent. Adding its position to each sorted draw makes columns distinct.
         columns = ((n_features - NON_ZEROS) * rng.random_sample((size, NON_ZEROS)) ** 3).astype(np.int32)
         columns.sort(axis=1)
         columns += np.arange(NON_ZEROS, dtype=np.int32)
@@ -149,7 +149,10 @@ def gather_scatter_two(data: Any, indices: Any, indptr: Any, w: Any, v: Any) -> 
 
 @compiled
 def gather_scatter_roots(data: Any, indices: Any, indptr: Any, w: Any, numbers: Any) -> None:
-    """Read the weights of each row's features; then write them, z and √n by the formulas of FTRL-Proximal."""
+    """Read the weights w of each row's features, then write w, z and √n by the formulas of FTRL-Proximal.
+
+    `numbers` has z and √n of each feature, one after the other.
+    """
     for t in range(indptr.shape[0] - 1):
         margin = 0.0
         for k in range(indptr[t], indptr[t + 1]):

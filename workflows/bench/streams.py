@@ -53,7 +53,7 @@ def absent(title: str, name: str) -> Measurement:
 
 
 def real_streams(tasks: Mapping[str, tuple[str, str]]) -> Iterator[NamedStream | Measurement]:
-    """Yield streams one by one; instead of a data set that is not on this machine, a table line.
+    """Yield streams one by one, with a table line in place of a data set that is not on this machine.
 
     `tasks` has data set and task by the title of the stream. Rows are copied to memory, because the rows of
     an opened stream may be mapped from a file.
@@ -84,7 +84,7 @@ def thinned(rng: np.random.RandomState, X: Any) -> Any:
 def text(rng: np.random.RandomState) -> NamedStream:
     """Generate a CSR float32 stream: Zipf-like columns as in text, unit rows, 5% of the labels flipped."""
     n, d = SPARSE
-    # u^3 makes low columns frequent, like frequent words; of 88 drawn columns about 75 are distinct.
+    # Cubes make low columns frequent, like frequent words; of 88 drawn columns about 75 are distinct.
     columns = (d * rng.random_sample((n, 88)) ** 3).astype(np.int32)
     columns.sort(axis=1)
     first = np.ones(columns.shape, dtype=bool)
@@ -102,7 +102,7 @@ def topics(rng: np.random.RandomState) -> NamedStream:
     """Generate a CSR float32 stream: frequent uninformative words and rarer words of the row's class."""
     n, k = TOPIC_ROWS, TOPIC_NON_ZEROS
     y = rng.randint(0, TOPICS, size=n).astype(np.int32)
-    # u^3 makes low columns frequent, like frequent words; an eighth of the words belongs to the class.
+    # Cubes make low columns frequent, like frequent words; an eighth of the words belongs to the class.
     common = (TOPIC_FEATURES * rng.random_sample((n, k * 7 // 8)) ** 3).astype(np.int32)
     topical = rng.randint(0, TOPIC_FEATURES // TOPICS, size=(n, k // 8)).astype(np.int32)
     columns = np.hstack([common, topical * TOPICS + y[:, None]])

@@ -21,12 +21,12 @@ from .runner import Measurement, wall_time
 from .streams import absent, is_present
 
 CACHE_MB = 200.0
-# Title: data set, task, and parameters of the rbf kernel. MNIST's pixels are between 0 and 1.
+# Data set, task, and C and γ of SVMs with rbf kernel, by title. MNIST's pixels are between 0 and 1.
 STREAMS = {
     "a9a": ("a9a", "binary", {"C": 1.0, "gamma": 0.05}),
     "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", {"C": 1000.0, "gamma": 0.02}),
 }
-# The table's name for a way to train LASVM: whether its finishing step follows the online pass.
+# Whether LASVM's finishing step follows the online pass, by the name of this training in the table.
 SUBJECTS = {"one online pass": False, "one pass and the finishing step": True}
 
 
@@ -83,7 +83,7 @@ def svc(stream: TrainTest, **parameters: float) -> Fit:
     model = SVC(cache_size=CACHE_MB, **parameters)
     seconds = wall_time(partial(model.fit, stream.X, stream.y))
     error = 1.0 - model.score(stream.X_test, stream.y_test)
-    # Dual objective: Σ |α| - ½ Σ α_i α_j k(x_i, x_j); α is signed.
+    # Dual objective: Σ |α_i| - ½ Σ α_i α_j k(x_i, x_j), where α_i has the sign of the label.
     coefficients = model.dual_coef_
     alpha = coefficients.toarray()[0] if hasattr(coefficients, "toarray") else coefficients[0]
     f = model.decision_function(model.support_vectors_) - model.intercept_[0]
