@@ -22,7 +22,7 @@ def provenance(
     """Return the provenance of a run as plain values, for JSON.
 
     `environments` has the environment of each worker by its address; the address of this process is "". If
-    they differ, the versions, platform and processor are those of the most workers, and all different
+    they differ, the versions, platform and processor are those that most workers have, and all different
     environments are listed with their workers.
     """
     kinds: list[tuple[Environment, list[str]]] = []
@@ -43,12 +43,12 @@ def provenance(
 
 
 def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
-    """Return the list of a store's runs after a run that computed nothing: all its cells were in the store.
+    """Return the list of a store's runs after a new run that found all its cells in the store.
 
-    `runs` is the list before. It stays as it is if its last run used the same data as the new run. Otherwise
-    the new run gets an entry, with its own command, fingerprints, packages and notes. The versions, machine
-    and start in this entry are copied, because the new run computed nothing: from the latest run that used
-    all data of the new run or, if there is none, from the last run.
+    `runs` is the list before the new run. If its last entry has the same data, the list does not change.
+    Otherwise the new run gets an entry with its command, fingerprints, packages and notes. The new run
+    computed nothing, so its entry copies versions, machine and start from an earlier run: the latest one that
+    used all data of the new run or, if there is none, the last one.
     """
     now = _of_plan(plan)
     wanted = now["fingerprints"].items()

@@ -1,8 +1,8 @@
 """Compute cells of an archive again, in a subprocess; see `workflows/submission.py`.
 
 ``python -m singlepass.workflows.running.recomputation SECONDS MEMORY`` is the subprocess. It limits its own
-time and memory (in gigabytes) before it loads a plug-in. It reads `TASK` in its folder and writes `ANSWER`
-there.
+time and memory (in gigabytes) before it loads a plug-in. In its working folder, it reads the file `TASK` and
+writes the file `ANSWER`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...pipeline.study.study_file import parse_study
 TASK, ANSWER = "task.json", "answer.json"
 # The columns that identify a cell, so that it can be planned again.
 IDENTIFIED_BY = ("key", "dataset", "parent", "algorithm", "noise", "stage", "seed", "params")
-# Limit in bytes of a file that the subprocess writes; the largest ones are parsed data.
+# Largest file in bytes that the subprocess may write; its largest files are parsed data.
 _MOST_WRITTEN = 1 << 32
 
 
@@ -40,7 +40,7 @@ def plain(value: Any) -> Any:
 
 
 def recompute(task: dict[str, Any], plugins: list[str]) -> dict[str, Any]:
-    """Compute a task's cells; return by key each cell's counts and those of its curve, or its error."""
+    """Compute the cells of a task. Return, by the cell's key, the counts of cell and curve, or the error."""
     study = parse_study(task["study"])
     needed = {cell["parent"] for cell in task["cells"]}
     datasets = [each for each in study.datasets if each.label in needed]

@@ -35,10 +35,11 @@ from .stages import Stage, Tuning
 from .work import COSTS, Costs, Work
 from .workers import WorkerOptions, Workers, workers
 
-# Seconds after which results are written as a part (a Parquet file): a kill loses at most this much.
+# New results are written as a part (a Parquet file) if the last write is this many seconds ago. A killed run
+# loses the results since its last write.
 FLUSH_SECONDS = 2.0
-# Cells after which a part is written. Until then each cell takes 4 kB of memory. Writing takes 16 ms for a
-# part and some more for every cell; the smallest cell runs for 0.2 ms.
+# They are also written if there are this many unwritten cells. An unwritten cell takes 4 kB of memory.
+# Writing takes 16 ms per part and some more per cell; the smallest cell runs for 0.2 ms.
 _FLUSH_CELLS = 8192
 # A run warns of a third-party learner that takes longer than this per example.
 _SLOW_MILLISECONDS = 0.5
@@ -56,8 +57,8 @@ class Summary:
     reused: int
     # Number of the study's cells that were read from each base, by the base's name.
     from_bases: dict[str, int]
-    # Cells, computed or found, that raised an error, that crashed their process or never ended, and that were
-    # stopped at their time limit.
+    # Cells, computed or found, by outcome: raised an error; crashed the process or ran past `cell_limit`;
+    # were stopped at the study's time limit.
     failed: int
     crashed: int
     stopped: int
@@ -66,7 +67,7 @@ class Summary:
 
 
 def refused_splits(plan: Plan) -> str:
-    """Return the error of a run if a parsed table cannot be split as the study asks, otherwise ""."""
+    """Return the error of a run whose parsed tables cannot be split as the study asks, otherwise ""."""
     drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
     try:
         # Generated streams are skipped: drawing them takes time and memory, and they contain every class.
@@ -280,7 +281,7 @@ class _Run:
             flush()
 
     def _note_classes_alike(self) -> None:
-        """Report, for each data set, classes whose names differ only in case."""
+        """Report, for each data set, the classes whose names differ only in upper and lower case."""
         tables = {(task.source, task.options): task for task in self.plan.tasks}
         for task in tables.values():
             for line in data.classes_alike(task):
@@ -310,17 +311,17 @@ class _Run:
                 )
 
     def end(self) -> None:
-        """Clean up after the last stage; if no cell was computed, record the study, which `stage` did not."""
+        """Clean up after the last stage. If no cell was computed, also record the study: no stage did."""
         self.store.check_lock()
-        # The mark lets workers write. With it, workers of this run or of a killed one may have written rows
-        # that the store already has.
+        # The file `MARK` lets workers write to the store. If it exists, workers of this run or of a killed
+        # one may have written rows that the store already had.
         marked = bool(self.store.read_json(MARK))
         if marked:
-            # Remove the mark first: without it workers stop writing.
+            # Remove the file before merging parts: without it, workers stop writing.
             self.store.folder.remove(MARK)
         if self.computed or marked:
             self.store.compact(above=1 if marked else MAX_PARTS)
-        # An earlier run may have been killed and left this file.
+        # An earlier run that was killed may have left this file.
         self.store.folder.remove(CLUSTER)
         if not self.computed:
             self._record_study()

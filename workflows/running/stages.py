@@ -1,4 +1,4 @@
-"""Order a study in stages: grids, then evaluation cells, then cells that need other cells' support sizes.
+"""Order a study's cells in stages: tuning, evaluation, then cells that need other cells' support sizes.
 
 The support size of a cell is the number of support vectors of its learner.
 """
@@ -108,7 +108,10 @@ class Tuning(Stage):
 
 @dataclass(frozen=True)
 class Evaluation(Stage):
-    """The cells on the study's seeds; `undecided` are the groups whose grid has no finished point."""
+    """The stage after tuning: cells with the study's seeds and, for a grid, the parameters that won.
+
+    `undecided` has each (data set, algorithm, noise) for which no point of the grid was finished.
+    """
 
     plan: Plan
     winners: Winners
@@ -135,7 +138,7 @@ class Evaluation(Stage):
         return self.plan.n_by_name(matched=True)
 
     def lacking(self) -> Iterator[str]:
-        """Yield a line for each algorithm with a grid of which no point was finished."""
+        """Yield a line for each algorithm that has a grid without a finished point on some data set."""
         for label, times in Counter(algorithm for _, algorithm, _ in self.undecided).items():
             dataset, _, noise = next(group for group in self.undecided if group[1] == label)
             where = f"{dataset}, noise {noise.spec}" + (f", and {times - 1} more" if times > 1 else "")

@@ -10,18 +10,19 @@ from ...pipeline.run.readings import Reading, are_read_together, readings, run_r
 from ...pipeline.study.cell import CellGroup
 from ...pipeline.study.plan import Plan
 
-# Most algorithms, most rows, and the time limit of another library's learner, which may take 0.1 s a row.
+# Most algorithms that are tried, most rows of a trial, and the time limit in seconds for a learner of another
+# library, which may take 0.1 s per row.
 _TRIALS, _ROWS, _SECONDS = 2, 300, 5.0
 
 
 def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
     """Run short cells of up to two algorithms, and return them as rows of the cells table.
 
-    If the study has both kinds, one learner is this package's and one is another library's. They learn up to
-    300 rows of the smallest data set; examples and seconds are scaled to all rows that a cell learns, which
-    `rows` has by the task's label (0 if unknown). Points of a grid that learn in one reading of the rows do
-    so here too, and give one row, with their mean time. The list is empty without data, or if no trial
-    finished.
+    If the study has learners of this package and of other libraries, one of each is tried. A trial learns up
+    to 300 rows of the smallest data set. Its examples and seconds are then scaled to all rows that a cell
+    learns; `rows` has that number by the task's label (0 if unknown). Grid points that learn together in one
+    reading of the rows also do so here, and give one row with their mean time. The list is empty if there are
+    no data or no trial finished.
     """
     tasks = [task for task in plan.here if rows[task.label]]
     if not tasks:
@@ -37,8 +38,8 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
         cells = [outcome.row for outcome in [run_reading(reading) for _ in range(2)][1]]
         row = cells[0]
         if all(each["status"] in ("ok", "stopped") and each["n_examples"] for each in cells):
-            # Points that differ in their number of passes share a model; the one with the most passes has the
-            # seconds of all of them.
+            # Grid points that differ only in the number of passes share a model. `fit_seconds` of the point
+            # with the most passes is the time of all these points.
             learning = max(each["fit_seconds"] for each in cells) * row.get("points", 1) / len(cells)
             more = learning * max(0.0, rows[task.label] / row["n_examples"] - 1)
             seconds = sum(each["total_seconds"] for each in cells) / len(cells) + more
@@ -47,7 +48,7 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def _readings(plan: Plan) -> Iterator[Reading]:
-    """Yield a reading for each algorithm to try; only the first point of a grid that is not read together."""
+    """Yield a reading per algorithm to try: of all grid points that learn together, or of the first point."""
     firsts: dict[str, CellGroup] = {}
     for group in (*plan.evaluation_groups({}), *plan.tuning_groups()):
         firsts.setdefault(group.spec.algorithm, group)

@@ -77,8 +77,8 @@ class Costs:
     def seconds(self, name: Name, examples: int | None = None) -> float | None:
         """Return the expected seconds of a cell, or None as long as nothing is finished.
 
-        `examples` is the length of the data set's streams, if it is known before any of its cells has
-        finished.
+        `examples` is the number of examples of a cell, if known. Once a cell of the data set has finished,
+        the mean over the data set's finished cells is used instead.
         """
         dataset, algorithm = name
         own = self._sums.get(name)
@@ -123,7 +123,7 @@ class Work:
     ) -> None:
         self._groups, self._keys, self._known = groups, keys, known
         self._left, self._later = Counter[Name](), Counter(later)
-        # Algorithms with equal parameters share cells: each cell runs once, at its first place.
+        # Algorithms with equal parameters share cells. Such a cell runs once, at the first place of its key.
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
         self._repeated = {place for place, key in enumerate(keys) if first[key] != place}
         start = 0
@@ -148,11 +148,11 @@ class Work:
         """Yield the missing cells seed by seed; within a seed the longest first, as far as costs are known.
 
         Groups are ordered by data set, so the cells of a data set and seed, which share their inputs, are
-        adjacent. An interrupted run then has the same seeds of nearly all algorithms. Points of a grid that
-        can be learnt in one reading come together.
+        adjacent. An interrupted run then has the same seeds of nearly all algorithms. Grid points that can
+        learn together form one reading; any other cell is a reading by itself.
         """
         starts, start = [], 0
-        # Most groups have the same seeds: the places of each seed are computed once for all of them.
+        # Most groups have the same seeds, so the places of a seed within a group are computed once for all.
         alike: dict[tuple[int, ...], dict[int, list[int]]] = {}
         places = []
         for group in self._groups:
@@ -191,7 +191,7 @@ class Work:
         return self.missing - self._finished
 
     def thread_seconds_left(self, later: int) -> float | None:
-        """Return expected seconds of unfinished and of `later` cells on one thread, or None if unknown."""
+        """Return the seconds one thread needs for unfinished cells and `later` more, or None if unknown."""
         if self._thread_seconds is None:
             return None
         return self._thread_seconds + later * self._cell_seconds / self._finished
@@ -223,7 +223,7 @@ class Work:
         began, before = self._since
         if not before and now - began < _COMPILING_SECONDS:
             if not self._unseen:
-                # Everything is compiled: measure from now on.
+                # Every algorithm has finished a cell, so everything is compiled: measure from now on.
                 self._since = now, self._cell_seconds
             return 0.0
         return (self._cell_seconds - before) / (now - began)

@@ -88,7 +88,7 @@ class WorkerOptions:
 
 @dataclass(frozen=True)
 class Workers:
-    """How to run cells on the workers (threads or a cluster), and what is known of these workers."""
+    """Describe the workers (threads or a cluster), with a function that runs cells on them."""
 
     # Takes an iterable of readings, which it consumes lazily, and a callback for each batch of results.
     compute: Compute
@@ -117,7 +117,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         return
     with contextlib.ExitStack() as stack:
         wait, remaining, store = PATIENCE, Remaining(), Store(output)
-        # Register this first, so that it runs last: when the cluster has ended or is disconnected.
+        # This callback is registered first, so it runs last: when the cluster has ended or is disconnected.
         stack.callback(_forget_cluster, store)
         if options.cluster:
             place, wait = stack.enter_context(started(options.cluster, remaining))
@@ -133,7 +133,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)
-            # Mark the parts already in the store as read: the ledger needs only new keys.
+            # Mark the parts already in the store as read, so that the ledger (below) gets only new keys.
             store.new_rows(seen, ["key"])
         workforce = Workforce(preparation, options.allow_mismatch, progress.note)
         ledger = Ledger(lambda: store.new_rows(seen, ["key"])["key"])
@@ -178,9 +178,9 @@ def _check_sendable(plan: Plan) -> None:
 def shared(store: Store, preparation: Preparation) -> Preparation:
     """Mark the store with the name of this run, and return what workers need to write their results there.
 
-    Workers write a result only if the mark names the run that its cell belongs to. A mark that is already
-    there is that of a killed run, whose cells may still wait on the cluster. If this run has the same output,
-    plug-ins and data, it continues under that name, so that those results are written too.
+    Workers write a result only if the mark names the run that its cell belongs to. If the store already has
+    a mark, a killed run left it, and cells of that run may still wait on the cluster. If this run has the
+    same output, plug-ins and data, it takes over that run's name, so that results of those cells are written.
     """
     output = str(store.root) if store.folder.is_local else store.url
     told = repr((output, preparation.plugins, preparation.pins))
