@@ -65,7 +65,7 @@ def _class_table(cls: type[Any]) -> dict[str, Any]:
 
 
 def _given_table(estimator: Any) -> dict[str, Any]:
-    """Return the entry of the study for an estimator or class that is pickled; its name contains a digest."""
+    """Return the study's table for a pickled estimator or class; the name in it contains a digest."""
     try:
         given = give(estimator)
     except ValueError as error:

@@ -105,13 +105,13 @@ def _of_arrays(table: dict[str, Any], label: str) -> dict[str, Any]:
     X, y, X_test, y_test = (table.pop(key, None) for key in _ARRAYS)
     owner = f"data set {label!r}"
     if y is None:
-        raise InputError(f"{owner}: X is given, y is not")
+        raise InputError(f"{owner}: X is given without y: give both")
     if _is_frame(X):
         # Categorical columns of a frame must be encoded the same way in the training and test rows.
         if X_test is not None:
             tested, target = data.frame_table(f"{owner}: X_test", X_test, y_test)
             if not target:
-                raise InputError(f"{owner}: X_test is given, y_test is not")
+                raise InputError(f"{owner}: X_test is given without y_test: give both")
             table["test"] = tested
         return _of_frame({**table, "frame": X, "y": y}, label)
     missing = str(table.get("missing", "error")) != "error"

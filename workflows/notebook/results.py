@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plain(value: Any) -> Any:
-    """Return a value with arrays, tuples and ranges as lists, paths as text, NumPy numbers as Python's."""
+    """Convert a value: arrays, tuples and ranges to lists, paths to text, NumPy numbers to Python numbers."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -128,7 +128,7 @@ class Results:
         -------
         DataFrame
             One row per pair and noise level, or with "friedman" one per noise level; empty with fewer than
-            two base sets (tasks that are cut from the same data set count as one).
+            two data sets (tasks that are made from the same data set count as one).
 
         Raises
         ------
