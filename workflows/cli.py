@@ -21,11 +21,11 @@ from .paper_commands import reproduce
 from .study_commands import compare, doctor, merge, plan, report, run, submit, verify
 
 # Allocations between two runs of the cyclic garbage collector. At Python's default of 700, `run` spends more
-# than half a second of its start on searching modules for cycles. All modules of a run with its report make
-# fewer objects than this.
+# than half a second of its start on searching modules for cycles. Importing all modules of a run and its
+# report creates fewer objects than this.
 _NEW_OBJECTS = 500_000
 
-# Set when this process receives SIGTERM: Slurm's time limit, `kubectl delete pod`, systemd.
+# Set when this process receives SIGTERM: from Slurm (time limit), `kubectl delete pod` or systemd.
 _terminated = threading.Event()
 
 
@@ -257,7 +257,7 @@ def main() -> None:
 
 
 def _reader_is_gone() -> bool:
-    """Return whether standard output is a pipe whose reader has exited; otherwise another pipe broke."""
+    """Return whether standard output is the broken pipe (its reader has exited) rather than another one."""
     try:
         print(flush=True)
     except BrokenPipeError:

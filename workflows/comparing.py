@@ -50,10 +50,10 @@ def newcomer(text: str) -> tuple[str, str]:
 
 
 def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note) -> Study:
-    """Return a study extended by learners that run on those of its data sets that are on this machine.
+    """Return a study extended by new learners, which run only on the data sets that are on this machine.
 
-    The new learners are the focus of its rankings. `note` receives a line that names the other data sets.
-    Relative paths of data start at `folder`.
+    Each new learner is the focus of one more ranking. `note` receives a line that names the data sets that
+    are not on this machine. Relative paths of data start at `folder`.
     """
     there = [
         each.label
@@ -93,13 +93,14 @@ def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note)
 # Keys in which studies of one comparison may differ: names, what the report shows, and limits that change no
 # result.
 _OWN = ("name", "title", "description", "extends", "rankings", "curves", "solutions", "time_limit")
-# Keys with lists: `merge_results` unites them; `compare_results` keeps common entries, and all algorithms.
+# Keys of a study with lists. `merge_results` unites the lists of all results. `compare_results` keeps only
+# common entries, but all algorithms.
 _LISTS = ("datasets", "noise", "seeds", "algorithms")
 
 
 @dataclass(frozen=True)
 class _Finished:
-    """Results that are merged or compared."""
+    """Results of one study, to be merged or compared with others."""
 
     store: Store
     study: dict[str, Any]
@@ -158,7 +159,8 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
         ]
         if differing:
             note(
-                f"{other.store.url}: {', '.join(differing)} of its study differ; those of {urls[0]} are kept"
+                f"{other.store.url}: its study differs in {', '.join(differing)}; "
+                f"the values of {urls[0]} are kept"
             )
     study["seeds"] = sorted(study["seeds"])
     stores = [each.store for each in found]
@@ -189,11 +191,12 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
 
 
 def compare_results(urls: Sequence[str], out: str, command: str | None, note: Note) -> None:
-    """Write results to `out` that refer to the comparable cells of several results, for one report.
+    """Write new results to `out` that refer to the comparable cells of several results, for one report.
 
-    Cells are comparable if all results have their data set, noise level and seed; `note` receives a line
-    about those left out. If two results use a label for algorithms with different parameters, the second
-    label gets the name of its results. Raises InputError if the studies differ in any other key.
+    Cells are comparable if all results have their data set, noise level and seed. `note` receives a line
+    about the data sets, noise levels and seeds that are left out. If two results use one label for algorithms
+    with different parameters, the second label is extended by the name of its results. Raises InputError if
+    the studies differ in a key that is neither in `_LISTS` nor in `_OWN`.
     """
     found = [_read(url) for url in urls]
     first = found[0]

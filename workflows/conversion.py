@@ -47,7 +47,7 @@ def _converted(entry: dict[str, Any], protocol: str = "") -> Iterator[str]:
             cut = protocol == "crossval" or (protocol == "holdout" and not data.has_test(ref))
             fit = data.feature_fit(ref)
             if fit == "online" or (fit and cut):
-                # A cell scales features and fills gaps by statistics of its own rows, not of the whole table.
+                # Open raw rows: each cell scales features and fills gaps by statistics of its own rows.
                 data.open_stream(ref, raw=True)
     yield from map(_line, streams)
     yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))

@@ -90,7 +90,7 @@ def examine_machine(subject: Subject | None, out: str) -> Findings:
             if look.missing:
                 found.problems.append(f"data set {look.label}: {look.state}")
         if waiting:
-            # Parsing depends on the options: a table that was parsed with other options cannot be used.
+            # Such a data set may have been parsed with other options: that table cannot be used here.
             named = ", ".join(waiting[:_NAMED]) + (", …" if len(waiting) > _NAMED else "")
             found.advice.append(
                 f"data {named}: the run parses them with the options of this study; to do so now: "
@@ -147,10 +147,10 @@ def examine_cluster(
     scheduler_file: str | None,
     patience: float | None,
 ) -> Findings:
-    """Start a cluster or connect to one, and check it and whether its workers have the data of a study.
+    """Start a cluster or connect to one. Check it, and whether its workers have the data of a study.
 
-    The parameters are those of `WorkerOptions`, but `patience` is by default `_PATIENCE` seconds for a
-    scheduler that runs already.
+    The parameters after `subject` are those of `WorkerOptions`. For a scheduler that runs already, `patience`
+    is by default `_PATIENCE` seconds.
     """
     found = Findings()
     pins: tuple[data.Pin, ...] = ()
@@ -188,7 +188,7 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
     found.fact("dashboard", checkup.dashboard or "none")
     if checkup.workers:
         found.fact("first task", f"returned after {checkup.first_task * 1e3:.0f} ms")
-        found.fact("mean task", f"{checkup.a_task * 1e3:.2f} ms, of many that do nothing")
+        found.fact("mean task", f"{checkup.a_task * 1e3:.2f} ms, over many tasks that do nothing")
     else:
         found.problems.append(f"no worker came: {checkup.no_worker}")
     _compare_scheduler(found, checkup, here)

@@ -76,7 +76,7 @@ def _shipped_grids(name: str) -> dict[str, list[str]]:
     }
 
 
-# With more classes, a list shows only their number.
+# Most classes of a data set that the list names; if there are more, it shows their number.
 _SHOWN_CLASSES = 4
 
 

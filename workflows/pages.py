@@ -28,7 +28,7 @@ def studies_table() -> str:
     return "\n".join([*lines, ""])
 
 
-# The key names the page and its generated block.
+# Functions that make the tables; the key is the name of the page and of the table's block in it.
 PAGES = {"learners": learners_table, "studies": studies_table}
 
 

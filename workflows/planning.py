@@ -63,7 +63,7 @@ class StudyOutline:
     finished: Finished
     # Bytes of each full covariance, by a text that names its algorithm and data set.
     covariances: dict[str, int]
-    # Bytes of the models of a grid in memory of a thread, by a text that names algorithm and data set.
+    # Bytes that the models of a grid take in a thread, by a text that names algorithm and data set.
     grids: dict[str, int]
     # Warnings of features whose scales differ, by the label of their data set.
     scales: Mapping[str, str]
@@ -130,16 +130,19 @@ def outline(
 
 
 def rows_of_task(study: Study, dataset: DatasetSpec, outlook: data.Outlook) -> int:
-    """Return about how many rows a cell learns, 0 if unknown; classes of pairs count as equally frequent."""
+    """Estimate how many rows a cell learns; 0 if unknown.
+
+    For tasks of two classes out of several (task "pairs"), all classes count as equally frequent.
+    """
     rows = outlook.n_learned
     if dataset.task == "pairs" and outlook.tasks:
-        # K classes have K(K - 1)/2 pairs.
+        # K classes have K(K - 1)/2 pairs, and a pair has 2/K of the rows.
         rows = round(rows * 4 / (1 + math.sqrt(1 + 8 * outlook.tasks)))
     return min(rows, dataset.max_examples or study.max_examples or rows, study.max_train or rows)
 
 
 def _with_base(outlook: data.Outlook, entry: DatasetSpec, folder: Path, store: Store) -> data.Outlook:
-    """Return a data set's preview; it is ready to be planned if bases have results on all of its tasks."""
+    """Return a data set's preview, marked as ready for a plan if bases have results on all its tasks."""
     if outlook.ready or not store.bases:
         return outlook
     known = store.known_data()
@@ -173,7 +176,7 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
 def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
     """Return the number of repetitions of a data set's tasks, for each level of noise."""
     tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
-    # Data that are not parsed yet have no tasks here. They are in files, so a seed does not draw their rows.
+    # Data that are not parsed yet have no tasks here. Their rows are in files, so no seed draws them.
     drawn = any(data.is_drawn(task) for task in tasks)
     return [len(plan.repetitions(dataset, noise, drawn=drawn)) for noise in plan.study.noise]
 
@@ -219,17 +222,17 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict
     return found
 
 
-# The memory of smaller models is not shown: tables and the interpreter take as much.
+# Bytes from which the memory of models is shown; tables and the interpreter alone take as much.
 _SHOWN_BYTES = 1 << 28
 
 
 def _grids(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:
     """Return the bytes of the models of each large grid that are in memory at a time, on each data set.
 
-    Up to LANES points learn together in one reading of the rows, and each of their models is in memory twice.
-    Tuning along the stream keeps the models of all points, and a second copy of those of one reading. A
-    kernel learner's models store rows, and each reading stores the rows of all its points once more. A model
-    stores at most all rows that a cell learns.
+    Up to LANES grid points learn together in one reading of the rows; during the reading, two copies of their
+    models are in memory. Tuning along the stream keeps the models of all points, and second copies of those
+    in one reading. A model of a kernel learner stores rows, at most all that a cell learns; a reading stores
+    the rows of all its models once more.
     """
     found = {}
     for dataset, outlook in zip(study.datasets, outlooks, strict=True):
@@ -355,7 +358,7 @@ def _memory(found: StudyOutline) -> Iterator[str]:
 
 
 def _random_reads(found: StudyOutline) -> Iterator[str]:
-    """Yield a warning for each data set whose rows are read in random order from a table beyond memory."""
+    """Yield a warning for each data set whose table exceeds memory and is read in random order."""
     memory = psutil.virtual_memory().total
     for outlook, entry in zip(found.outlooks, found.study.datasets, strict=True):
         size = max(outlook.n_bytes.values(), default=0)

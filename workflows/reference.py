@@ -60,7 +60,7 @@ def show_reference() -> None:
 
 
 def plan_with(base: Base, name: str, *, parse: bool = False) -> Plan:
-    """Return the plan of a shipped study; fingerprints of data that are not parsed here are the base's."""
+    """Return the plan of a shipped study, with the base's fingerprints of data that are not parsed here."""
     return make_plan(find_study(name)[0], known=base.fingerprints, parse=parse)
 
 

@@ -178,7 +178,7 @@ def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:
 def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.DataFrame:
     """Return the rows of planned cells and, during a run, also the rows computed since it started.
 
-    Those rows include tuning cells, which enter the plan only when tuning is complete.
+    The rows since its start include tuning cells, which enter the plan only when tuning is complete.
     """
     import pandas as pd
 
@@ -228,7 +228,8 @@ def span(seconds: float) -> str:
 def compact_results(url: str, note: Callable[[str], None]) -> str:
     """Merge the Parquet files of results into few, and return a line that describes the outcome.
 
-    `note` receives a line for each damaged file and each wait. Raises InputError while a run writes there.
+    `note` receives a line for each damaged file and each wait for the lock. Raises InputError while a run
+    writes there.
     """
     began = time.perf_counter()
     store = _existing(url)

@@ -85,7 +85,9 @@ def _on_cluster(options: dict[str, Any]) -> bool:
 @_plugin
 @_base
 @click.option(
-    "--rerun-times", is_flag=True, help="Compute the first repetition of bases' cells here, to measure times."
+    "--rerun-times",
+    is_flag=True,
+    help="Compute the first repetition here even if a base has it, to measure times.",
 )
 @click.option("--retry-failed", is_flag=True, help="Compute failed, crashed and stopped cells again.")
 def run(
@@ -183,11 +185,11 @@ def compare(
     bases: tuple[str, ...],
     threads: int | None,
 ) -> None:
-    """Compare a learner with those of STUDY, running only its own cells; or finished RESULTS in one report.
+    """Run a new learner and compare it with those of STUDY; or compare finished RESULTS in one report.
 
     With --with, the cells of STUDY are taken from --base, by default reference, and the learner runs on the
-    data sets that are on this machine. NAME is the learner of a file that has several; without a file, it is
-    the name of a learner as in a study.
+    data sets that are on this machine. NAME selects a learner of a file that has several; without a file, it
+    is the name of a learner as in a study.
     """
     from .comparing import compare_results, newcomer, with_newcomers
     from .progress import progress_display

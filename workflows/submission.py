@@ -48,8 +48,9 @@ _PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "SINGLEPASS_DATA", "SINGLE
 def submit(url: str, to: Path | None) -> tuple[Path, int]:
     """Write the archive of results, and return its path and number of cells.
 
-    It contains the cells that this output computed, not those of its bases; the study, its versions and the
-    sources of its plug-ins. Raises InputError if there is nothing to submit, or a plug-in has changed.
+    The archive contains the cells that were computed for these results, but not those of their bases. It also
+    contains the study, versions of packages, and the sources of plug-ins. Raises InputError if there is
+    nothing to submit, or a plug-in has changed.
     """
     store = Store(url)
     if not store.exists():
@@ -179,7 +180,7 @@ def _recomputed(archive: Path, work: Path, seconds: float, memory: float) -> dic
     except subprocess.TimeoutExpired:
         reason = f"after {seconds:g} seconds"
     finally:
-        # The processes that the code may have started are in the same group.
+        # Kill the process group: the archive's code may have started more processes.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -123,7 +123,7 @@ def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
     halves = [run(tmp_path / "a", seeds=1), run(tmp_path / "b", seeds=[1], title="Other")]
     notes: list[str] = []
     merge_results(halves, str(tmp_path / "merged"), notes.append)
-    assert notes == [f"{halves[1]}: title of its study differ; those of {halves[0]} are kept"]
+    assert notes == [f"{halves[1]}: its study differs in title; the values of {halves[0]} are kept"]
 
 
 def test_finished_runs_in_one_report(tmp_path: Path) -> None:
