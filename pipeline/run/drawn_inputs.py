@@ -21,7 +21,7 @@ _SHARED_ROWS = 1 << 18
 
 
 class _Chunks:
-    """The first n rows of a generator, `BLOCK_ROWS` at a time; the latest chunk is in memory."""
+    """Draw the first n rows of a generator in chunks of `BLOCK_ROWS`; only the latest chunk is in memory."""
 
     def __init__(self, generator: Any, n: int) -> None:
         self._generator, self.n = generator, n
@@ -60,7 +60,7 @@ class _Chunks:
 
 
 class _Labels:
-    """The labels of the rows `numbers`, drawn when a slice of them is read."""
+    """The labels of the rows with these `numbers`; reading a slice of the labels draws its rows."""
 
     def __init__(self, chunks: _Chunks, numbers: range) -> None:
         self.chunks, self.numbers = chunks, numbers

@@ -51,7 +51,7 @@ from .splits import BLOCK_ROWS, Codes, Floats, Fold, Rows
 # Names of the attributes in which learners of other packages may keep a count, by the count's column.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
 
-# Free memory is not checked for smaller models: the check takes longer than many cells.
+# Models of fewer bytes are not compared with the free memory: the check takes longer than many cells.
 _SMALL_BYTES = 1 << 28
 
 
@@ -65,18 +65,18 @@ def stream_learner(learner: Any, batch: int = 1) -> StreamLearner:
 
 
 def is_own(learner: Any) -> bool:
-    """Return whether a learner's class is defined in this package; a subclass defined elsewhere is not."""
+    """Return whether a learner's class is defined in this package, not only a base class of it."""
     module = type(learner).__module__
     return isinstance(learner, OnlineClassifier) and module.startswith(f"{learners.__name__}.")
 
 
 def has_log_odds(learner: Any) -> bool:
-    """Return whether scores are log odds of class 1, or log probabilities with more than two classes."""
+    """Return whether a learner's scores are log odds of class 1, or log probabilities if K > 2 classes."""
     return bool(getattr(learner, "scores_are_log_odds", False))
 
 
 def check_room(learner: StreamLearner, part: Fold, n_classes: int, n_models: int = 1) -> None:
-    """Raise InputError if `n_models` models exceed the free memory; needs the learner's `state_bytes`."""
+    """Raise InputError if `n_models` models exceed the free memory; skip learners without `state_bytes`."""
     state_bytes = getattr(learner, "state_bytes", None)
     if state_bytes is None:
         return
@@ -196,7 +196,7 @@ def endless(seconds: float | None = None) -> None:
 # loop that learns the points of a grid together.
 _ROWS, _FEATURES = 64, 8
 
-# Longest compilation of a learner on a busy machine.
+# Seconds that the compilation of a learner may take on a busy machine.
 _LONGEST_SECONDS = 300.0
 
 _compiled: set[Hashable] = set()
@@ -205,11 +205,11 @@ _compiling = threading.Lock()
 
 
 def compile_loops(learners: Sequence[Any], key: tuple[str, Params], part: Fold, classes: Codes) -> None:
-    """Compile learners' loops by training copies on synthetic rows, once per process and kind of rows.
+    """Compile learners' loops by training copies on synthetic rows, once per process and type of rows.
 
     `learners` is one learner, or the learners of the grid points of one reading. Learners of other
     packages are skipped, because their classes may count the rows that they get. `key` is the learner's name
-    and parameters; `part` has the type of the rows to come.
+    and parameters; the synthetic rows have the type of the rows of `part`.
     """
     X, first = part.X, learners[0]
     sparse = not isinstance(X, np.ndarray)
@@ -314,7 +314,8 @@ class DelayedLearner:
 
 
 # With a time limit the clock is read after this many rows: often enough for a learner that takes a
-# millisecond per row, rarely enough for one that takes a microsecond. It is also read after the first rows.
+# millisecond per row, rarely enough for one that takes a microsecond. It is also read after
+# 1, 2, 4, … rows (`_FIRST_LOOKS`) of the stream.
 _LIMITED_ROWS = 64
 _FIRST_LOOKS = (1, 2, 4, 8, 16, 32)
 _NOWHERE = np.empty(0, np.int64)
@@ -458,14 +459,14 @@ def joined(part: Fold, noisy: Codes, passes: int) -> tuple[Fold, Codes, int]:
 
 
 def _pieces(start: int, stop: int, stops: Rows, limited: bool) -> Iterator[tuple[int, int]]:
-    """Cut a range of rows at `stops`; if `limited`, cut also wherever the time must be checked."""
+    """Cut rows start … stop - 1 at the row numbers `stops`; if `limited`, also where time must be checked."""
     if not (limited or len(stops)):
         return iter([(start, stop)])
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
     if limited:
         cuts.update(range(start + _LIMITED_ROWS, stop, _LIMITED_ROWS))
         if not start:
-            # The first rows reveal a learner that takes seconds per row.
+            # Cuts after the first few rows reveal a learner that takes seconds per row.
             cuts.update(each for each in _FIRST_LOOKS if each < stop)
     return itertools.pairwise([start, *sorted(cuts)])
 

@@ -1,10 +1,10 @@
-"""Learn the points of a grid in one reading of the rows, and judge each of them.
+"""Train the learners of all points of a grid while the rows are read once, and evaluate each point.
 
-Threads and workers run readings: tuples of cells. Most have one cell. Tuning cells on one (data set, noise,
-seed) that differ in parameters only read the same rows in the same order. If their learner is linear, or a
-kernel learner that only adds support vectors, up to LANES points are one reading; cells that differ only in
-the number of passes are one point. Each cell gets the row of results that it gets alone, except for its
-seconds, which are its share of the reading's.
+Threads and workers run readings: tuples of cells. Most have one cell. Tuning cells that differ only
+in parameters, not in data set, noise or seed, take the same rows in the same order. If their learner is
+linear, or a kernel learner that only adds support vectors, up to LANES points are one reading. Cells that
+differ only in the number of passes are one point. Each cell gets the same row of results as if it ran alone,
+except that its seconds are an equal share of the seconds of the reading.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ Reading: TypeAlias = tuple[Cell, ...]
 
 
 def are_read_together(spec: CellSpec, execution: Execution) -> bool:
-    """Return whether cells that differ from this one in parameters only can be read together.
+    """Return whether cells that differ from this one only in parameters can be one reading.
 
-    Time limits and late labels apply to one cell at a time; queries and restarts differ from point to point.
-    Readings neither test points nor count what metrics need.
+    They cannot if they have a time limit or late labels, which a reading does not support, or a strategy that
+    queries labels or restarts the learner, because points then differ in the rows that they learn. Nor can
+    they if points are tested or record more than mistakes for the study's metrics.
     """
     alone = spec.stage != "tune" or execution.time_limit is not None or spec.course.delay or spec.kept
     alone = alone or spec.test_point
@@ -112,7 +113,7 @@ def _read(cells: Reading, begins: Patience) -> list[CellResult]:
 
 
 class _Models:
-    """The models of a reading's points, and the record of each along the stream."""
+    """The models of a reading's points, and a recorder of the stream for each."""
 
     def __init__(self, learners: list[Any], passes: int, inputs: SharedInputs, spec: CellSpec) -> None:
         self._learners, self._inputs, self._spec = learners, inputs, spec
@@ -127,7 +128,7 @@ class _Models:
         self._recorded = False
 
     def learn(self, passes: int) -> None:
-        """Make passes over the stream; the very first one is recorded."""
+        """Make this many further passes over the stream; the first one of all is recorded."""
         if not self._recorded:
             self._record_pass()
             self._recorded, passes = True, passes - 1
@@ -149,7 +150,7 @@ class _Models:
 
     @property
     def _seconds(self) -> float:
-        """Return a model's share of the seconds of learning."""
+        """Return the seconds of learning so far, divided by the number of models."""
         return self._watch.seconds / len(self._learners)
 
     def outcomes(self) -> Iterator[CellResult]:

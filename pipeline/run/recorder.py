@@ -21,7 +21,8 @@ _NOWHERE = np.empty(0, np.int64)
 # Fading areas under the ROC curve and fading average precisions leave out rows whose weight is below this.
 # Otherwise all rows of the stream so far would be sorted at every checkpoint.
 _LEAST_WEIGHT = 1e-100
-# Counts after every row are computed for this many rows at a time: with 26 classes they take 1.3 MB.
+# Fading sums need the counts after every row. They are computed for this many rows at a time, which takes
+# 1.3 MB with 26 classes.
 _PIECE = 1024
 # Column of each windowed error, and the count of mistakes from which it is computed.
 _WINDOW_ERRORS: dict[str, str] = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
@@ -30,12 +31,12 @@ _WINDOW_ERRORS: dict[str, str] = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mista
 MISTAKES = ("mistakes", "mistakes_clean", "ties")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 _UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
-# Counts that add up along the stream. If the first rows do not count, the value after them is subtracted.
+# Counts that add up along the stream. If the first rows are not counted, their sums are subtracted.
 _SUMS = frozenset(name for name, count in COUNTS.items() if not count.state)
 
 
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
-    """Return a learner's counts by column of the store, None for those that it does not keep."""
+    """Return a learner's counts by column of the store; a count that the learner does not keep is None."""
     return _UNCOUNTED | {name: value for name, value in counters.items() if name in LEARNER_COUNTS}
 
 
@@ -43,9 +44,9 @@ class Recorder:
     """Record the results of a stream, in total and at checkpoints.
 
     `noisy` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
-    `points` are the checkpoints among the counted examples, see `checkpoints`. `course` sets the window and
-    the fading factor. Counting begins after `counted_from` examples. `tallies` collects what metrics need in
-    addition.
+    Counting begins after `counted_from` examples. `points` says after which numbers of counted examples the
+    curve has a point (see `checkpoints`). `course` sets the window and the fading factor. `tallies` collects
+    counts and losses that metrics need in addition.
     """
 
     def __init__(
@@ -62,14 +63,15 @@ class Recorder:
         self._tallies = tallies
         self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
-        # One dict of columns per call of `add` or `end`. Keys differ if a learner starts a count later.
+        # One dict of columns per call of `add` or `end`. Later dicts may have counts that the first lack.
         self._stretches: list[dict[str, Column]] = []
         self._window = course.window
         self._fading = None if course.fading is None else Fading(course.fading, counted_from, self._labels)
-        # The curve has points after `shown` rows; the learner reports its counts after `stops` rows.
+        # Numbers of rows, ascending: the curve has a point after each of `shown`, and counts are noted after
+        # each of `stops`.
         self.shown = checkpoints(len(noisy) - counted_from, points)
         self.stops = self.shown
-        # Whether the learner also reports counts where the curve has no point.
+        # Whether counts are also noted after rows where the curve has no point.
         self._more = bool(counted_from) or self._window is not None
         if self._more:
             self.shown = self.shown + counted_from
@@ -78,7 +80,10 @@ class Recorder:
             self.stops = self.stops[self.stops > 0]
 
     def add(self, passage: Passage, stops: Rows, seconds: float) -> None:
-        """Record the next rows: `passage` has counts after `stops` of them, `seconds` were spent before."""
+        """Record the next rows; `seconds` were spent before them.
+
+        `stops` are numbers of these rows, ascending; `passage` has the learner's counts after each stop.
+        """
         n, seen = len(passage.scores), self.seen
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)
         counts = np.empty((len(MISTAKES), len(stops)), np.int64)
@@ -99,7 +104,7 @@ class Recorder:
         self.seen += n
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
-        """End the curve with a point after the rows so far, which is not at a checkpoint."""
+        """End the curve with a point after the last row so far, even if no checkpoint is there."""
         self.shown = np.append(self.shown[self.shown < self.seen], self.seen)
         if self._stretches and self.seen in self._stretches[-1]["t"]:
             return
@@ -141,7 +146,7 @@ class Recorder:
         return columns
 
     def _since(self, columns: dict[str, Column]) -> dict[str, Column]:
-        """Return the columns at the curve's points, with t, sums and seconds since counting began."""
+        """Return the columns at the curve's points; t, sums and seconds begin at 0 where counting began."""
         noted = np.asarray(columns["t"])
         if self._window is not None:
             columns = columns | window_measures(columns, noted, self._window, self.counted_from)
@@ -165,7 +170,7 @@ class Recorder:
         return {**columns}
 
     def _before(self) -> dict[str, Any]:
-        """Return the totals of the rows before the first that counts, to be subtracted from later totals."""
+        """Return the totals of the first `counted_from` rows, which are subtracted from later totals."""
         if not self.counted_from:
             return {}
         columns = self._columns()
@@ -181,7 +186,7 @@ class Tallies:
 
     `given` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
     `kept` contains "classes", "scores" or both. Only scores that are log odds (`log_odds`) have a log loss.
-    `references` are new baseline classifiers for the same labels. The first `first` rows do not count, but
+    `references` are new baseline classifiers for the same labels. The first `first` rows are not counted, but
     the references learn their labels. With a window, curves get areas under the ROC curve of the latest rows;
     `window_measures` computes the other windowed values. With a fading factor, curves also get the fading
     variant of every measure.
@@ -214,9 +219,10 @@ class Tallies:
         self._seen = 0
 
     def add(self, scores: Floats, stops: Rows) -> dict[str, NDArray[Any]]:
-        """Add the scores of the next rows; return columns of the curve after `stops` of them.
+        """Add the scores of the next rows; return columns of the curve after each of `stops`.
 
-        Areas under the ROC curve are missing: they are computed at the end.
+        `stops` are numbers of these rows, ascending. Areas under the ROC curve are missing: they are computed
+        at the end.
         """
         before = min(max(self._first - self._seen, 0), len(scores))
         if before:
@@ -238,7 +244,7 @@ class Tallies:
             columns |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
         if "scores" in self._kept:
             sums = sum_losses(scores, given, clean, self._log_odds, stops, self._sums)
-            # At stops before the first row that counts, means are unused: the curve has no points there.
+            # Before any row is counted the divisor is 0: use 1, as the curve has no points there anyway.
             columns |= self._losses(sums / np.maximum(stops + counted, 1)[:, None])
         if self._ordered:
             self._scores.append(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0])
@@ -260,7 +266,10 @@ class Tallies:
         return {name: means[..., i] for i, name in enumerate(names)}
 
     def areas(self, stops: Rows) -> dict[str, Floats]:
-        """Return the areas under the ROC curves of the rows up to each stop, NaN if a class is missing."""
+        """Return the areas under the ROC curve of the first t counted rows, for each t in `stops`; or NaN.
+
+        An area is NaN if a class does not occur in these rows, or if any score is NaN.
+        """
         if not self._ordered:
             return {}
         scores = self._all_scores()
@@ -277,7 +286,7 @@ class Tallies:
         return found
 
     def latest_areas(self, stops: Rows) -> dict[str, Floats]:
-        """Return windowed and fading areas and average precisions at each stop, by column of the curves."""
+        """Return windowed and fading areas and average precisions after `stops` rows, by column of curves."""
         latest: dict[str, Floats] = {}
         if self._window is not None:
             latest["window"] = np.ones(self._window)
@@ -293,7 +302,7 @@ class Tallies:
         return found
 
     def _latest_rows(self, codes: Codes, stop: int, weights: Floats) -> tuple[Floats, Codes, Floats]:
-        """Return scores, labels and weights of the rows before `stop`, at most as many as `weights`."""
+        """Return scores, labels and weights of the latest rows before `stop`, at most one for each weight."""
         part = slice(max(0, stop - len(weights)), stop)
         return self._all_scores()[part], codes[part], weights[len(weights) - (part.stop - part.start) :]
 
@@ -337,9 +346,10 @@ def window_measures(
 ) -> dict[str, list[Any]]:
     """Return errors, counts by class and mean losses of the latest `window` examples, by column of curves.
 
-    They are differences of cumulative values: `columns` has these after `noted` examples (int64, ascending).
-    The first `first` examples do not count, so the first windows are shorter. A result is None if there is no
-    cumulative value at the start of its window. Measures without a column in `columns` are left out.
+    Each is a difference of two cumulative values. `columns` has the cumulative values after each number of
+    examples in `noted` (int64, ascending). The first `first` examples are not counted, so the first windows
+    are shorter. A result is None if `columns` has no value at the start of its window. Measures without a
+    column in `columns` are left out.
     """
     # Index -1 is the row of zeros appended below: the cumulative values at the beginning of the stream.
     index = {0: -1} | {int(t): i for i, t in enumerate(noted)}
@@ -397,12 +407,15 @@ class FadingSums:
 
 
 def _after(sums: Sequence[Floats], stops: Rows) -> Floats:
-    """Return the sums after `stops` rows, NaN after 0; `sums` are consecutive arrays, one sum per row."""
+    """Return the sums after each number of rows in `stops`, NaN after 0 rows.
+
+    `sums` are the arrays of consecutive stretches of rows; each has one sum per row.
+    """
     return np.concatenate([np.full_like(sums[0][:1], np.nan), *sums])[stops]
 
 
 class Fading:
-    """Compute fading errors: the fading sum of mistakes, divided by that of the rows.
+    """Compute fading errors: the fading sum of mistakes divided by the fading number of rows.
 
     The first `first` rows are left out. Each array of `labels` (int32, shape (n,)) gives one error.
     """
@@ -412,7 +425,7 @@ class Fading:
         self._seen = 0
 
     def errors(self, scores: Floats, stops: Rows) -> dict[str, Floats]:
-        """Add rows; return the errors after `stops` of them, by column of curves; NaN if all are left out.
+        """Add rows; return the errors after each of `stops`, by column of curves; NaN if no row is counted.
 
         `scores` has shape (n,) or (n, K). `stops` are numbers of these rows, ascending, at most n.
         """
@@ -449,12 +462,12 @@ class FadingCounts:
         counted: tuple[Rows, References] | None,
         losses: tuple[Floats, bool] | None,
     ) -> dict[str, Floats]:
-        """Add rows; return the fading sums and mean losses after `stops` of them, by column of the curves.
+        """Add rows; return the fading sums and mean losses after each of `stops`, by column of the curves.
 
         `scores` has shape (n,) or (n, K); `labels` are the given and the clean ones, shape (n,); `stops` are
         numbers of these rows, ascending, at most n. `counted` has the counts by class and the baselines,
-        `losses` the sums of losses and whether scores are log odds. The counts and sums in them are those of
-        all rows before `scores`; they are not changed.
+        `losses` the sums of losses and whether scores are log odds. Counts and sums are those of all rows
+        before these; this call does not change them.
         """
         parts: list[dict[str, Floats]] = []
         table = None if counted is None else counted[0].copy()
@@ -491,7 +504,7 @@ def _faded(sums: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> Floats:
-    """Return what each row adds to cumulative sums."""
+    """Return what each row adds to sums that are `so_far` after each row and `before` at the start."""
     return np.diff(so_far, axis=0, prepend=before[np.newaxis]).astype(np.float64)
 
 

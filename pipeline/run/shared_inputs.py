@@ -26,8 +26,8 @@ from ..randomness import random_state
 from ..study.cell import CellSpec
 from .splits import Codes, Floats, Fold, Rows, chosen_rows, split
 
-# Larger parts are not copied: the copy would take longer than it saves, and a stream larger than memory
-# leaves no memory for it.
+# Rows of more bytes get no compact copy: making it would take longer than it saves, and a stream larger than
+# memory leaves no memory for it.
 _MOST_BYTES = 1 << 26
 # Approximate bytes of the Python objects around arrays.
 _OBJECTS = 1 << 12
@@ -144,9 +144,9 @@ def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tup
 # inputs are used again at once, then with the next seed. About twenty small tasks fit, or one or two that are
 # just small enough to be copied. With more tasks each seed opens the files again: milliseconds per task.
 _SHARED_BYTES = 1 << 28
-# Row orders and labels of a task are cached for this many pairs of repetition and noise level, in at most
-# this many of the `_SHARED_BYTES`. Those of over a million rows do not fit: then each cell makes its own,
-# which takes a small part of the cell's time.
+# Row orders and labels of a task are cached for this many pairs of repetition and noise level, and take at
+# most this many bytes (part of `_SHARED_BYTES`). Orders of over a million rows exceed this limit: then each
+# cell makes its order and labels again, which takes a small part of the cell's time.
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
 # Fitted features are cached for this many repetitions of a small task, in at most this many bytes.
 _REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
@@ -164,8 +164,8 @@ class SharedInputs:
     train: Fold
     # The labels of these rows that a learner gets: int32, shape (n,).
     noisy: Codes
-    # Share of examples with a changed label or changed features, in all and for each class: None for a class
-    # without examples, and None for all classes without noise.
+    # Share of examples whose label or features noise changed, in all and for each class. The share of a class
+    # without examples is None; without noise `noise_by_class` itself is None.
     noise_realised: float
     noise_by_class: list[float | None] | None
     # The rows on which the points of a grid are compared, with their noisy labels.
@@ -219,7 +219,7 @@ class _Source:
         arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
         arrays += [stream.origin.y] if stream.origin is not None else []
         own = sum(array.nbytes for array in arrays if array is not None)
-        # An order takes 16 bytes per row: a row number of eight and two codes of four.
+        # An order takes 16 bytes per row: 8 for the row number, 4 for each label code (given and clean).
         n = len(stream.y) if chosen is None else len(chosen)
         n += 0 if stream.y_test is None else len(stream.y_test)
         room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)

@@ -53,8 +53,8 @@ from .shared_inputs import SharedInputs, inputs_of
 from .splits import Codes, Fold
 
 _NOWHERE = np.empty(0, np.int64)
-# Columns of the test, by the column that has the same measure along the stream for clean labels. A test part
-# has clean labels only.
+# Columns of the test by the stream's column with the same measure. The stream's columns are those for clean
+# labels, because a test part has clean labels only.
 _BY_CLASS = dict(zip(("predicted", "right_clean", "occurred_clean"), TEST_BY_CLASS, strict=True))
 _SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES, strict=True))
 
@@ -122,7 +122,7 @@ class TrainedCell:
     """A cell's learner at the end of its stream, with its inputs and what was counted along the stream."""
 
     learner: Any
-    # What the cell calls: the adapter around another package's learner, otherwise the learner itself.
+    # The object that the cell calls: another package's learner in its adapter, otherwise the learner itself.
     streamed: Any
     inputs: SharedInputs
     outcome: CellResult
@@ -222,7 +222,7 @@ def _counted_part(inputs: SharedInputs, counted: int) -> Fold:
 
 
 def _scaling(spec: CellSpec) -> str | None:
-    """Return column ``scaling``, the rows from which statistics of features are computed; None if unused."""
+    """Return the value of column ``scaling`` (see `store.schema`); None if features need no statistics."""
     if spec.features:
         return "so far" if spec.features == "standardised along the stream" else "learnt"
     return "all" if data.feature_fit(spec.dataset) else None
