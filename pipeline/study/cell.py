@@ -35,7 +35,7 @@ Params = tuple[tuple[str, Scalar], ...]
 class CellSpec:
     """Describe what a cell computes; two cells with equal `document` have equal integer results."""
 
-    # Only the label and the kind of the task are hashed; the fingerprint stands for its content.
+    # Of the task only the label and the kind are hashed; `fingerprint` identifies the content of its data.
     dataset: data.TaskRef
     fingerprint: str
     # The algorithm's label in the study, which is not hashed, and the name and version of its learner.

@@ -129,9 +129,9 @@ class ResolvedLearner:
     ) -> Any:
         """Return a new learner, wrapped in a strategy, tuned grid or change detector if `params` name one.
 
-        `state` returns a seed: for the strategy, and for another package's learner whose seed `params` leave
-        unset. `classes` are the class names in code order, for class weights. Raises GuestError if the
-        learner cannot be loaded or its constructor fails.
+        `state` returns a new seed. It is called for the strategy, and for a learner of another package if
+        `params` do not set the learner's seed. `classes` are the class names in code order, for class
+        weights. Raises GuestError if the learner cannot be loaded or its constructor fails.
         """
         if self.problem:
             raise GuestError(self.problem)
@@ -193,7 +193,7 @@ class ResolvedLearner:
             return True
         tags = getattr(made, "__sklearn_tags__", None)
         if tags is None:
-            # River's attribute.
+            # River's classifiers declare this attribute.
             return bool(getattr(made, "_multiclass", True))
         declared = tags().classifier_tags
         return declared is None or bool(declared.multi_class)

@@ -29,19 +29,20 @@ from .learner_factory import (
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import Study
 
-# The parameters that won a grid, by group and tuning seed; the final support sizes, by group and seed.
+# The parameters that won each grid, by group and tuning seed.
 Winners = Mapping[tuple[Group, int], dict[str, Scalar]]
+# The final support size of each cell, by group and seed.
 SupportSizes = Mapping[tuple[Group, int], int]
 
 
 @dataclass(frozen=True)
 class PlannedAlgorithm:
-    """What all cells of an algorithm share."""
+    """An algorithm of the study, with everything that all its cells on a task share."""
 
     algorithm: AlgorithmSpec
-    # The version of its learner.
+    # The version of the algorithm's learner.
     version: int | str
-    # Parameters of what wraps the learner: an active strategy, a grid tuned along the stream or a detector.
+    # Parameters of the learner's wrapper: an active strategy, a grid tuned along the stream or a detector.
     strategy: dict[str, Scalar]
     execution: Execution
 
@@ -61,10 +62,10 @@ class Plan:
 
     study: Study
     tasks: tuple[data.TaskRef, ...]
-    # By the label of the task.
+    # The data set entry from which each task is made, by the task's label.
     datasets: dict[str, DatasetSpec]
     fingerprints: dict[str, str]
-    # By the label of the algorithm.
+    # The learner of each algorithm, by the algorithm's label.
     learners: Learners
     plugins: tuple[str, ...]
     # Labels of tasks whose data are not on this machine; their fingerprints come from finished results.
@@ -98,7 +99,7 @@ class Plan:
                 yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
-        """Yield the evaluation cells with a parameter that is another cell's support size, if it is known."""
+        """Yield the evaluation cells with parameters that are support sizes of other cells, once known."""
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
             for seed in self.seeds_of(task, noise) if algorithm.support_of else ():
@@ -133,7 +134,7 @@ class Plan:
         return None
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
-        """Count cells whose support size is not known, by (algorithm, algorithm with that support size)."""
+        """Count cells that lack another cell's support size, by (algorithm, algorithm of the other cell)."""
         missing: dict[tuple[str, str], int] = {}
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
@@ -161,10 +162,10 @@ class Plan:
         return [task for task in self.tasks if task.label not in self.absent]
 
     def present(self, label: str) -> Plan:
-        """Get the data of a task whose results come from other results, and return the plan with them.
+        """Get the data of an absent task; return the plan in which the task is no longer absent.
 
-        The data are downloaded if possible. Raises InputError if they cannot be had, or differ from the data
-        behind the other results (``--base``).
+        The data are downloaded if possible. Raises InputError if they are not available, or differ from the
+        data from which a base (``--base``) computed its results.
         """
         task = next(each for each in self.tasks if each.label == label)
         found, known = data.fingerprint(task), self.fingerprints[label]
@@ -224,7 +225,10 @@ class Plan:
     def _as_tuned(
         self, algorithm: AlgorithmSpec, task: data.TaskRef, winner: dict[str, Scalar] | None
     ) -> dict[str, Scalar] | None:
-        """Return an algorithm's parameters with the winning ones of `tuned_as`; None without a winner."""
+        """Return the parameters of an algorithm with `tuned_as`: the winning ones and its own; or None.
+
+        `winner` has the winning parameters of the algorithm in `tuned_as`. It is None if that has no winner.
+        """
         if winner is None:
             return None
         model = next(each for each in self.study.algorithms if each.label == algorithm.tuned_as)
@@ -342,9 +346,9 @@ def make_plan(
     """Resolve the names of a study, check it and return its plan.
 
     Relative paths of data files start at `base`, by default the current folder. `plugins` are Python files
-    with the user's learners. `known` has fingerprints of data, by `data_id`, for data that are not on this
-    machine, or without `parse` for files that are not parsed yet. Raises InputError if anything in the study
-    is unknown, missing or wrong.
+    with the user's learners. `known` has fingerprints of data, by `data_id`; they are used for data that
+    are not on this machine. With `parse` False they are also used for files that are not parsed yet. Raises
+    InputError if anything in the study is unknown, missing or wrong.
     """
     for plugin in plugins:
         try:

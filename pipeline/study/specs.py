@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 class Strategy:
     """Describe an active-learning strategy: it wraps a learner and decides which labels to ask for."""
 
-    # The name of its class.
+    # The name of the strategy's class.
     name: str
-    # Its parameter: the key in a study, which no learner has as a parameter; the name in the class; the
-    # default.
+    # The strategy's parameter, "" if it has none: its key in a study (which no learner uses as the name of a
+    # parameter), its name in the class, and its default.
     key: str = ""
     parameter: str = ""
     default: int | float = 0
@@ -152,7 +152,7 @@ class Course:
         return {name: value for name, value in vars(self).items() if value != getattr(USUAL, name)}
 
     def prefix(self, n: int) -> int:
-        """Return the number of examples, the first of `n`, on which the points of grids are compared."""
+        """Return the number of examples at the start of `n` on which the points of grids are compared."""
         return min(n - 1, max(1, round(n * self.tune_fraction))) if self.tune_fraction else 0
 
 
@@ -162,11 +162,11 @@ USUAL = Course()
 ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
-# Strict: a number written as text is refused, and a count must be an integer.
+# Types of numbers in a study. They are strict: a number written as text is refused, and 3.0 is not a count.
 Count = Annotated[int, Field(strict=True, ge=1)]
 Positive = Annotated[float, Field(strict=True, gt=0)]
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
-# In a study file and serialized: a number, the rate of uniform noise, or the table of any noise model.
+# Noise, which a study file gives as a number (the rate of uniform noise) or as the table of any noise model.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
 # A value that is not a list stands for a list of one.
@@ -400,7 +400,7 @@ class RankingSpec(BaseModel):
     @model_validator(mode="after")
     def _focus_takes_part(self) -> RankingSpec:
         if self.focus is None and self.focus_noise:
-            raise ValueError("focus_noise needs a 'focus': it lists the noise rates at which that is plotted")
+            raise ValueError("focus_noise needs a 'focus', the algorithm to plot at these noise rates")
         if self.focus is not None and self.focus not in self.algorithms:
             raise ValueError(
                 f"focus {self.focus!r} is not one of the ranking's algorithms: "

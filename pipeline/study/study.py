@@ -87,8 +87,9 @@ class Study(BaseModel):
     order: Order = "shuffled"
     # In the given order: share of a stream, from its start, on which grids are tuned; results omit it.
     tune_fraction: Share = 0.1
-    # x_t is predicted, then (x_{t-delay}, y_{t-delay}) is learned. "before": the due label comes just before
-    # x_t is predicted, as in River. Labels due after the stream are learned and not counted.
+    # Number of examples by which labels are late: after x_t is predicted, (x_{t-delay}, y_{t-delay}) is
+    # learned. With label_due = "before" it is learned just before x_t is predicted, as in River. Labels due
+    # after the end of the stream are learned and not counted.
     delay: Annotated[int, Field(strict=True, ge=0)] = 0
     label_due: Literal["after", "before"] = "after"
     # If set, curves also have measures over a window of the latest examples, or with this fading factor.
@@ -101,7 +102,7 @@ class Study(BaseModel):
     folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
     # Maximum number of rows of a task, which are chosen before any split; the same in every repetition.
     max_examples: Count | None = None
-    # Maximum number of training and test rows of a repetition; the order, seeded or given, decides which.
+    # Maximum number of training and test rows of a repetition: the first ones in the seeded or given order.
     max_train: Count | None = None
     max_test: Count | None = None
     # How the points of a grid are compared: by online mistakes, or by mistakes on validation rows. None
@@ -113,8 +114,8 @@ class Study(BaseModel):
     winner: WinnerRule = "best"
     tune: Tune = "seed"
     # Whether each repetition chooses the winners of grids itself, inside its own training part. Otherwise all
-    # repetitions use one choice, made on the seed reserved for tuning, and their spread does not include that
-    # of the choice.
+    # repetitions use the winners chosen on the seed reserved for tuning, and the spread over repetitions does
+    # not include the randomness of this choice.
     tune_each: StrictBool = False
     # Whether tuning cells are also tested and record the study's metrics, so that results show how any choice
     # of a winner would have done.
@@ -124,7 +125,7 @@ class Study(BaseModel):
     # Maximum number of training rows of a tuning cell.
     max_tune: Count | None = None
     test_curve: StrictBool = False
-    # From `METRIC_NAMES`; the first one ranks unless `rank_by` names another.
+    # Metrics from `METRIC_NAMES`; algorithms are ranked by the first one unless `rank_by` names another.
     metrics: NameList = []
     rank_by: str | None = None
     # Labels of the algorithms whose learning curves (empty: all) and decision boundaries the report draws.
@@ -246,8 +247,8 @@ class Study(BaseModel):
             for entry in self.datasets:
                 if self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given":
                     raise ValueError(
-                        f"tune_each: data set {entry.label!r} reports the stream on which its grids would be "
-                        "judged: set protocol 'holdout' or 'crossval', or tune = \"leader\""
+                        f"tune_each: data set {entry.label!r} would tune its grids on the stream whose "
+                        "results it reports: set protocol 'holdout' or 'crossval', or tune = \"leader\""
                     )
         if self.label_due == "before" and not self.delay:
             raise ValueError("label_due needs a delay, because it says when late labels come: set delay")

@@ -184,7 +184,7 @@ def test_each_repetition_may_tune_its_own_grid() -> None:
     assert {cell.spec.seed for cell in shared.tuning_cells()} == {1_000_000}
     [first, _] = shared.evaluation_cells({(group, 1_000_000): {"r": 0.1}})
     assert first.key == cells[0].key
-    with pytest.raises(InputError, match="tune_each: data set 'breast-cancer' reports the stream"):
+    with pytest.raises(InputError, match="tune_each: data set 'breast-cancer' would tune its grids"):
         parse_study({**study, "protocol": "prequential"})
 
 

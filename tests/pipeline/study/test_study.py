@@ -200,7 +200,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         (
             {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus_noise": [0.0]}]},
-            "rankings[1]: focus_noise needs a 'focus': it lists the noise rates at which that is plotted",
+            "rankings[1]: focus_noise needs a 'focus', the algorithm to plot at these noise rates",
         ),
     ],
 )
