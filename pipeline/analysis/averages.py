@@ -42,7 +42,7 @@ def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
 
 @dataclass(frozen=True)
 class Scores:
-    """The means over seeds of one metric at one noise rate; each table is data sets by algorithms."""
+    """The means over seeds of one metric at one noise rate; rows are data sets, columns algorithms."""
 
     # Mean and standard deviation (n - 1) over the seeds that all algorithms have run on a data set. The mean
     # is NaN if no seed has a value, the deviation is NaN if fewer than two have one.
@@ -60,9 +60,10 @@ class Scores:
     def paired(self, *, highest: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return how each mean compares with the best complete one of its data set, over the same seeds.
 
-        Both tables are data sets by algorithms: the standard error of the mean difference to the best, NaN
-        for the best itself and below two seeds; and whether the 95% interval of that difference (Student's t)
-        contains 0, true for the best. The interval covers the randomness of row orders, splits and label
+        Returns two arrays with a row per data set and a column per algorithm. The first has the standard
+        error of the mean difference to the best; NaN for the best itself, and below two seeds. The second
+        says whether the 95% interval of that difference (Student's t) contains 0; true for the best. The
+        interval covers the randomness of row orders, splits and label
         noise, not the choice of data sets.
         """
         means, complete = self.mean.to_numpy(np.float64), self.complete.to_numpy(bool)

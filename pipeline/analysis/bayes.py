@@ -62,10 +62,11 @@ def _belief(values: NDArray[np.float64], weights: NDArray[np.float64], rope: flo
 def _mass_above(
     values: NDArray[np.float64], weights: NDArray[np.float64], rope: float
 ) -> NDArray[np.float64]:
-    """Return, per draw, Σ w_i w_j over the pairs with z_i + z_j > 2·rope; equality counts half.
+    """Return, per draw, Σ w_i w_j over the pairs (i, j) with z_i + z_j > 2·rope; equality counts half.
 
-    `values` are z, ascending. Therefore the z_j that satisfy the condition for one z_i are a tail of the
-    values, and their weight is a difference of cumulative sums.
+    `values` are z, ascending; each row of `weights` has the w of one draw. Therefore the z_j that
+    satisfy the condition for one z_i are a tail of the values, and their weight is a difference of cumulative
+    sums.
     """
     needed = 2 * rope - values
     below = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)

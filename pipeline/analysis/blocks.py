@@ -19,7 +19,8 @@ from ..noise import Noise
 from .curves import CellCurves
 from .pairwise import PairTest, wilcoxon_holm
 
-# Fewer blocks leave little to find: of five algorithms, 10 blocks allow p = 0.02 after Holm's correction.
+# With fewer blocks hardly any difference can be significant: with 10 blocks and five algorithms the smallest
+# possible p-value is 0.02 after Holm's correction.
 FEWEST_BLOCKS = 10
 # Steps of a curve are joined to at most this many blocks, and to blocks of at least this many rows. In long
 # blocks errors depend less on those in the block before, and algorithms tie less often.
@@ -75,7 +76,7 @@ def block_errors(
 def leader_tests(errors: pd.DataFrame) -> list[BlockTest]:
     """Test the algorithm with the fewest errors against every other one; `errors` is from `block_errors`.
 
-    The tests are sorted by the errors of the other algorithm. There are none for fewer than two algorithms.
+    Tests are sorted by the errors of the other algorithm. The list is empty for fewer than two algorithms.
     """
     order = list(errors.mean().sort_values(kind="stable").index)
     tests = {(each.first, each.second): each for each in wilcoxon_holm(errors[order], order, "lower")}

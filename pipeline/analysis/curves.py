@@ -18,7 +18,7 @@ _GROUP = ("dataset", "noise", "algorithm")
 
 @dataclass(frozen=True)
 class Curve:
-    """One algorithm's learning curve on one data set at one noise rate, as arrays of shape (m,)."""
+    """One algorithm's learning curve on one data set at one noise rate: arrays with one entry per point."""
 
     algorithm: str
     # Examples seen, or another quantity on the x axis.
@@ -71,7 +71,7 @@ class CellCurves:
     def series(
         self, dataset: str, noise: Noise, algorithm: str, column: str, against: str
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return columns `against` (x) and `column` (y) of each seed; of points with equal x, the last."""
+        """Return columns `against` (x) and `column` (y) per seed; only the last of points with equal x."""
         found = []
         for place in self._places.get((dataset, noise.slug, algorithm), ()):
             x, y = self.column(against)[place], self.column(column)[place]
@@ -97,8 +97,8 @@ def mean_curves(
 
     The x values are those of column `against`; of points with the same x only the last counts. `from_zero`
     says whether the column counts from 0 at the start of the stream. Algorithms without a curve are left out.
-    If seeds have different checkpoints, their curves are interpolated linearly to the union of all, from the
-    latest start to the end of the shortest stream.
+    If seeds have different checkpoints, their curves are interpolated linearly at the checkpoints of all
+    seeds, from the latest first checkpoint (0 with `from_zero`) to the end of the shortest stream.
     """
     found = []
     for algorithm in algorithms:

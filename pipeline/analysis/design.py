@@ -72,10 +72,10 @@ class Coverage:
     ok: int
     failed: int
     stopped: int
-    # Number of tuning cells, and of those of them that failed, crashed or were stopped.
+    # Number of tuning cells, and how many of them failed, crashed or were stopped.
     tuning: int
     lost: int
-    # Number of cells of the whole study, tuning included, and of those that are not in the store yet.
+    # Number of cells of the whole study, tuning included, and how many of them are not in the store yet.
     planned: int
     missing: int
 
@@ -87,10 +87,10 @@ def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.Dat
 
 
 def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Mark the rows of the seeds that all algorithms share, for each data set and noise level separately.
+    """Mark the rows of shared seeds, for each data set and noise level separately.
 
-    These are the seeds below the lowest one that only some of the algorithms have run. Algorithms without any
-    row on a data set and noise level are ignored for that pair.
+    Shared seeds are those below the lowest seed that some, but not all, algorithms have run; if all have run
+    every seed, all are shared. Algorithms without any row on a data set and noise level are ignored there.
     """
     block = ["dataset", "noise"]
     begun = rows.groupby(block)["algorithm"].transform("nunique")

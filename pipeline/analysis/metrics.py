@@ -125,7 +125,7 @@ def _scored(scoring: Scoring) -> Callable[[pd.DataFrame], pd.Series[float]]:
 
 
 def has_windows(metric: Metric) -> bool:
-    """Return whether curves can have a windowed and a fading variant of a metric; not of regret or tests."""
+    """Return whether a metric can have windowed and fading variants; regret and test metrics cannot."""
     scoring = SCORINGS.get(metric.name)
     return scoring is not None and scoring.side != "test" and scoring.needs != "regret"
 

@@ -43,7 +43,10 @@ class SignedRank:
 
 @functools.lru_cache(maxsize=64)
 def _null(steps: bytes) -> NDArray[np.float64]:
-    """Return P(sum = 0), P(sum = 1), … for a sum that has each of `steps` (int64 bytes) with chance 1/2."""
+    """Return P(sum = 0), P(sum = 1), … for a sum that includes each of `steps` with probability 1/2.
+
+    `steps` are whole numbers, as the bytes of an int64 array.
+    """
     sizes = np.frombuffer(steps, np.int64)
     chance = np.zeros(int(sizes.sum()) + 1)
     chance[0], reached = 1.0, 0

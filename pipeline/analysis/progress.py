@@ -40,9 +40,10 @@ class NotRun:
 
 
 def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that enter means over seeds: on shared seeds, of algorithms whose cells all finished.
+    """Return the cells that enter means over seeds.
 
-    Both conditions are checked for each data set and noise level separately.
+    For each data set and noise level, these are the cells on seeds that all algorithms have run (see
+    `shared_seeds`), except those of algorithms with a failed, crashed or stopped cell there.
     """
     rows = evaluation_rows(cells)
     group = [rows[name] for name in (*_BLOCK, "algorithm")]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..study.specs import Scalar, WinnerRule
 
-# The text that each rule for choosing the winner adds to `Tuned.criterion`.
+# The text that each rule for choosing the winner of a grid appends to `Tuned.criterion`.
 _RULE_TEXT: dict[WinnerRule, str] = {"best": "", "sparsest": "; within a standard error, support vectors"}
 
 
@@ -28,17 +28,17 @@ class Tuned:
     dataset: str
     algorithm: str
     noise: Noise
-    # Parameters and the values tried.
+    # The values tried for each parameter.
     grid: dict[str, list[Scalar]]
-    # By what points are compared: "online mistakes" or "validation mistakes", both against the noisy labels;
-    # followed by the text of the rule.
+    # How the winner was chosen: "online mistakes" or "validation mistakes" (both against the noisy labels),
+    # followed by the text that `_RULE_TEXT` has for the rule of the study or of the algorithm.
     criterion: str
     # Parameters and mistakes of each point in the order of the grid, without failed points.
     scores: list[tuple[dict[str, Scalar], int]]
     # All parameters of the winning point; None if every point failed.
     winner: dict[str, Scalar] | None
-    # Numeric parameters whose smallest or largest value alone wins: a wider grid might do better. If a value
-    # between them makes as few mistakes, the grid is wide enough.
+    # Numeric parameters for which only the smallest or largest value of the grid wins, so that a wider grid
+    # might do better. A parameter is left out if a value in between makes as few mistakes.
     at_edge: tuple[str, ...]
     # The seed on which the points were compared.
     seed: int = TUNING_SEED
@@ -64,7 +64,7 @@ def _at_edge(best: list[dict[str, Scalar]], grid: dict[str, list[Scalar]]) -> tu
 
 @dataclass(frozen=True)
 class _Point:
-    """One point of a grid; points are compared by `judged`, the mistakes on `n` examples."""
+    """One point of a grid; points are compared by `judged`, the number of mistakes on `n` examples."""
 
     judged: int
     n: int
