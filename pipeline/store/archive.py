@@ -58,7 +58,7 @@ def unpack(archive: Path, folder: Path) -> None:
             for entry in entries:
                 path = folder / entry.filename
                 path.parent.mkdir(parents=True, exist_ok=True)
-                # Reads no more than the declared size, and compares the checksum.
+                # `zipfile` reads no more than the declared size, and compares the checksum.
                 with opened.open(entry) as member, path.open("xb") as target:
                     shutil.copyfileobj(member, target)
     except FileNotFoundError:

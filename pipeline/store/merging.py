@@ -34,10 +34,10 @@ Conflict: TypeAlias = tuple[str, str, Any, Any]
 
 
 def conflicts(first: pa.Table, second: pa.Table, within: str = "cells") -> Iterator[Conflict]:
-    """Yield each difference between two tables in a count of the same row.
+    """Yield each count in which the rows of two tables for the same cell or curve point differ.
 
-    `within` is "cells" or "curves". Rows that only one table has are not compared, nor failed cells, nor
-    columns that are null in one table, which earlier versions did not have.
+    `within` is "cells" or "curves". Not compared are rows that only one table has, failed cells, and values
+    that are null in one table, because the version that wrote it did not have the column.
     """
     tables = [as_now(table, SCHEMAS[within]) for table in (first, second)]
     if within == "cells":

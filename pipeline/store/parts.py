@@ -81,7 +81,7 @@ class Parts:
     def table(
         self, within: str, columns: Sequence[str] | None = None, keys: Sequence[str] | None = None
     ) -> pa.Table:
-        """Return one table of all parts: one row per cell, or with `within` "curves" the rows of its curve.
+        """Return the rows of all parts in one table: one per cell, or if `within` is "curves" one per point.
 
         `within` is "cells" or "curves". `columns` None stands for all columns, `keys` None for all cells. If
         parts have several rows of a cell, the best one (`beaten_keys`) and its curve are taken. Columns
@@ -104,7 +104,7 @@ class Parts:
         return self.steadily(read)
 
     def read(self, names: Sequence[str], within: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield columns of each part; `steadily` must call this, because a merge may remove listed parts."""
+        """Yield columns of each part; call it within `steadily`, because a merge may remove listed parts."""
         for name, source in zip(names, self._sources(names, within), strict=True):
             try:
                 with self._opened(source, within) as file:
@@ -193,7 +193,7 @@ class Parts:
             raise source
         try:
             check_parquet(source)
-            # Not `read_table`, which imports all of Arrow's dataset module first.
+            # `read_table` would do the same, but imports all of Arrow's dataset module first.
             with pq.ParquetFile(source, page_checksum_verification=True) as file:
                 refuse_other_versions(file.schema_arrow, self.url, self._other_version)
                 if not fits(file.schema_arrow, within):
@@ -234,9 +234,9 @@ class Compaction:
     # Numbers of parts before and after the merge.
     before: int
     after: int
-    # Cells in the store.
+    # Number of cells in the store.
     cells: int
-    # Rows of the cells table that were dropped for better ones.
+    # Number of rows of the cells table that were dropped because another part has a better row of the cell.
     repeats: int
 
 

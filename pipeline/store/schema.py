@@ -172,7 +172,7 @@ def refuse_other_versions(schema: pa.Schema, url: str, remedy: str = OTHER_OUTPU
 
 
 def fits(schema: pa.Schema, folder: str) -> bool:
-    """Return whether a part of a readable version lacks no required column and has the right types."""
+    """Return whether a part has all required columns, and the right types; its version must be readable."""
     return all(
         schema.field(field.name).type == field.type if field.name in schema.names else field.nullable
         for field in SCHEMAS[folder]
