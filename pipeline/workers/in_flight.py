@@ -21,8 +21,9 @@ _SLOT = 32
 class InFlight:
     """Context manager that records the running cells in a file, and deletes the file after a normal end.
 
-    `output` is the absolute folder or the URL of the results: each has its own record. `n_slots` is the
-    number of threads. `left` has the keys of the cells that were running when the previous run crashed.
+    `output` is the absolute folder or the URL of the results; each output has a separate record.
+    `n_slots` is the number of threads. `left` has the keys of the cells that were running when the previous
+    run crashed.
     """
 
     def __init__(self, output: str, n_slots: int) -> None:
@@ -46,7 +47,7 @@ class InFlight:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # The previous run's cells stay in the file until this run has ended normally.
             left = "".join(sorted(self.left)).encode()
-            # A new file: another process that has the previous file mapped keeps it.
+            # Replace the file instead of changing it: another process may still have the previous one mapped.
             scratch = self._path.with_name(f".{os.getpid()}-{self._path.name}")
             scratch.write_bytes(b" " * self._n_slots * _SLOT + left)
             scratch.replace(self._path)

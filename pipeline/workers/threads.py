@@ -28,8 +28,9 @@ _BATCH_SECONDS = 0.05
 # A thread that returns from compiled code gets the GIL at most this much later. With Python's default of 5 ms
 # it would wait longer than most cells of a small study take, whenever the main thread stores outcomes.
 _SWITCH_SECONDS = 0.0005
-# Threads wait once this many readings have begun whose outcomes have not been collected. Otherwise they would
-# have the GIL most of the time while outcomes are written: of 100,000 empty cells 15,000 were left waiting.
+# A thread begins no reading while this many earlier ones run or have outcomes that are not collected. Without
+# this limit the threads would have the GIL most of the time, and the thread that writes outcomes would fall
+# behind: in a test with 100,000 empty cells by 15,000.
 _UNTAKEN = 1024
 # Interval of the checks for cells past their timeout.
 _LOOK_SECONDS = 0.5

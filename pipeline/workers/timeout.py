@@ -60,9 +60,10 @@ class Deadline:
         self._until: float | None = None
 
     def after(self, step: float | None) -> tuple[float, float | None]:
-        """Return the seconds that the next step may take; and `step`, or None if the deadline comes first.
+        """Return the seconds that the next step may take, and which limit that is.
 
         `step` is the time in seconds that the cell allows for its next step; None allows all that is left.
+        The second result is `step`, or None if the deadline comes first.
         """
         now = time.monotonic()
         if self._until is None:

@@ -33,7 +33,7 @@ def each_once(note: Callable[[str], None]) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if ended:
-            # A library that replaced this function inside the block may restore it after the block.
+            # A library that replaced `showwarning` inside the block may restore `show` after the block.
             before(message, category, filename, lineno, file, line)
             return
         words = " ".join(str(message).split())

@@ -226,8 +226,8 @@ async def connected(
                 raise InputError(f"{place}: {reason}") from None
         if time.monotonic() - began > patience:
             raise InputError(
-                f"{place}: did not answer for {patience:g} s ({reason}); is one started (`dask scheduler`), "
-                "and is it reached from here?"
+                f"{place}: did not answer for {patience:g} s ({reason}): check that a scheduler runs "
+                "there (`dask scheduler`) and that this machine can reach it"
             ) from None
         if not said:
             said = True

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LEDGER_SECONDS = 30.0
 # A reading lost with its worker or scheduler is retried after a pause that doubles each time.
 _PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 10.0
-# Number of times that a reading may be lost before the run stops: more cannot be an accident.
+# Number of times that a reading may be lost before the run stops: more losses cannot be an accident.
 _MOST_LOST = 50
 
 
@@ -44,7 +44,8 @@ class Try:
     reading: Reading
     # Number of tries that ended without a stored outcome.
     lost: int = 0
-    # Number of workers that crashed although the cells ran in subprocesses; None while they run in threads.
+    # None if the cells run in a thread of the worker. Otherwise each cell runs alone, in a subprocess; the
+    # number counts the workers that crashed nevertheless.
     alone: int | None = None
     # Time of the next try on the monotonic clock.
     not_before: float = 0.0
@@ -66,9 +67,9 @@ class Try:
         return [replace(self, reading=(cell,)) for cell in self.reading]
 
     def give_away(self) -> None:
-        """Note that the reading was taken from a silent or unfit worker; the second time, use a subprocess.
+        """Note that the reading was taken from a silent or unfit worker; if twice, it runs in subprocesses.
 
-        Compiled code that keeps the GIL silences each worker that runs it, but not if a subprocess runs it.
+        Compiled code that keeps the GIL makes a worker silent, unless it runs in a subprocess of the worker.
         """
         self.given_away += 1
         if self.given_away > 1 and self.alone is None:
@@ -78,7 +79,7 @@ class Try:
     def lose(self, reason: str) -> None:
         """Count a try that ended without a stored outcome, and set the time of the next one.
 
-        Raises InputError if more than `_MOST_LOST` tries of these cells ended so.
+        Raises InputError if more than `_MOST_LOST` tries of the reading have ended in this way.
         """
         self.lost += 1
         if self.lost > _MOST_LOST:
@@ -113,14 +114,14 @@ class Ledger:
                 self._open[key] = part, time.monotonic()
 
     def late(self) -> bool:
-        """If the last check of the store is old, check it again; return whether an outcome is overdue."""
+        """Check the store if the last check is old, and return whether an outcome is overdue; else False."""
         if not self._open or time.monotonic() - self._looked < _LEDGER_SECONDS:
             return False
         self._look()
         return bool(self._overdue())
 
     def settle(self, *, at_once: bool) -> list[Try]:
-        """Check the store; forget and return cells whose outcome is overdue (with `at_once`: missing)."""
+        """Check the store; return and forget the cells with overdue (with `at_once`: missing) outcomes."""
         if not self._open:
             return []
         self._look()

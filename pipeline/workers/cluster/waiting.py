@@ -26,7 +26,7 @@ class Waiting:
         self._last_error: str | None = None
 
     async def look(self, ready: bool, there: bool = False) -> None:
-        """Report changes of the wait; raise InputError if no worker came in time or none can come.
+        """Report how the wait goes on; raise InputError if no worker came in time or none can come.
 
         `ready` says whether a worker can get cells, `there` whether any worker is connected.
         """

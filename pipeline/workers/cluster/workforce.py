@@ -40,7 +40,7 @@ class Workforce:
         self._present: set[str] = set()
         # Why each unfit worker is unfit, by address.
         self._unfit: dict[str, str] = {}
-        # Since when all connected workers are unfit and no more are requested; None if that is not so.
+        # Time since which all connected workers are unfit and no more are requested; None if that is not so.
         self._nobody_since: float | None = None
         # Whether a worker was ever fit.
         self._had_fit = False
@@ -58,7 +58,7 @@ class Workforce:
 
     @property
     def ready(self) -> bool:
-        """Whether a connected worker is prepared."""
+        """Whether at least one connected worker is prepared."""
         return bool(self.prepared)
 
     @property
