@@ -185,7 +185,7 @@ class Patience(Protocol):
     """A function that a cell calls once its learner is compiled, then before steps that may take long."""
 
     def __call__(self, seconds: float | None = None) -> None:
-        """Give the cell `seconds` until it calls this again; None gives it all the time that it has left."""
+        """Allow the cell this many seconds until its next call; None allows all the time that it has left."""
 
 
 def endless(seconds: float | None = None) -> None:

@@ -65,7 +65,7 @@ def refuse_conflicts(store: Store, keys: Collection[str]) -> None:
 
 
 def _message(cells: pa.Table, key: str, column: str, *values: tuple[str, Any]) -> str:
-    """Return a message that names a cell and a column, and which value each of two stores has."""
+    """Return a message that names a cell, a column, and the `values` of two stores, as (store, value)."""
     row = next(row for row in cells.to_pylist() if row["key"] == key)
     what = f"{row['algorithm']} on {row['dataset']}, noise {row['noise']}, seed {row['seed']}"
     told = ", ".join(f"{value} in {where}" for where, value in values)

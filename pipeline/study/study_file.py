@@ -19,7 +19,7 @@ from .study import Study, misplaced
 # Keys whose values are lists of tables.
 _TABLES = ("datasets", "algorithms", "rankings")
 
-# Patterns by expected type: a quoted value that matches would be valid without quotes, as the message says.
+# Pattern for each expected type: if a quoted value matches it, the message advises to remove the quotes.
 _BARE = {"int": r"[+-]?[\d_]+", "float": r"[+-]?[\d_]*\.?\d+(e[+-]?\d+)?", "bool": "true|false"}
 
 

@@ -250,7 +250,7 @@ def _staggered(words: list[Any]) -> list[Any]:
 
 
 def _spread(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options in which a lifetime has a stagger: workers end at random times in its last tenth."""
+    """Return options in which a lifetime has a stagger: workers end at random in the last tenth of it."""
     from dask.utils import parse_timedelta
 
     if "lifetime" not in options or "lifetime_stagger" in options:

@@ -137,8 +137,9 @@ def _logs(script: str, name: str, number: str) -> list[Path]:
     return [Path(re.sub("%[jJA]", number, path).replace("%x", name)) for path in paths]
 
 
-# A worker is worth requesting if it has this much work per thread: it first waits in a queue, starts Python,
-# compiles and reads tables. Measured times of cells are used only this long after the first worker came.
+# Seconds of work per thread for which one more worker is worth requesting: it first waits in a queue, starts
+# Python, compiles and reads tables. In the same time after the first worker came, measured times of cells are
+# not used yet.
 WORTH_SECONDS = 30.0
 
 
