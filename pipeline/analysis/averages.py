@@ -113,7 +113,7 @@ def _lacking(seeds: list[int], present: set[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Means over seeds for one metric, noise rate and list of algorithms, with every data set."""
+    """Means over seeds for one metric, noise rate and list of algorithms, on all data sets."""
 
     mean: pd.DataFrame
     sd: pd.DataFrame

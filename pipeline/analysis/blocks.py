@@ -22,8 +22,8 @@ from .pairwise import PairTest, wilcoxon_holm
 # With fewer blocks hardly any difference can be significant: with 10 blocks and five algorithms the smallest
 # possible p-value is 0.02 after Holm's correction.
 FEWEST_BLOCKS = 10
-# Steps of a curve are joined to at most this many blocks, and to blocks of at least this many rows. In long
-# blocks errors depend less on those in the block before, and algorithms tie less often.
+# Consecutive steps of a curve are joined into blocks: at most this many, each of at least this many rows. The
+# errors in a long block depend less on those in the block before, and algorithms tie less often.
 _MOST_BLOCKS, _LEAST_ROWS = 50, 30
 
 

@@ -18,13 +18,13 @@ from .class_measures import CLASS_MEASURES, REFERENCE_OF, ClassCounts, beyond
 class Metric:
     """Define a metric: how to compute it for each cell, which direction is better, and how to print it."""
 
-    # Identifier, also the stem of file names; and its name in prose, in lower case.
+    # Identifier, also the stem of file names; and the metric's name in prose, in lower case.
     name: str
     label: str
     direction: Direction
     # Returns one value for each row of the cells table; NaN if the metric is undefined for the cell.
     of: Callable[[pd.DataFrame], pd.Series[float]]
-    # Whether values are shares, shown as percentages; and digits after the point.
+    # Whether values are shares, which are shown as percentages; and the number of digits after the point.
     percent: bool = False
     decimals: int = 1
     # Its definition, for the report; empty if the label is enough.

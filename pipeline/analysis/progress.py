@@ -31,7 +31,7 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class NotRun:
-    """Describe the missing cells of consecutive seeds that lack the same data sets and algorithms."""
+    """Describe consecutive seeds on which cells of the same data sets and algorithms have not run."""
 
     seeds: list[int]
     datasets: list[str]

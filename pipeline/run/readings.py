@@ -53,8 +53,8 @@ def are_read_together(spec: CellSpec, execution: Execution) -> bool:
     if alone or {"query", "reset"} & dict(spec.params).keys():
         return False
     learner = resolve_learner(spec.learner)
-    # `end_of_pass(last)` must be the base class's, which does nothing: a pass may be the last of some points
-    # only.
+    # A learner that overrides `end_of_pass(last)` cannot be read together: the same pass may be the last
+    # for some points and not for others.
     shared = learner.linear or (learner.built_in and getattr(learner.factory, "only_adds", False))
     return shared and getattr(learner.factory, "end_of_pass", None) is OnlineClassifier.end_of_pass
 

@@ -266,7 +266,7 @@ class Tallies:
         return {name: means[..., i] for i, name in enumerate(names)}
 
     def areas(self, stops: Rows) -> dict[str, Floats]:
-        """Return the areas under the ROC curve of the first t counted rows, for each t in `stops`; or NaN.
+        """Return areas under the ROC curve: for each t in `stops`, the area for the first t counted rows.
 
         An area is NaN if a class does not occur in these rows, or if any score is NaN.
         """
@@ -425,7 +425,7 @@ class Fading:
         self._seen = 0
 
     def errors(self, scores: Floats, stops: Rows) -> dict[str, Floats]:
-        """Add rows; return the errors after each of `stops`, by column of curves; NaN if no row is counted.
+        """Add rows; return the errors after each of `stops`, by column of curves; NaN before any counted row.
 
         `scores` has shape (n,) or (n, K). `stops` are numbers of these rows, ascending, at most n.
         """

@@ -24,7 +24,7 @@ _COUNTS = ("mistakes", "updates", "support_vectors")
 def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
     """Train the model of a row of the cells table again; raise InputError if its counts are not the row's."""
     cell = planned_cell(study, row)
-    # No test curve, which only takes time, and no time limit, which could stop the learner too early.
+    # Leave out the test curve, which only takes time, and the time limit, which could stop the learner early.
     cell = Cell(replace(cell.spec, test_curve=False), replace(cell.execution, time_limit=None))
     trained = learn_cell(cell)
     for name in _COUNTS:

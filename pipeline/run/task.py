@@ -86,7 +86,7 @@ def _test_own(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -
 
 
 def _test_other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
-    """Test a learner of another package by its predictions; they may disagree with its scores."""
+    """Test a learner of another package; count mistakes by predictions, which may disagree with scores."""
     guest = isinstance(learner, Guest)
     wanted = "scores" in kept and (learner.gives_scores if guest else hasattr(learner, "decision_function"))
     tallies = Tallies(test.codes, test.codes, n_classes, ["scores"] if wanted else [], has_log_odds(learner))

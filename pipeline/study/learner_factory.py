@@ -35,7 +35,7 @@ class ResolvedLearner:
     factory: type | Template | None
     # For a class named as ``module:Class``: its package with the version; otherwise "".
     package: str = ""
-    # Why its cells cannot be computed; "" if they can.
+    # Why cells with this learner cannot be computed; "" if they can.
     problem: str = ""
 
     @cached_property

@@ -99,7 +99,7 @@ class Plan:
                 yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
-        """Yield the evaluation cells with parameters that are support sizes of other cells, once known."""
+        """Yield the evaluation cells with other cells' support sizes as parameters, if these are known."""
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
             for seed in self.seeds_of(task, noise) if algorithm.support_of else ():
@@ -227,7 +227,7 @@ class Plan:
     ) -> dict[str, Scalar] | None:
         """Return the parameters of an algorithm with `tuned_as`: the winning ones and its own; or None.
 
-        `winner` has the winning parameters of the algorithm in `tuned_as`. It is None if that has no winner.
+        `winner` has the winning parameters of the algorithm in `tuned_as`. Without a winner it is None.
         """
         if winner is None:
             return None

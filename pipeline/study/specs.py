@@ -140,7 +140,8 @@ class Course:
     order: Order = "shuffled"
     # Number of examples between a row and its label.
     delay: int = 0
-    # If set, curves also have measures over a window of the latest examples, or with this fading factor.
+    # With `window`, curves also have measures of that many latest examples; with `fading`, measures with this
+    # fading factor.
     window: int | None = None
     fading: float | None = None
     # Share of the stream, from its start, on which grids are tuned and which is not counted; 0: no such part.

@@ -78,7 +78,8 @@ class Study(BaseModel):
     protocol: ProtocolName = "prequential"
     # A number is a rate of uniform label noise, a table is another model.
     noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
-    # Repetitions; a number n stands for 0 .. n-1. With "crossval" they are fold numbers, by default all.
+    # Seeds of the repetitions; a number n stands for 0 .. n-1. With "crossval" seeds are fold numbers, by
+    # default all.
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(strict=True, ge=0)] = 0
     # Where learning curves have points: "log" (spaced logarithmically), a number of equal steps, or a list of
@@ -92,7 +93,8 @@ class Study(BaseModel):
     # after the end of the stream are learned and not counted.
     delay: Annotated[int, Field(strict=True, ge=0)] = 0
     label_due: Literal["after", "before"] = "after"
-    # If set, curves also have measures over a window of the latest examples, or with this fading factor.
+    # With `window`, curves also have measures of that many latest examples; with `fading`, measures with this
+    # fading factor.
     window: Count | None = None
     fading: Share | None = None
     # Whether to add the algorithms `BASELINES`, which use labels only.

@@ -275,7 +275,7 @@ def _close(cluster: Any) -> None:
     from distributed.core import Status
 
     for job in list(getattr(cluster, "workers", {}).values()):
-        # A refused job has no number; Dask would wait 10 s for it to start.
+        # A job that the queue refused has no number; `close` would wait 10 s for it to start.
         if getattr(job, "job_id", "") is None:
             job.status = Status.failed
     with contextlib.suppress(Exception):

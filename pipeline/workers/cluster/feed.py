@@ -86,7 +86,8 @@ class Try:
             spec = self.reading[0].spec
             raise InputError(
                 f"the cell of {spec.algorithm} on {spec.dataset.label} (noise {spec.noise.slug}, seed "
-                f"{spec.seed}) was lost {self.lost} times on its way ({reason}); what is finished is kept"
+                f"{spec.seed}) was lost {self.lost} times before its result was stored ({reason}); "
+                "finished results are kept"
             )
         pause = min(_PAUSE_SECONDS * 2 ** min(self.lost - 1, 10), _LONGEST_PAUSE)
         self.not_before = time.monotonic() + pause
@@ -295,7 +296,7 @@ class _Window:
         try:
             return await asyncio.wait_for(call(), seconds)
         except asyncio.CancelledError:
-            # Cancellation of this run, or of futures whose scheduler is gone.
+            # Either this run was cancelled, or Dask cancelled futures because their scheduler is gone.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
@@ -365,7 +366,7 @@ class _Window:
             outcomes = await self._answer(
                 gather, or_else=[], seconds=min(_ANSWER_SECONDS, self._aside.seconds)
             )
-        # Keyed by the first cell, since `gather` skips lost results.
+        # Outcomes of a reading by the key of its first cell, since `gather` skips lost results.
         by_key = {found[0].row["key"]: found for found in outcomes}
         ready: list[CellResult] = []
         try:

@@ -49,7 +49,7 @@ class Waiting:
         # Once a worker has come, ended jobs are no failure: an adaptive cluster replaces them.
         if over or (ended and not self._came):
             waited = f"{lacking} for {now - self._since:.0f} s"
-            kept = "; what is finished is kept" if self._came else ""
+            kept = "; finished results are kept" if self._came else ""
             raise InputError(f"{self._place}: {waited}{kept}; {told and told + '; '}{self._advice()}")
         if not self._said:
             self._said = True
