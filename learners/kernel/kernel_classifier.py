@@ -121,7 +121,7 @@ class KernelClassifier(OnlineClassifier):
     _pass_start = 0
 
     def _allocate(self, n_features):
-        # The store is created with the first rows, which decide its dtype and whether it is dense or CSR.
+        # The array of support vectors is made with the first rows: they decide its dtype, and dense or CSR.
         self._store: Any = None
         self.n_support_ = self.n_kernel_evaluations_ = 0
 

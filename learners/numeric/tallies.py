@@ -26,7 +26,8 @@ def _right_of_two(scores, noisy, clean):
 
 
 def _of_both(scores, noisy, clean, stops, counts):
-    # With many classes the margin is computed once if both labels are equal.
+    # One column of scores means two classes. With more, the noisy and the clean label of a row are often
+    # equal, and have the same margin then.
     one = scores.shape[1] == 1
     flat = scores.reshape(scores.size)
     wrong = wrong_clean = tied = start = 0

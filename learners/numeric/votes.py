@@ -164,7 +164,7 @@ def vote_by_weight_of_two(scores, codes, mistakes, eta, before, out):
 
 @compiled
 def votes(scores, mistakes, eta, t, out):
-    """Write into `out` the weighted votes for rows, all with the weights of round t (counted from 1)."""
+    """Write the experts' weighted votes on each row into `out`; all weights are those of round t, from 1."""
     weights = np.empty(scores.shape[1])
     _set_weights(mistakes, eta, t, weights)
     for i in range(scores.shape[0]):

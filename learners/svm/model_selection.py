@@ -234,7 +234,7 @@ class Level:
         self.store.widen(n_features)
 
     def learn(self, X, codes, numbers, settings, blocks):
-        """Let this new model learn rows X, with their `numbers` in the stream; return kernel evaluations."""
+        """Let this new model learn rows X, with their `numbers` in the stream; count kernel evaluations."""
         evaluations = 0
         for start, stop in blocks:
             view = self.store.open_block(row_range(X, start, stop), stop - start, start)

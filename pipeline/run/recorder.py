@@ -407,9 +407,9 @@ class FadingSums:
 
 
 def _after(sums: Sequence[Floats], stops: Rows) -> Floats:
-    """Return the sums after each number of rows in `stops`, NaN after 0 rows.
+    """Return the running sum after each number of rows in `stops`, NaN after 0 rows.
 
-    `sums` are the arrays of consecutive stretches of rows; each has one sum per row.
+    `sums` has the running sum after every row of the stream, cut into arrays of consecutive rows.
     """
     return np.concatenate([np.full_like(sums[0][:1], np.nan), *sums])[stops]
 

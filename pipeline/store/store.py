@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # A finished run with more parts than this is merged: a run writes many, and a reader should open few.
 MAX_PARTS = 8
-# File with the name of a run. The run's workers write only to a store with this file; a new client that finds
+# The name of a run is in this file. The run's workers write only to a store with this file; a new client that finds
 # it may continue the run.
 MARK = "shared.json"
 # File that names what a run's cluster leaves behind if the run is killed, such as jobs, and its number of

@@ -52,7 +52,7 @@ class PlannedAlgorithm:
         return [self.with_strategy(point) for point in grid_points(self.algorithm)]
 
     def with_strategy(self, params: dict[str, Scalar]) -> Params:
-        """Return a cell's parameters, sorted by name: those of the learner (`params`) and of `strategy`."""
+        """Return the parameters of a cell's learner and of its query strategy together, sorted by name."""
         return tuple(sorted({**params, **self.strategy}.items()))
 
 

@@ -153,7 +153,7 @@ class _Extension:
         if base.get("extends"):
             base = _Extension(base, file, shipped, (*seen, file)).table
         if "name" not in table:
-            raise InputError(f"{path}: name: this key is required, because results have their own folder")
+            raise InputError(f"{path}: name: this key is required; it names the folder of the results")
         self.base = {key: value for key, value in base.items() if key not in ("title", "description")}
         if file.parent != folder:
             self.base["datasets"] = [_with_paths_from(file.parent, each) for each in base.get("datasets", [])]

@@ -145,11 +145,11 @@ class Work:
         return self._keys[place] not in self._known and place not in self._repeated
 
     def readings(self, costs: Costs) -> Iterator[Reading]:
-        """Yield the missing cells seed by seed; within a seed the longest first, as far as costs are known.
+        """Yield the missing cells seed by seed, so that an interrupted run has the same seeds of algorithms.
 
-        Groups are ordered by data set, so the cells of a data set and seed, which share their inputs, are
-        adjacent. An interrupted run then has the same seeds of nearly all algorithms. Grid points that can
-        learn together form one reading; any other cell is a reading by itself.
+        Within a seed, cells that are known to take long come first. The others are in the order of the data
+        sets, so that cells that share their inputs follow one another. Grid points that can learn together
+        form one reading; any other cell is a reading by itself.
         """
         starts, start = [], 0
         # Most groups have the same seeds, so the places of a seed within a group are computed once for all.

@@ -321,7 +321,7 @@ class Union:
         )
 
     def commit_of(self, g, size):
-        """Record which rows of the open block were added to set `g`, which now has `size` support vectors."""
+        """Record which rows of the current block were added to set `g`; it has `size` support vectors now."""
         own_set = self._sets[g]
         rows = -1 - self._origin[own_set.size : size]
         own_set.norms[own_set.size : size] = self._packed[1][rows]
@@ -369,7 +369,7 @@ class Union:
             scores_of_block(values, n, own_set._alpha, own_set.size, made)
 
     def _values_of(self, g, values, n, norms):
-        """Return `n` rows' kernel values with set `g`, given `values` with the union, in a shared buffer."""
+        """Pick the kernel values of `n` rows with set `g` from those with all sets; the buffer is reused."""
         own_set = self._sets[g]
         height, width = values.shape[0], len(own_set.norms)
         if self._values.shape[0] < height or self._values.shape[1] < width:

@@ -115,7 +115,7 @@ def linked(array: npt.NDArray[Any], path: Path) -> bool:
         # Python follows the link to the file only if `src_dir_fd` is given; a full path ignores its value.
         os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
         os.pwrite(file.fileno(), header.getbuffer(), 0)
-        # Forget the file, because a second name for it would share this header.
+        # Link the file only once: under a second name it would have the same header, also for another shape.
         del _files[mapping]
         return True
     return False

@@ -22,9 +22,10 @@ DIAGRAM_WIDTH = 400.0
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
 # Distance between the lines of a name on two lines.
 _LINE = 13.0
-# Values to try for the maximum number of letters per line of a name: in a figure of given width, and in a
-# page. The width in px that a diagram in a page should not exceed.
-_LETTERS, _PAGE_LETTERS, _PAGE_WIDTH = (80, *range(8, 41, 2)), tuple(range(20, 41, 2)), 520.0
+# Letters per line after which a name is wrapped; these are tried in a figure of given width, and in a page.
+_LETTERS, _PAGE_LETTERS = (80, *range(8, 41, 2)), tuple(range(20, 41, 2))
+# Width in px that a diagram in a page should not exceed.
+_PAGE_WIDTH = 520.0
 # Scales at which the 11-point lettering becomes 6 points, the least that journals allow, and 9 points, up to
 # which it is worth wrapping names.
 _LEAST_SCALE, _GOOD_SCALE = 6 / 11, 9 / 11

@@ -127,7 +127,9 @@ def _old_ones_go(evidence: Evidence) -> Verdict:
     study, parts = evidence["epoch"], []
     names = [name for name in study.datasets() if study.curve("mistakes", "MIRA", name).t[-1] <= _MOST_ROWS]
     if not names:
-        raise NotThere(f"{study.name}: the streams are too long to stream row by row")
+        raise NotThere(
+            f"{study.name}: this claim follows single rows in Python, and all its streams are too long for that"
+        )
     for name in names:
         learnt = learn_again(study, "MIRA", name)
         gone = removals(learnt)

@@ -486,7 +486,7 @@ _ERROR = Axis(y="test error, %", log=True)
 
 
 def complexities(evidence: Evidence) -> list[Block]:
-    """Return Fig. 3: errors of each order with marked switches, the complexities in use, and a table."""
+    """Return Fig. 3: test errors and complexities along the stream, and a table of the switches."""
     study = the_study(evidence)
     title = "Test error along the stream, circles where the complexity rises"
     blocks: list[Block] = []

@@ -43,7 +43,8 @@ class Entry:
     `stopped` counts the repetitions that ended at the time limit. `seconds` is the learning time of the
     fastest repetition, the one least disturbed by other programs, and `seen` the mean number of examples
     learned from; both are NaN for printed results. `by_seed` has the accuracies of the repetitions, if known.
-    `shared_rows` is the number of test rows if repetitions share them (on Adult most of them), else infinite.
+    `shared_rows` is the number of test rows if all repetitions have the same ones or, as on Adult, nearly so;
+    else it is infinite, and sharing adds no variance.
     """
 
     accuracy: float
