@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 # A finished run with more parts than this is merged: a run writes many, and a reader should open few.
 MAX_PARTS = 8
-# The name of a run is in this file. The run's workers write only to a store with this file; a new client that finds
-# it may continue the run.
+# A file with the name of a run, whose workers write only to a store with this file. A new client that finds
+# the file may continue the run.
 MARK = "shared.json"
 # File that names what a run's cluster leaves behind if the run is killed, such as jobs, and its number of
 # workers. The run removes the file at its end.

@@ -92,7 +92,7 @@ def test_a_shipped_study_and_a_chain(tmp_path: Path) -> None:
         ),
         (MINE.replace("base.toml", "none.toml"), r"none\.toml: no such study file"),
         (MINE.replace("base.toml", "mine.toml"), r"mine\.toml: extends: 'mine\.toml' extends itself"),
-        (MINE.replace('name = "mine"\n', ""), r"mine\.toml: name: this key is required, because"),
+        (MINE.replace('name = "mine"\n', ""), r"mine\.toml: name: this key is required; it names the folder"),
         (MINE.replace("seeds", "seed"), "unknown key 'seed': did you mean 'seeds'"),
     ],
 )

@@ -127,9 +127,7 @@ def _old_ones_go(evidence: Evidence) -> Verdict:
     study, parts = evidence["epoch"], []
     names = [name for name in study.datasets() if study.curve("mistakes", "MIRA", name).t[-1] <= _MOST_ROWS]
     if not names:
-        raise NotThere(
-            f"{study.name}: this claim follows single rows in Python, and all its streams are too long for that"
-        )
+        raise NotThere(f"{study.name}: the claim is about single rows, and every stream has too many of them")
     for name in names:
         learnt = learn_again(study, "MIRA", name)
         gone = removals(learnt)
