@@ -242,7 +242,7 @@ def test_details_of_a_learner(singlepass: Call) -> None:
     assert heading.split()[:3] == ["parameter", "default", "meaning"]
     by_name = {row.split()[0]: row for row in rows}
     assert by_name["r"].split()[1] == "1.0"
-    assert "float: Regularisation, > 0" in by_name["r"]
+    assert "float: Regularization, > 0" in by_name["r"]
     assert "[0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0] (" in by_name["r"]
     assert "quickstart" in by_name["r"]
     assert_one_line(singlepass("list", "learners", "AROV"), "did you mean 'AROW'?")
