@@ -79,7 +79,7 @@ class KernelClassifier(OnlineClassifier):
         α, in that order; with more than two classes one row per class.
     model_bytes_ : int
         Bytes that prediction and further learning need: rows, coefficients, other numbers per row, and the
-        learner's matrix. Cached kernel values do not count.
+        learner's matrix, also if it only caches kernel values (Forgetron, DistillCache). Other caches do not.
 
     Notes
     -----

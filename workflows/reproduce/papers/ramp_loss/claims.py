@@ -72,11 +72,14 @@ def _as_often(test: Callable[[Row], bool], learners: Sequence[str] = LEARNERS, s
     def check(evidence: Evidence) -> Verdict:
         ours, printed = our_rows(evidence, learners), printed_rows()
         found = [name for name, row in ours.items() if test(row)]
-        wanted = sum(test(printed[name]) for name in ours)
+        wanted = [name for name in ours if test(printed[name])]
         if not wanted:
             raise NotThere(f"none of the {len(ours)} sets that were run is among those of the claim")
-        figures = f"{said}on {len(found)} of {len(ours)} sets{_names(found)}, on {wanted} of these as printed"
-        return by_share(min(len(found), wanted), wanted, figures)
+        figures = (
+            f"{said}on {len(found)} of {len(ours)} sets{_names(found)}, as printed on {len(wanted)}"
+            f"{_names(wanted)}"
+        )
+        return by_share(min(len(found), len(wanted)), len(wanted), figures)
 
     return check
 
@@ -90,7 +93,11 @@ def _clearly_ahead_of(other: str) -> Check:
         ahead = [name for name, row in rows.items() if row[RAMP].clearly_above(row[other])]
         # A lead over a learner that saw fewer examples does not compare the two losses.
         if ahead and all(rows[name][other].stopped for name in ahead):
-            raise NotThere(f"ahead only where {other} was stopped by its time limit{_names(ahead)}")
+            finished = sum(not row[other].stopped for row in rows.values())
+            raise NotThere(
+                f"ahead only where {other} was stopped by its time limit{_names(ahead)}; "
+                f"it finished on {finished} of {len(rows)} sets"
+            )
         return often(evidence)
 
     return check
@@ -131,13 +138,12 @@ def _pa_is_last(evidence: Evidence) -> Verdict:
     clearly = [
         n for n in last if all(one.clearly_above(rows[n][PA]) for who, one in rows[n].items() if who != PA)
     ]
-    wanted = sum(_is_last(printed[name]) for name in rows)
+    wanted = [name for name in rows if _is_last(printed[name])]
     figures = (
         f"lowest on {len(last)} of {len(rows)} sets{_names(last)}, clearly (by 95% intervals of paired "
-        f"differences) on {len(clearly)}{_names(clearly)}; lowest on "
-        f"{wanted} of these as printed"
+        f"differences) on {len(clearly)}{_names(clearly)}; as printed lowest on {len(wanted)}{_names(wanted)}"
     )
-    return by_share(min(len(clearly), wanted), wanted, figures)
+    return by_share(min(len(clearly), len(wanted)), len(wanted), figures)
 
 
 def _full_is_sparse(evidence: Evidence) -> Verdict:
