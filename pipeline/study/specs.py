@@ -364,8 +364,8 @@ class AlgorithmSpec(BaseModel):
             raise ValueError(f"reset = {self.reset!r} does not work with query: remove one of the two")
         if self.support_of and self.lists:
             raise ValueError(
-                f"'{next(iter(self.support_of))}' is a support size, so '{next(iter(self.lists))}' "
-                "cannot be tuned: give one value"
+                f"'{next(iter(self.support_of))}' is the support size of another algorithm, so "
+                f"'{next(iter(self.lists))}' cannot be a list: give one value"
             )
         if self.tuned_as is not None and self.lists:
             raise ValueError(

@@ -290,7 +290,7 @@ def test_a_cell_is_small_and_travels() -> None:
                     {"name": "Forgetron", "budget": {"support_of": "Projectron"}},
                 ],
             },
-            "algorithm 'Forgetron' on data set 'gauss': 'budget' is a support size, so 'gamma' cannot",
+            "algorithm 'Forgetron' on data set 'gauss': 'budget' is the support size of another",
         ),
         (
             {"algorithms": [{"name": "SVC"}]},

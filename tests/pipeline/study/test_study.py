@@ -120,7 +120,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ),
         (
             {"algorithms": [{"name": "Forgetron", "budget": {"support_of": "A"}, "gamma": [1.0, 2.0]}]},
-            "algorithms[1]: 'budget' is a support size, so 'gamma' cannot be tuned: give one value",
+            "algorithms[1]: 'budget' is the support size of another algorithm, so 'gamma' cannot be a list",
         ),
         (
             {"algorithms": [{"name": "A"}, {"name": "Forgetron", "budget": {"support_of": "Forgetron"}}]},
