@@ -139,6 +139,8 @@ class AdaGradRDA(MulticlassClassifier):
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
         w, computed from ū, G and t on access.
+    n_nonzero_ : int
+        Number of weights that are not 0.
 
     Notes
     -----
