@@ -10,7 +10,8 @@ STUB = Path(__file__).with_name("__init__.pyi")
 def stub() -> str:
     """Return the text of ``__init__.pyi``: every public name, imported from its module."""
     lines = ["# Written from the table of learners: python -m singlepass.learners"]
-    # In ruff's order: acronyms, other classes, functions; within a module, without regard to case.
+    # Names are sorted as the formatter ruff sorts them: acronyms, other classes, functions; the names of a
+    # module regardless of upper and lower case.
     order = {name: (not name.isupper(), name.islower(), name) for name in MODULES}
     named = sorted(
         ((module, name) for name, module in MODULES.items()),

@@ -84,11 +84,13 @@ class QueryAll(OnlineClassifier):
         self.learner_ = clone(self.learner)
         self.learner_.begin(np.arange(2), n_features)
         # `_evaluations` counts kernel evaluations for scores of rows that the inner learner does not learn.
+        # The inner learner counts the others.
         self.n_queried_ = self._evaluations = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # The keys of the inner learner's `class_weight` are labels of the stream, not the codes 0 and 1.
+        # The inner learner gets the labels of the stream instead of the codes 0 and 1, because the keys of
+        # its `class_weight` are labels.
         self.learner_.classes_ = classes
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
@@ -121,7 +123,8 @@ class QueryAll(OnlineClassifier):
     def inner_learners(self) -> list[OnlineClassifier]:
         return [self.learner, *self.learner.inner_learners()]
 
-    # The first two properties raise AttributeError if the inner learner is linear: it has no such counts.
+    # If the inner learner is linear, it has neither count, and `n_support_` and `n_kernel_evaluations_` raise
+    # AttributeError.
 
     @property
     def n_support_(self) -> int:
@@ -208,7 +211,8 @@ class Greedy(QueryAll):
                 self._candidate = distances[i], _copy_of_row(X, row), codes[row : row + 1].copy()
             self._n_waiting += stop - start
             if self._n_waiting == self.h:
-                # Learning the row scores it again, but its kernel evaluations must not count twice.
+                # `learn_rows` scores the row a second time and counts its kernel evaluations again. So those
+                # of the first time are subtracted.
                 self._evaluations -= getattr(self.learner_, "n_support_", 0)
                 self.learner_.learn_rows(*self._candidate[1:])
                 self.n_queried_ += 1
@@ -216,14 +220,15 @@ class Greedy(QueryAll):
             start = stop
 
     def end_of_pass(self, last: bool) -> None:
-        # The inner learner recognizes a row of an earlier pass by its number among the queried rows. But each
-        # pass queries different rows, so the inner learner gets all passes as one.
+        # With h > 1 each pass queries different rows, but `end_of_pass` would tell the inner learner that the
+        # same rows follow again. So it is called only after the last pass.
         if last or self.h == 1:
             super().end_of_pass(last)
 
     def switches(self) -> list[int] | None:
         inner = super().switches()
-        # The inner learner's row t comes from group t and is learnt at that group's last row.
+        # The inner learner counts only the rows that it learns, one per group of h rows. Its row t is learnt
+        # when group t is complete, at the last row of that group.
         return None if inner is None else [(t + 1) * self.h - 1 for t in inner]
 
 

@@ -24,7 +24,7 @@ class Baseline(OnlineClassifier):
     """
 
     _takes_many_classes = True
-    # True, because the rows are never read.
+    # True means that rows may come in a form with a row order, which is fine because rows are never read.
     _reads_orders = True
 
     def __init__(self, epochs: int = 1) -> None:
@@ -70,7 +70,7 @@ class Baseline(OnlineClassifier):
 
 
 def _write(predicted: NDArray[np.integer[Any]], scores: NDArray[np.float64]) -> None:
-    """Write the scores that express predicted class codes into `scores`."""
+    """Write, for predicted class codes, scores into `scores`: ±1 for two classes, else 1 or 0 per class."""
     if scores.ndim == 1:
         scores[:] = np.where(predicted == 1, 1.0, -1.0)
     else:

@@ -1,4 +1,4 @@
-"""Learn a stream with all points of a parameter grid, in one pass over the rows if that is possible."""
+"""Learn a stream with all parameter combinations of a grid, in one pass over the rows if possible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Grid = Mapping[str, Sequence[Any]]
 
 
 class LearntPoint(NamedTuple):
-    """A point of a grid after the stream: its parameters, its learner, and its scores before each update."""
+    """The outcome of a parameter combination: parameters, trained learner, scores before each update."""
 
     params: dict[str, Any]
     learner: OnlineClassifier
@@ -36,7 +36,7 @@ def _is_list(values: Any) -> bool:
 
 
 def points_of(learner: OnlineClassifier, grid: Grid) -> tuple[list[dict[str, Any]], list[OnlineClassifier]]:
-    """Return the points of a grid, the last parameter changing fastest, and a new learner for each."""
+    """Return a grid's parameter combinations, the last parameter changing fastest, and their learners."""
     points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     return points, [clone(learner).set_params(**point) for point in points]
 

@@ -19,7 +19,8 @@ from .table import NAMES, ROWS
 
 ENTRY_POINT_GROUP = "singlepass.learners"
 
-# A class with the methods that an adapter in `guests` needs; a batch baseline has `fit` instead.
+# The class of a learner: it has the methods that an adapter in the folder guests/ needs, or, if it is a batch
+# baseline, a method `fit`.
 LearnerClass: TypeAlias = type[Any]
 
 _plugins: dict[str, LearnerClass] = {}
@@ -33,19 +34,19 @@ def _is_learner(candidate: object) -> bool:
 
 
 def _kind(learner: object) -> str | None:
-    """Return the `kind` of a learner or learner class in the table; None if it is not in the table."""
+    """Return the `kind` of a learner or learner class by the table in table.py, None if it is not there."""
     cls = learner if inspect.isclass(learner) else type(learner)
     row = ROWS.get(cls.__name__)
     return row.kind if row is not None and row.load() is cls else None
 
 
 def stored_name(name: str) -> str:
-    """Return the name that the keys of cells use for a learner; it stays if the learner is renamed."""
+    """Return the learner's name in the keys of stored results, which stays the same if it is renamed."""
     return (ROWS[name].stored_as if name in ROWS else "") or name
 
 
 def is_built_in(learner: object) -> bool:
-    """Return whether a learner or learner class is in the table (this package's, batch baselines)."""
+    """Return whether a learner or learner class is one of this package or a batch baseline it offers."""
     return _kind(learner) is not None
 
 
@@ -77,7 +78,7 @@ def available() -> dict[str, LearnerClass]:
     point group ``singlepass.learners``) and those of files given to `load_plugin`. An entry point is left out
     with a warning if its name is that of a built-in learner, or if it cannot be imported or is not a learner.
     """
-    # Every run of a study calls this; without plug-ins there is nothing to sort.
+    # Every run of a study calls this function. Without plug-ins the learners need not be sorted again.
     return dict(sorted((_installed() | _plugins).items())) if _plugins else _installed().copy()
 
 
@@ -94,7 +95,7 @@ def _installed() -> dict[str, LearnerClass]:
         problem: str | None
         try:
             learner = point.load()
-        except Exception as error:  # learners of other packages must stay usable
+        except Exception as error:  # a broken package must not stop the others from loading
             problem = f"it cannot be imported ({type(error).__name__}: {error})"
         else:
             problem = _problem(point.name, learner, found)
@@ -139,13 +140,13 @@ def learners_in(path: str | Path) -> dict[str, LearnerClass]:
 
     The learners are not registered, because other threads may use another version of the file.
     """
-    # Another thread must not get a module before its code has run completely.
+    # The lock keeps other threads from using the file's module before its code has run completely.
     with _loading:
         return _learners_in(Path(path).resolve())
 
 
 def left_out(path: str | Path) -> dict[str, str]:
-    """Return, by class name, why classes of a loaded plug-in file that predict or learn are not learners."""
+    """Return, for classes of a loaded plug-in file with only some of a learner's methods, what they lack."""
     path = Path(path).resolve()
     return {
         name: lacking(cls)
@@ -215,7 +216,7 @@ def _names_in(statement: ast.stmt) -> set[str]:
 
 
 def _text(statement: ast.stmt, source: str) -> str:
-    """Return the source of a statement with its decorators."""
+    """Return the lines of source code of a statement, including its decorators."""
     decorators = getattr(statement, "decorator_list", [])
     first = min([statement.lineno, *(each.lineno for each in decorators)])
     return "\n".join(source.split("\n")[first - 1 : statement.end_lineno])
@@ -224,8 +225,8 @@ def _text(statement: ast.stmt, source: str) -> str:
 def _learners_in(path: Path) -> dict[str, LearnerClass]:
     if not path.is_file():
         raise FileNotFoundError(f"plugin file {path} does not exist")
-    # The module's name depends on path and content: an edited file gives another module, and within this
-    # process pickle finds a class by its module's name.
+    # The module's name depends on the file's path and content, so an edited file gives another module. Within
+    # this process, pickles of its classes can be loaded, because pickle finds the module by its name.
     content = path.read_bytes()
     module_name = _module_name(path, content)
     module = sys.modules.get(module_name)
@@ -272,7 +273,7 @@ def _run(path: Path, module_name: str) -> ModuleType:
         lines = [
             frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
         ]
-        # The message of a syntax error already contains the line.
+        # A syntax error has no line here, but its message contains the line.
         where = f", line {lines[-1]}" if lines else ""
         raise ValueError(f"plugin file {path}{where}: {type(error).__name__}: {error}") from error
     return module

@@ -16,7 +16,8 @@ from .estimator.online_classifier import OnlineClassifier
 from .numeric.margins import signed_margin
 from .numeric.rows import Rows, row_range
 
-# DDM compares error rates after this many rows, and reports a rise of this many standard deviations.
+# The detector DDM reports nothing in the first 30 rows, then a rise of the error rate by more than 3 standard
+# deviations.
 _WARM_START, _DEVIATIONS = 30, 3.0
 
 
@@ -112,7 +113,8 @@ class Resetting(OnlineClassifier):
     detector: Literal["ddm", "adwin"] = "ddm"
     epochs: int = 1
 
-    # True, because the inner learner copies ordered rows itself if its loops cannot read them.
+    # True means that rows may come in a form with a row order. The inner learner copies them if its loops
+    # cannot read that form.
     _reads_orders = True
 
     @property
@@ -155,7 +157,8 @@ class Resetting(OnlineClassifier):
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # The keys of the inner learner's `class_weight` are labels of the stream, not class codes.
+        # The inner learner gets the labels of the stream instead of class codes, because the keys of its
+        # `class_weight` are labels.
         self._begin_again(classes)
 
     def widen(self, n_features: int) -> None:
@@ -197,7 +200,7 @@ class Resetting(OnlineClassifier):
         return self.resets_
 
     def counters(self) -> dict[str, int]:
-        """Return the learner's counts; updates and kernel evaluations include those before restarts."""
+        """Return the inner learner's counts; updates and kernel evaluations include those before restarts."""
         counted = self.learner_.counters() | {"updates": self.n_updates_}
         if "kernel_evaluations" in counted:
             counted["kernel_evaluations"] += self._evaluations

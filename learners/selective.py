@@ -26,15 +26,16 @@ class _ByChance(QueryAll):
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
         self._random = np.random.RandomState(int(self.random_state))
-        # Row numbers of the queried rows: the inner learner's `switches` count only queried rows.
+        # Numbers of the queried rows. `switches` needs them, because the inner learner numbers only the rows
+        # that it learns.
         self._asked: list[int] = []
 
     def _uniforms(self, n: int) -> NDArray[np.float64]:
-        """Return u_t of the next n rows; every row draws a number, whether it is used or not."""
+        """Return the random numbers u_t of the next n rows; each row draws one, whether it is used or not."""
         return self._random.random_sample(n)
 
     def _learn_asked(self, X: Rows, codes: NDArray[np.int32], start: int, stop: int) -> NDArray[np.float64]:
-        """Let the inner learner learn rows start … stop - 1 of X, with their labels; return scores."""
+        """Let the inner learner learn rows start … stop - 1 of X, which are all queried; return scores."""
         scores = self.learner_.learn_rows(row_range(X, start, stop), codes[start:stop])
         self.n_queried_ += stop - start
         if self.learner_.switches() is not None:
@@ -42,7 +43,8 @@ class _ByChance(QueryAll):
         return scores
 
     def end_of_pass(self, last: bool) -> None:
-        # Each pass queries different rows, so the inner learner gets all passes as one.
+        # Each pass queries different rows, but `end_of_pass` would tell the inner learner that the same rows
+        # follow again. So it is called only after the last pass.
         if last:
             super().end_of_pass(last)
 
@@ -86,7 +88,7 @@ class RandomQueries(_ByChance):
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         asked = self._uniforms(len(codes)) < float(self.q)
-        # The end of each run of rows that are all queried or all not queried.
+        # The ends of runs of successive rows that are either all queried or all not queried.
         turns = [*(np.flatnonzero(np.diff(asked)) + 1).tolist(), len(codes)]
         start = 0
         for stop in turns:
@@ -99,12 +101,12 @@ class RandomQueries(_ByChance):
 
 
 class _ByScore(_ByChance):
-    """Base of the strategies with ``p_t = b_t/(b_t + |f(x_t)|)``."""
+    """Base of the strategies that ask for the label of row t with probability ``b_t/(b_t + |f(x_t)|)``."""
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         n, uniforms, norms = count_rows(X), self._uniforms(len(codes)), self._norms(X)
-        # The model changes only at queries, so rows up to the next query can be scored together. The number
-        # of rows to score is twice the number that was used last time.
+        # The model changes only at queries, so all rows up to the next query can be scored in one call. How
+        # many that are is not known beforehand: each call scores twice as many rows as the previous one used.
         start, ahead = 0, 1
         while start < n:
             stop = min(n, start + ahead)
@@ -131,11 +133,11 @@ class _ByScore(_ByChance):
         return np.zeros(count_rows(X))
 
     def _b_of(self, norms: NDArray[np.float64]) -> float | NDArray[np.float64]:
-        """Return b_t of the next rows, given their ‖x‖²; valid up to the first row that is an update."""
+        """Return b_t of the next rows, given their ‖x‖²; the values are invalid after an update."""
         raise self._undefined("_b_of")
 
     def _take_update(self, norm: float) -> None:
-        """Record the ‖x‖² of a row that was an update."""
+        """Note that a row with this ‖x‖² has updated the model; b_t may depend on such rows."""
 
 
 @dataclass(eq=False, repr=False)

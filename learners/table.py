@@ -30,14 +30,14 @@ class Row:
     #: Origin and parameters, for the table in docs/learners.md.
     source: str
     parameters: str
-    #: The settings that tests run, one for each piece of separate code.
+    #: Parameter settings with which tests run the learner: one for each path through its code.
     variants: tuple[Settings, ...] = ()
-    #: Further settings that tests run with many classes.
+    #: Further parameter settings, with which tests run the learner on more than two classes.
     many_classes_variants: tuple[Settings, ...] = ()
     #: Runs of other implementations that the learner reproduces, each with the learner's settings. They are
     #: recorded in ``tests/learners/golden`` under names ``"ALG.WHO"`` (algorithm and implementation).
     golden: dict[str, Settings] = field(default_factory=dict)
-    #: The learner's name in the keys of cells, if it was renamed after results were stored.
+    #: The learner's earlier name, if it was renamed after results were stored; stored results keep that name.
     stored_as: str = ""
     #: Whether the learner's steps depend on the number of earlier rows, including rows without an update.
     counts_rounds: bool = False
@@ -54,12 +54,15 @@ class Row:
 
 @functools.cache
 def _load(module: str, name: str) -> Any:
-    # Cached, because every run of a study calls it.
+    # The result is cached, because every run of a study calls this function.
     return getattr(importlib.import_module(module, __package__), name)
 
 
 def _grid(**choices: Any) -> tuple[Settings, ...]:
-    """Return every combination of choices as settings; a choice that is a dict stands for its items."""
+    """Return every combination of values of some parameters, each as a dict of settings.
+
+    A value that is a dict contains several settings, which are added under their own names.
+    """
     made = []
     for values in itertools.product(*choices.values()):
         settings: Settings = {}
@@ -74,11 +77,11 @@ _DIAGONAL = {"covariance": "diagonal", "projection": "covariance"}
 _PRECISION = {"covariance": "diagonal", "projection": "precision"}
 _SHAPES = (_FULL, _DIAGONAL, _PRECISION)
 _LOSSES = ("squared_hinge", "hinge")
-# The golden runs of CW have ``eta=0.7``, those of SCW 0.9: with 0.9, noise makes the Σ of CW with the stdev
-# constraint collapse.
+# Parameters of the recorded runs of the learner CW. They have ``eta=0.7`` (those of SCW 0.9), because with
+# 0.9 noise makes the covariance Σ of CW with the stdev constraint collapse.
 _VARIANCE, _STDEV = {"eta": 0.7, "constraint": "variance"}, {"eta": 0.7, "constraint": "stdev"}
 
-# In tests, kernel learners have small budgets, so that rows are removed early.
+# Tests run kernel learners with this small budget, so that they soon have to remove support vectors.
 _SMALL: Settings = {"budget": 12, "gamma": 0.1}
 
 TABLE = (
@@ -117,7 +120,7 @@ TABLE = (
         '`r`, `loss`, `covariance`, `projection`, `class_weight`, '
         '`constraints` (maximum number of wrong classes in one update: 1, k, "all")',
         variants=_grid(r=(0.5,), loss=_LOSSES, shape=_SHAPES),
-        # With these settings one update changes several wrong classes.
+        # With these values of `constraints`, one update changes the weights of several wrong classes.
         many_classes_variants=_grid(
             r=(0.5,), loss=_LOSSES, projection=("covariance", "precision"), constraints=(2, "all")
         ),
@@ -356,7 +359,7 @@ TABLE = (
         "Krauth, Mézard 1987; Li et al. 2002 (PAUM); voted: Freund & Schapire 1999; Khardon, Wachman 2007",
         '`tau_plus`, `tau_minus`, `eta`, `output` ("last", "average", "longest", "voted"), '
         "`alpha_bound`, `lam`, `class_weight`",
-        # The options that exist for two classes only are tested separately.
+        # Options that exist for two classes only, such as `output` "voted", have separate tests.
         variants=({}, {"output": "average"}),
         golden={"margin_perceptron_tau1.ref": {}, "mc_margin_perceptron_tau1.ref": {},
                 "paum_tau1_0.1.ref": {"tau_minus": 0.1},
@@ -425,7 +428,8 @@ TABLE = (
         "Forgetron", ".kernel.forgetron", "kernel", "two",
         "Dekel, Shalev-Shwartz, Singer 2008", "`budget`",
         variants=(_SMALL,),
-        # DOGMA may take the wrong root for φ, one above 1, so its recorded run is not compared.
+        # The library DOGMA may choose a wrong root (above 1) of the equation for φ, so its recorded run is
+        # not among those that the learner must reproduce.
         golden={"forgetron_rbf.ref": {"budget": 50}},
     ),
     Row(
@@ -443,7 +447,8 @@ TABLE = (
         "Projectron", ".kernel.projectron", "kernel", "many",
         "Orabona, Keshet, Caputo 2008", "`eta`, `U`",
         variants=({"eta": 0.5, "gamma": 0.1}, {"U": 2.0, "gamma": 0.1}),
-        # DOGMA compares δ² with its eta (0.1 in the recorded run); this package compares δ with eta.
+        # The library DOGMA compares δ² with its parameter eta, which is 0.1 in the recorded run. This package
+        # compares δ with eta, so eta is the square root of 0.1 here.
         golden={"projectron_norm_rbf.ref": {"eta": 0.1**0.5}, "projectron_rbf.dogma": {"eta": 0.1**0.5}},
     ),
     Row(
@@ -594,6 +599,6 @@ TABLE = (
     ),
 )  # fmt: skip
 
-#: The rows by name, and the names that a study can use.
+#: The rows of the table by learner name, and the names of all learners that a study can use.
 ROWS = {row.name: row for row in TABLE}
 NAMES = tuple(row.name for row in TABLE if row.kind != "strategy")

@@ -1,4 +1,4 @@
-"""Tune along the stream: all points of a grid learn every row, and their mistakes determine the prediction.
+"""Tune on the stream: all points of a parameter grid learn every row; their mistakes decide who predicts.
 
 No row is read twice and no seed is reserved for tuning, so the mistakes include the cost of tuning.
 """
@@ -19,12 +19,13 @@ from .numeric.rows import Rows, row_range
 from .numeric.votes import follow, follow_of_two, vote_by_weight, vote_by_weight_of_two, votes
 from .readings import readings_of
 
-# Rows per piece: all points learn a piece before the next one is read. The scores of 20 points take 650 KB.
+# The stream is read in pieces of this many rows; all parameter combinations learn a piece before the next one
+# is read. The scores of a piece by 20 combinations take 650 KB.
 _PIECE = 4096
 
 
 class TunedOnline(OnlineClassifier):
-    """Base of the learners in which the points of a grid compete along the stream.
+    """Base of the learners in which the points of a grid (parameter combinations) compete along the stream.
 
     A subclass takes `learner`, `grid` and `epochs`, and defines
 
@@ -33,7 +34,8 @@ class TunedOnline(OnlineClassifier):
     - ``_score(X, scores)``: write the scores of rows under the current models.
     """
 
-    # True, because each point's learner copies ordered rows itself if its loops cannot read them.
+    # True means that rows may come in a form with a row order. The inner learners copy them if their loops
+    # cannot read that form.
     _reads_orders = True
 
     learner: OnlineClassifier
@@ -52,13 +54,14 @@ class TunedOnline(OnlineClassifier):
         return all(each.indifferent_to_absent_features for each in points_of(self.learner, self.grid)[1])
 
     def state_bytes(self, n_classes: int, n_features: int) -> int:
-        """Return the bytes of the points' arrays whose sizes depend on the features; 0 if they have none."""
+        """Return the bytes of all points' arrays that grow with the number of features; 0 without any."""
         learners: list[Any] = points_of(self.learner, self.grid)[1]
         sized = [each for each in learners if hasattr(each, "state_bytes")]
         return sum([each.state_bytes(n_classes, n_features) for each in sized])
 
     def __getstate__(self) -> dict[str, Any]:
-        # Readings are not pickled or copied; a copy creates new ones.
+        # `_readings`, through which several points learn in one pass over the rows, is left out of copies and
+        # pickles; a copy creates new ones.
         state: dict[str, Any] = super().__getstate__()
         return state | {"_readings": []} if "_readings" in state else state
 
@@ -89,7 +92,8 @@ class TunedOnline(OnlineClassifier):
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # The keys of a learner's `class_weight` are labels of the stream, not class codes.
+        # The inner learners get the labels of the stream instead of class codes, because the keys of their
+        # `class_weight` are labels.
         for each in self.learners_:
             each.classes_ = classes
 
@@ -115,7 +119,7 @@ class TunedOnline(OnlineClassifier):
     _pass_classes = _pass
 
     def _choose(self, scores: NDArray[np.float64], codes: NDArray[np.int32], out: NDArray[np.float64]) -> int:
-        """Predict rows from the scores of all points: shape (n, G, 1) or, for K > 2 classes, (n, G, K)."""
+        """Write predictions into `out`, given the scores of all G points, shape (n, G, 1) or (n, G, K)."""
         raise self._undefined("_choose")
 
     def _score_classes(self, X: Rows, scores: NDArray[np.float64]) -> None:
@@ -129,7 +133,7 @@ class TunedOnline(OnlineClassifier):
             each.end_of_pass(last)
 
     def counters(self) -> dict[str, int]:
-        """Return the sums of the points' counts."""
+        """Return the learners' counts, each added up over all points of the grid."""
         counted = [each.counters() for each in self.learners_]
         return {name: sum([each[name] for each in counted]) for name in counted[0]}
 
@@ -143,7 +147,7 @@ class TunedOnline(OnlineClassifier):
 
 
 def _wide(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return scores as a view of shape (n, 1), or (n, K) with K > 2 classes."""
+    """Return scores of shape (n,) as a view of shape (n, 1); scores of shape (n, K) keep their shape."""
     return scores.reshape(len(scores), -1)
 
 

@@ -1,1 +1,1 @@
-"""Turn a study into results: plan cells, stream data through learners, store results, rank algorithms."""
+"""Turn a study into results: plan its runs, stream data through learners, store results, rank algorithms."""

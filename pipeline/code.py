@@ -1,4 +1,4 @@
-"""Identify the code that runs: in an editable install it changes without a new version number."""
+"""Identify this package's code by a digest: in an editable install it changes without a new version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @functools.cache
 def code_digest() -> str:
-    """Return a digest of the sources that affect results: learners and pipeline, not workflows."""
+    """Return a digest of the source files that affect results: those of learners and pipeline."""
     top = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for folder in ("learners", "pipeline"):

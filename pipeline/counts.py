@@ -1,7 +1,7 @@
-"""Declare all counts along a stream; columns of the store, metrics and plots follow from the declarations.
+"""Declare what is counted along a stream, such as mistakes and updates, with its metrics and plots.
 
-A learner may return any counts from `counters()`; only those declared here are stored. The pipeline counts
-mistakes itself, from the scores.
+Stored columns, metrics and plots follow from these declarations. A learner may return any counts from
+`counters()`, but only those declared here are stored. The pipeline counts mistakes itself, from the scores.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measure:
-    """Define a number derived from a count, by which algorithms may be compared; lower is better."""
+    """Define a metric that is derived from a count, such as updates per example; lower is better."""
 
-    # The measure's identifier, also used in file names; and its name in prose, in lower case.
+    # The metric's identifier, also used in file names; and its name in texts, in lower case.
     name: str
     label: str
-    # The count is divided by the number of examples, or by a unit such as 1,000 for kilobytes.
+    # How the metric is computed: the count is divided by the number of examples if `per_example`, and by
+    # `unit` (such as 1,000 for kilobytes).
     per_example: bool = False
     unit: float = 1.0
-    # Whether the number is a share, shown as a percentage; and its digits after the point.
+    # Whether the metric is shown as a percentage, and how many digits after the point are shown.
     percent: bool = False
     decimals: int = 1
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Define how the report draws a count along the stream."""
+    """Define how the report plots a count as a curve along the stream."""
 
-    # Heading of the plots, and an explanation of them.
+    # Heading of the plots, and a sentence that explains them.
     title: str
     note: str
     # Whether both axes are logarithmic.
     log: bool = False
-    # Whether the count is constant between jumps. It is drawn as steps, and its axis need not begin at 0.
+    # Whether the count changes only in jumps: it is drawn as steps, and its axis need not begin at 0.
     steps: bool = False
 
 
@@ -42,14 +43,14 @@ class Trace:
 class Count:
     """Define a whole number that is counted along the stream."""
 
-    # Column in the tables of cells and curves, and name in a learner's `counters()`.
+    # Name of the column in stored results, and of the count in a learner's `counters()`.
     name: str
     # Name of the count on the axes of plots.
     label: str
     # The attribute that contains the count in a learner from another package; None if the pipeline computes
     # it from the scores.
     attribute: str | None = None
-    # Numbers derived from the count, by which algorithms may be compared.
+    # Metrics derived from the count, by which algorithms may be compared.
     measures: tuple[Measure, ...] = ()
     # How the count is drawn along the stream; None if it has no plot.
     trace: Trace | None = None
@@ -78,7 +79,8 @@ COUNTS: Mapping[str, Count] = {
                 Measure("mistakes_clean", "online mistakes against the clean labels"),
             ),
         ),
-        # An exact tie of scores is a mistake, as in the learners' papers, although a class is predicted.
+        # Ties are counted separately: an exact tie of scores is a mistake, as in the learners' papers, even
+        # if the predicted class is right.
         Count("ties", "exact ties (clean labels)"),
         Count(
             "updates",
@@ -143,6 +145,6 @@ COUNTS: Mapping[str, Count] = {
     )
 }
 
-# Columns of curves: error rates over a window of the latest examples and with a fading factor, each against
-# the given and against the clean labels.
+# Columns of learning curves with error rates of the latest examples: over a window, and with fading weights,
+# each against the given and against the clean labels.
 LATEST_ERRORS = ("window_error", "window_error_clean", "fading_error", "fading_error_clean")

@@ -1,6 +1,6 @@
-"""Read and write small JSON documents with a checksum, because a damaged digit is still valid JSON.
+"""Read and write small JSON documents with a checksum, which reveals damage that is still valid JSON.
 
-Documents without a checksum were written by earlier versions and are accepted.
+Documents without a checksum are accepted, because earlier versions wrote none.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-# Key of the checksum, which is the last entry of a document.
+# Key under which a document contains its checksum, as the last entry.
 _KEY = "crc32"
 
 
 def seal_document(content: Mapping[str, Any]) -> bytes:
-    """Return a JSON document with its checksum."""
+    """Return a JSON document with this content and its checksum."""
     return json.dumps({**content, _KEY: _crc32(content)}, indent=1, ensure_ascii=False).encode()
 
 
@@ -36,5 +36,5 @@ def open_document(text: bytes) -> dict[str, Any]:
 
 
 def _crc32(content: Mapping[str, Any]) -> str:
-    # Computed from the content, so that whitespace and indentation do not matter.
+    # Compute the checksum of the content, not of the text, so that whitespace and indentation do not matter.
     return f"{zlib.crc32(json.dumps(content).encode()):08x}"

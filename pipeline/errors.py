@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-# About one screen of text.
+# Maximum length of an error message in characters: about one screen of text.
 LONGEST = 2000
 # A hint lists at most this many names.
 _MOST_NAMES = 10
@@ -32,10 +32,10 @@ class InputError(Exception):
 def did_you_mean(name: str, options: Iterable[str]) -> str:
     """Return a hint that names the nearest option and lists up to ten options; never empty."""
     known = sorted(set(options))
-    # Names are compared without case, so that "arow" finds "AROW".
+    # Compare names without regard to case, so that "arow" finds "AROW".
     by_lower = {option.lower(): option for option in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    # A long list hides the hint, so only the most similar names are listed.
+    # If there are many names, list only the most similar ones.
     alike = difflib.get_close_matches(name.lower(), by_lower, n=_MOST_NAMES, cutoff=0.0)
     shown = (
         sorted(by_lower[each] for each in alike) if near and len(known) > _MOST_NAMES else known[:_MOST_NAMES]

@@ -1,4 +1,7 @@
-"""Find the best weights in hindsight: least hinge loss, norm at most that of the learner's final weights."""
+"""Compute what regret compares with: the least hinge loss of fixed weights whose norm is limited.
+
+The limit is the norm of the learner's final weights.
+"""
 
 from __future__ import annotations
 
@@ -11,46 +14,49 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-#: The extra of this package that installs the cone solver.
+#: The extra (optional dependency) of this package that installs the solver: ``pip install
+#: singlepass[regret]``.
 EXTRA = "regret"
-# Largest accepted gap between the loss found and its proven lower bound: relative to the loss, or absolute if
-# the loss is below 1, which is the hinge loss of one row at margin 0.
+# Largest accepted gap between the loss of the weights found and the proven lower bound of the least loss. It
+# is relative to the loss, or absolute if the loss is below 1, which is the hinge loss of one row at margin 0.
 TOLERANCE = 1e-6
-# Most bytes that the solver may take, because a worker also runs other cells.
+# Maximum memory of the solver, because a worker runs other cells at the same time.
 MOST_BYTES = 4_000_000_000
-# Bytes that the solver takes: per nonzero of the matrix, per row, and per unit of min(rows, features)².
-# Measured up to 9 million nonzeros (1.4 GB), 93,000 rows, and min(rows, features) = 8,000 (1.6 GB).
+# Estimate of the solver's memory: bytes per nonzero of the matrix, per row, and per unit of min(rows,
+# features)². Measured up to 9 million nonzeros (1.4 GB), 93,000 rows, and min(rows, features) = 8,000 (1.6
+# GB).
 _BYTES_A_NUMBER, _BYTES_A_ROW, _BYTES_A_PAIR = 150, 1000, 25
-# The solver's own tolerance, far below `TOLERANCE`.
+# Tolerance that the solver itself is given, far below `TOLERANCE`, which its result must meet.
 _PRECISION = 1e-9
-# Largest score allowed. The bound is a difference of such numbers; rounding errors of larger ones destroy it.
+# Largest possible score that is accepted. The lower bound of the loss is a difference of numbers of this
+# size, and would be lost in the rounding errors of larger ones.
 _LARGEST_SCORE = 1e15
 
 
 class HindsightError(ValueError):
-    """Report why the best weights in hindsight cannot be computed."""
+    """Error: the best weights in hindsight cannot be computed; the message says why."""
 
 
 @dataclass(frozen=True)
 class Hindsight:
-    """Bound the least total hinge loss of weights whose norm is at most a given radius, from both sides."""
+    """Upper and lower bound of the least total hinge loss, among weights whose norm is limited."""
 
-    # The loss of the best weights found; and, by duality, a lower bound for the loss of all allowed weights.
+    # The loss of the best weights found, and a lower bound for the loss of all allowed weights (by duality).
     loss: float
     bound: float
 
     @property
     def gap(self) -> float:
-        """Return the difference of loss and bound, relative to the loss if that exceeds 1."""
+        """Return the difference of upper and lower bound, divided by the loss if the loss exceeds 1."""
         return (self.loss - self.bound) / max(1.0, self.loss)
 
     def or_better(self, other: Hindsight) -> Hindsight:
-        """Return the smaller loss and the larger lower bound of this result and another."""
+        """Combine two results: return the smaller of both losses and the larger of both lower bounds."""
         return Hindsight(min(self.loss, other.loss), max(self.bound, other.bound))
 
 
 def has_solver() -> bool:
-    """Return whether the solver is installed."""
+    """Return whether the solver package clarabel is installed."""
     return importlib.util.find_spec("clarabel") is not None
 
 
@@ -64,7 +70,8 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
     HindsightError if there are too many rows, scores are too large, or the solver misses the tolerance.
     """
     rows, longest = _rows_of_margins(X, signs, radius)
-    # First try weights in the direction Σ yx, with all α = 1: they are optimal if every margin is below 1.
+    # Without the solver, first try weights in the direction Σ yx, with all α = 1: they are optimal if every
+    # margin is below 1.
     best = _loss_and_bound(rows, rows.T @ np.ones(len(signs)), np.ones(len(signs)))
     if best.gap <= TOLERANCE:
         return best
@@ -74,8 +81,8 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
             f"the solver needs about {needed / 1e9:.1f} GB for these rows and features, more than the limit "
             f"of {MOST_BYTES / 1e9:g} GB"
         )
-    # First solve with ‖w‖ <= 1. If scores can exceed 1, solve again in another unit: divide the rows by the
-    # largest possible score, and multiply the limit on ‖w‖ by it.
+    # Solve with rows scaled so that the limit is ‖w‖ <= 1. If that is not exact enough and scores can exceed
+    # 1, solve again in another unit: divide the rows by the largest possible score, multiply the limit by it.
     for unit in dict.fromkeys((1.0, max(1.0, longest))):
         best = best.or_better(_loss_and_bound(rows, *_solved(rows / unit, unit)))
         if best.gap <= TOLERANCE:
@@ -87,13 +94,17 @@ def best_in_hindsight(X: Any, signs: NDArray[np.float64], radius: float) -> Hind
 
 
 def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple[Any, float]:
-    """Return the rows times `radius` and their sign, without all-zero features; and the largest row norm."""
+    """Return the rows multiplied by `radius` and their sign, and the largest norm of these rows.
+
+    The product with weights of norm at most 1 is then a row's margin, which is at most the largest norm.
+    Features that are always 0 are left out.
+    """
     rows = sp.csr_array(X)
     rows = rows[:, np.unique(rows.indices[rows.data != 0.0])].astype(np.float64)
     size = float(np.abs(rows.data).max(initial=0.0))
     if size == 0.0 or radius == 0.0:
         return sp.csr_array((len(signs), 1)), 0.0
-    # Scale values to at most 1, so that their squares stay within the range of float64.
+    # Divide by the largest value, so that squares stay within the range of float64.
     rows.data = rows.data / size
     lengths = np.sqrt((rows * rows).sum(axis=1))
     longest = math.exp(min(math.log(radius) + math.log(size) + math.log(lengths.max()), 700.0))
@@ -105,18 +116,18 @@ def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple
 
 
 def _solved(rows: Any, most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the w of least hinge loss with ‖w‖ <= `most`, divided by `most`, and the dual variables α."""
-    # Imported here because it is an optional extra: studies without regret do not need it.
+    """Find the weights w of least hinge loss with ‖w‖ <= `most`; return w / `most` and dual variables α."""
+    # Imported here, because the package is optional: studies without regret do not need it.
     import clarabel
 
     n, d = rows.shape
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    # One thread and a fixed method give the same figure on every machine.
+    # Use one thread and a fixed method, so that the result is the same on every machine.
     settings.max_threads = 1
     settings.direct_solve_method = "faer"
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _PRECISION
-    # Variables: w and the slacks ξ, with ξ >= 0, y w·x + ξ >= 1 and ‖w‖ <= most.
+    # Minimize Σ ξ over the weights w and the rows' losses ξ, with ξ >= 0, y w·x + ξ >= 1 and ‖w‖ <= most.
     one = sp.eye_array(n)
     constraints = sp.block_array(
         [[None, -one], [-rows, -one], [sp.csr_array((1, d)), None], [-sp.eye_array(d), None]], format="csc"
@@ -133,9 +144,9 @@ def _solved(rows: Any, most: float) -> tuple[NDArray[np.float64], NDArray[np.flo
 
 
 def _loss_and_bound(rows: Any, w: NDArray[np.float64], alpha: NDArray[np.float64]) -> Hindsight:
-    """Return the least loss of three multiples of w, and the lower bound that the dual variables α give.
+    """Return an upper bound of the least loss from weights w, and a lower bound from dual variables α.
 
-    The three are w scaled to norm 1, w shortened to norm 1 if it is longer, and zero.
+    The upper bound is the least loss of w scaled to norm 1, w shortened to norm 1 if it is longer, and zero.
     """
     norm = float(np.linalg.norm(w))
     tried = [w / norm if norm > 0.0 else w, w / max(1.0, norm), 0.0 * w]

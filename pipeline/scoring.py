@@ -1,4 +1,4 @@
-"""Define the metrics that a study can request by name, and the store columns that they need.
+"""Define the metrics that a study can request by name, and the columns of stored results that they need.
 
 Most metrics have three variants: along the stream against the clean labels, under the plain name; along the
 stream against the given labels (``given_…``); and on the test part (``test_…``).
@@ -14,32 +14,33 @@ from typing import Final, Literal, TypeAlias
 from .counts import COUNTS
 
 Direction: TypeAlias = Literal["lower", "higher"]
-# Data that a cell stores so that metrics can be computed: counts by class, the regret of its learner, or
-# measures of the scores (losses, AUC, average precision).
+# What a cell stores only if a metric needs it: "classes" are counts by class, "regret" is the learner's
+# regret, "scores" are measures of the scores (losses, AUC, average precision).
 Kept: TypeAlias = Literal["classes", "regret", "scores"]
 Side: TypeAlias = Literal["clean", "given", "test"]
 
-# Columns of cells and curves. Counts by class are a list with one number per class, in class order: how often
-# the class was predicted and, for given and for clean labels, how often it occurred and how often it was
-# predicted correctly.
+# Columns of results and learning curves with counts by class: lists with one number per class, in class
+# order. They say how often the class was predicted, how often it occurred, and how often it was predicted
+# correctly, the last two for given and for clean labels.
 BY_CLASS: Final = ("predicted", "right_given", "occurred_given", "right_clean", "occurred_clean")
-# Numbers of correct predictions of two references that ignore features: the most frequent class so far, and
-# the previous label.
+# Columns with the numbers of correct predictions of two baselines that ignore features: one predicts the most
+# frequent class so far, the other the previous label.
 REFERENCES: Final = ("majority_given", "majority_clean", "before_given", "before_clean")
-#: The learners that predict as these references do, with their labels in a study that sets `baselines`.
+#: The learners that predict like the baselines in `REFERENCES`, with the labels that they get in a study with
+#: key `baselines`.
 BASELINES: Final[Mapping[str, str]] = {"MajorityClass": "majority class", "NoChange": "no change"}
 LOSSES: Final = ("hinge_loss_given", "hinge_loss_clean", "log_loss_given", "log_loss_clean")
 AREAS: Final = ("auc_given", "auc_clean")
-# Columns of cells only: each point of a curve would have to sort all scores before it.
+# Columns of results, not of learning curves: each point of a curve would have to sort all scores before it.
 PRECISIONS: Final = ("average_precision_given", "average_precision_clean")
-# Columns of cells only: regret compares with the best weights for the whole stream.
+# Columns of results, not of learning curves: regret compares with the best weights for the whole stream.
 REGRETS: Final = ("regret_given", "regret_clean")
-# Measures that curves have, if the study asks for them, over a window of the latest examples and with a
-# fading factor; and the names of their columns.
+# Measures that learning curves also have over a window of the latest examples, or with fading weights, if the
+# study asks for that; and the columns of these variants, with the measure of each.
 OF_LATEST: Final = (*BY_CLASS, *REFERENCES, *LOSSES, *AREAS, *PRECISIONS)
 BY_WINDOW: Final[Mapping[str, str]] = {f"window_{name}": name for name in OF_LATEST}
 BY_FADING: Final[Mapping[str, str]] = {f"fading_{name}": name for name in OF_LATEST}
-# Columns of cells: the measures on the test part, whose labels are always clean.
+# Columns of results with counts and measures on the test rows, whose labels are always clean.
 TEST_BY_CLASS: Final = ("test_predicted", "test_right", "test_occurred")
 TEST_SCORES: Final = ("test_hinge_loss", "test_log_loss", "test_auc", "test_average_precision")
 
@@ -48,20 +49,21 @@ TEST_SCORES: Final = ("test_hinge_loss", "test_log_loss", "test_auc", "test_aver
 class Scoring:
     """Define a metric that a cell measures only if the study requests it, against one kind of labels."""
 
-    # The quantity's identifier; its name in prose, in lower case; and its definition for the report.
+    # The metric's identifier; its name in texts, in lower case; and its definition for the report.
     measure: str
     label: str
     sentence: str
     # Whether higher or lower values are better.
     direction: Direction = "higher"
-    # Whether the metric is a share, shown as a percentage; and its digits after the point.
+    # Whether the metric is shown as a percentage, and how many digits after the point are shown.
     percent: bool = True
     decimals: int = 1
     # Which data a cell must store for the metric.
     needs: Kept = "classes"
     # Whether the metric is defined for tasks of two classes only.
     two_classes: bool = False
-    # Possible sides of the metric: along the stream against clean or given labels, and on the test part.
+    # On which labels the metric can be measured: along the stream against clean or given labels, and on the
+    # test part; and which of these this object stands for.
     sides: tuple[Side, ...] = ("clean", "given", "test")
     side: Side = "clean"
 
@@ -71,7 +73,7 @@ class Scoring:
         return self.measure if self.side == "clean" else f"{self.side}_{self.measure}"
 
     def variants(self) -> Iterable[Scoring]:
-        """Yield the metric for each of its `sides` (clean, given, test), with a label that names the side."""
+        """Yield the metric for each kind of labels in `sides`, which is also named in its label."""
         for side in self.sides:
             label = f"{'test' if side == 'test' else 'online'} {self.label}"
             label += " against the given labels" if side == "given" else ""
@@ -80,12 +82,13 @@ class Scoring:
 
 _STREAM: tuple[Side, ...] = ("clean", "given")
 _POSITIVE = "the positive class, which is the second in order"
-# Shown as a number with three digits instead of a percentage.
+# Define a metric that is shown as a number with three digits after the point, not as a percentage.
 _number = partial(Scoring, percent=False, decimals=3)
 _METRICS = (
-    # Metrics from counts by class use the predicted class even in an exact tie; mistakes include all ties.
+    # In an exact tie of scores, metrics from counts by class count the predicted class, which may be right;
+    # `mistakes` counts every tie as a mistake.
     Scoring("error", "prediction error", "The share of wrong predictions.", "lower"),
-    # `test_accuracy` is always measured, so it needs no entry here.
+    # Without its variant for the test part: `test_accuracy` is always measured, not only if requested.
     Scoring("accuracy", "accuracy", "The share of right predictions.", sides=_STREAM),
     Scoring(
         "balanced_accuracy",
@@ -212,14 +215,17 @@ METRIC_NAMES: Final = (*ALWAYS, *SCORINGS)
 
 
 def kept_for(names: Iterable[str]) -> tuple[Kept, ...]:
-    """Return what cells must store for these metrics, in alphabetical order."""
+    """Return what cells must store for these metrics ("classes", "regret", "scores"), in this order."""
     kept: set[Kept] = {SCORINGS[name].needs for name in names if name in SCORINGS}
-    # Regret is a difference of losses, so it needs the scores too.
+    # Regret is a difference of hinge losses, which are computed with "scores".
     return tuple(sorted(kept | {"scores"} if "regret" in kept else kept))
 
 
 def can_rank(name: str) -> bool:
-    """Return whether a metric can rank algorithms. Regret cannot: its best weights differ by learner."""
+    """Return whether algorithms can be ranked by a metric.
+
+    Regret cannot rank, because it compares each learner with other weights.
+    """
     return name not in SCORINGS or SCORINGS[name].needs != "regret"
 
 

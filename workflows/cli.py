@@ -47,7 +47,7 @@ def _termination_as_interrupt() -> Iterator[None]:
     """Treat SIGTERM like Ctrl-C."""
 
     def interrupt(*_: object) -> None:
-        # SIGTERM may arrive again while jobs are cancelled: only the first one counts.
+        # SIGTERM may arrive again while the run cancels its jobs: ignore all but the first one.
         if _terminated.is_set():
             return
         _terminated.set()
@@ -56,7 +56,7 @@ def _termination_as_interrupt() -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)
 
-    # Only the main thread may set handlers.
+    # Do nothing in other threads: Python lets only the main thread set signal handlers.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -68,7 +68,7 @@ def _termination_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# `dask`'s own command line lists the group under this name.
+# The name "singlepass" is that under which Dask's command line lists the commands (`dask singlepass`).
 @click.group("singlepass", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="singlepass")
 def app() -> None:
@@ -236,7 +236,8 @@ def main() -> None:
     """Run the command line. Bad input is reported as one line with exit status 2, never as a traceback."""
     first, *others = gc.get_threshold()
     gc.set_threshold(max(first, _NEW_OBJECTS), *others)
-    # Without this, Python searches all modules for cycles when it exits, which takes half a second.
+    # Exempt all objects from garbage collection at exit: Python would search all modules for cycles, which
+    # takes half a second.
     atexit.register(gc.freeze)
     try:
         status = app(standalone_mode=False)
@@ -250,14 +251,14 @@ def main() -> None:
     except BrokenPipeError:
         if not _reader_is_gone():
             raise
-        # The reader has read enough (`| head`): discard the unflushed rest.
+        # The program that reads our output has exited, such as `| head`: discard the output not written yet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _reader_is_gone() -> bool:
-    """Return whether standard output is the broken pipe (its reader has exited) rather than another one."""
+    """Return whether the broken pipe is standard output, whose reader has exited, and not another pipe."""
     try:
         print(flush=True)
     except BrokenPipeError:
@@ -266,7 +267,7 @@ def _reader_is_gone() -> bool:
 
 
 def _stopped(interrupt: BaseException) -> NoReturn:
-    # The interrupt may carry a more precise message.
+    # The interrupt may carry a more precise instruction for the user.
     then = str(interrupt) or "run the same command to continue"
     click.echo(f"singlepass: stopped; finished cells are stored, {then}", err=True)
     sys.exit(128 + (signal.SIGTERM if _terminated.is_set() else signal.SIGINT))

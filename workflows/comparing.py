@@ -52,8 +52,8 @@ def newcomer(text: str) -> tuple[str, str]:
 def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note) -> Study:
     """Return a study extended by new learners, which run only on the data sets that are on this machine.
 
-    Each new learner is the focus of one more ranking. `note` receives a line that names the data sets that
-    are not on this machine. Relative paths of data start at `folder`.
+    For each new learner the study gets one more ranking, with this learner as its focus. `note` receives a
+    line that names the data sets that are not on this machine. Relative paths of data start at `folder`.
     """
     there = [
         each.label
@@ -90,8 +90,8 @@ def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note)
 
 # -- several results -------------------------------------------------------------------------------
 
-# Keys in which studies of one comparison may differ: names, what the report shows, and limits that change no
-# result.
+# Keys of a study whose values may differ between results that are compared: names, what the report shows, and
+# limits that change no result.
 _OWN = ("name", "title", "description", "extends", "rankings", "curves", "solutions", "time_limit")
 # Keys of a study with lists. `merge_results` unites the lists of all results. `compare_results` keeps only
 # common entries, but all algorithms.
@@ -110,7 +110,7 @@ class _Finished:
 
     @property
     def name(self) -> str:
-        """Return the last part of the folder or URL."""
+        """Return the name of the results in texts: the last part of their folder or URL."""
         return self.store.url.rstrip("/").rpartition("/")[2]
 
 
@@ -137,7 +137,7 @@ def _new_store(out: str) -> Store:
 
 
 def _labelled(entry: Any) -> Any:
-    """Return what identifies an entry of a list: a table's label, or the text of another value."""
+    """Return what identifies an entry of a study's list: the label of a table, or another value as text."""
     return entry["label"] if isinstance(entry, dict) and "label" in entry else repr(entry)
 
 

@@ -33,7 +33,8 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
                 base = Path() if file is None else file.parent
                 yield from _converted({**dataset.entry, "base": base}, study.protocol_of(dataset))
         else:
-            # Names of data sets have no suffix and no folder; nearly all file names have a suffix.
+            # Tell paths from names of data sets, which have no suffix and no folder. Nearly all files have a
+            # suffix.
             is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name or _is_folder(name)
             yield from _converted({"path" if is_path else "name": name, "target": target, "options": given})
 
@@ -47,7 +48,8 @@ def _converted(entry: dict[str, Any], protocol: str = "") -> Iterator[str]:
             cut = protocol == "crossval" or (protocol == "holdout" and not data.has_test(ref))
             fit = data.feature_fit(ref)
             if fit == "online" or (fit and cut):
-                # Open raw rows: each cell scales features and fills gaps by statistics of its own rows.
+                # Also prepare the unscaled rows, because each cell of the study scales features and fills
+                # gaps by statistics of its own rows.
                 data.open_stream(ref, raw=True)
     yield from map(_line, streams)
     yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))

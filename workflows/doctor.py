@@ -49,7 +49,7 @@ class Findings:
     advice: list[str] = field(default_factory=list)
 
     def fact(self, name: str, text: str) -> None:
-        """Add a fact."""
+        """Add a named fact, such as a version, for `show` to print."""
         self.facts.append((name, text))
 
     def show(self) -> bool:
@@ -90,7 +90,8 @@ def examine_machine(subject: Subject | None, out: str) -> Findings:
             if look.missing:
                 found.problems.append(f"data set {look.label}: {look.state}")
         if waiting:
-            # Such a data set may have been parsed with other options: that table cannot be used here.
+            # These data sets may have been parsed before, but with other options, so that the tables cannot
+            # be used.
             named = ", ".join(waiting[:_NAMED]) + (", …" if len(waiting) > _NAMED else "")
             found.advice.append(
                 f"data {named}: the run parses them with the options of this study; to do so now: "
@@ -119,7 +120,7 @@ def _check_output(found: Findings, out: str) -> None:
     if "://" in out:
         found.fact("output", f"{out}: a lease prevents two runs at a time")
         return
-    # The folder itself may not exist yet.
+    # Test the nearest parent that exists, because the folder itself may not exist yet.
     folder = Path(out).absolute()
     while not folder.exists():
         folder = folder.parent
@@ -157,7 +158,7 @@ def examine_cluster(
     if subject is not None:
         study, file, plugins = subject
         try:
-            # As at the start of a run, files are downloaded and parsed here if necessary.
+            # Download and parse files on this machine if necessary, as at the start of a run.
             with progress_display() as progress, data.watched(progress.read):
                 plan = make_plan(study, base=Path() if file is None else file.parent, plugins=plugins)
                 pins = data.pins_of(plan.tasks)
@@ -227,7 +228,7 @@ def _check_caches(found: Findings, checkup: Checkup) -> None:
     low: dict[str, list[str]] = defaultdict(list)
     for address, worker in checkup.workers.items():
         if isinstance(worker.environment, str):
-            # A worker that cannot import this package has no cache.
+            # Skip a worker that cannot import this package, because it has no cache.
             continue
         if isinstance(worker.cache_free, str):
             full[worker.cache_free].append(address)
@@ -241,7 +242,7 @@ def _check_caches(found: Findings, checkup: Checkup) -> None:
 
 
 def _some(checkup: Checkup, addresses: list[str]) -> str:
-    """Return the first of these workers with its host, and the number of the others."""
+    """Describe workers in a message by the first one's address and host, and the number of the others."""
     environment = checkup.workers[addresses[0]].environment
     host = "" if isinstance(environment, str) else f" at {environment.host}"
     more = f" and {len(addresses) - 1:,} more" if len(addresses) > 1 else ""
@@ -290,7 +291,7 @@ def _compare_data(found: Findings, checkup: Checkup, n_tables: int) -> None:
     have_all = 0
     for address, worker in checkup.workers.items():
         if isinstance(worker.lacking, str):
-            # The worker could not be asked; its environment already reports why.
+            # Skip a worker that could not be asked for its data; the lines about versions already say why.
             continue
         have_all += not worker.lacking
         reasons = list(dict.fromkeys(lack.reason for lack in worker.lacking))

@@ -54,7 +54,7 @@ def _described_parameters(doc: str) -> dict[str, str]:
     for entry in re.split(r"\n(?=\S)", section):
         head, _, meaning = entry.partition("\n")
         names, _, kind = head.partition(" : ")
-        # Another column shows the default.
+        # Remove the default value, which another column shows.
         kind = re.sub(r",? ?default=.*", "", kind)
         said = " ".join(": ".join(part for part in (kind, meaning) if part).split())
         described |= dict.fromkeys(names.split(", "), said.replace("``", ""))
@@ -76,7 +76,7 @@ def _shipped_grids(name: str) -> dict[str, list[str]]:
     }
 
 
-# Most classes of a data set that the list names; if there are more, it shows their number.
+# Largest number of classes that the list of data sets names; if there are more, it shows their number.
 _SHOWN_CLASSES = 4
 
 

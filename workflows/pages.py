@@ -28,7 +28,8 @@ def studies_table() -> str:
     return "\n".join([*lines, ""])
 
 
-# Functions that make the tables; the key is the name of the page and of the table's block in it.
+# For each page of docs/, by its name: the function that makes its table. The marked block of the page that
+# contains the table has the same name.
 PAGES = {"learners": learners_table, "studies": studies_table}
 
 

@@ -29,7 +29,7 @@ from .terminal import plain, put, table
 
 STAGES = ("tuning", "evaluation", "matched")
 
-# Index of the data set in the study, and label of the algorithm.
+# A pair for which cells are counted: index of the data set in the study, and label of the algorithm.
 Pair = tuple[int, str]
 
 
@@ -38,9 +38,9 @@ class Finished:
     """The planned cells that are in the store or in its bases, counted by stage, data set and algorithm."""
 
     done: Counter[tuple[str, Pair]]
-    # Cells with the status "failed", "crashed" or "stopped".
+    # Numbers of cells with the status "failed", "crashed" or "stopped".
     failed: Counter[tuple[str, Pair]]
-    # Seconds of a cell, by data set and algorithm.
+    # Estimates of the seconds that a cell takes, by data set and algorithm.
     costs: Costs
     # Number of finished cells in each base (other results, `--base`), by the base's name.
     from_bases: Counter[str]
@@ -56,14 +56,14 @@ class StudyOutline:
     # Folder or URL of the results, which may not exist yet.
     out: str
     outlooks: list[data.Outlook]
-    # Cells by stage, data set and algorithm, as far as the number of tasks is known.
+    # Numbers of cells by stage, data set and algorithm; none for a data set whose number of tasks is unknown.
     planned: Counter[tuple[str, Pair]]
     # Largest number of seeds that a data set runs with, at any noise level; 1 if all give the same result.
     repetitions: int
     finished: Finished
-    # Bytes of each full covariance, by a text that names its algorithm and data set.
+    # Bytes that a model's full covariance matrix takes, by a text that names its algorithm and data set.
     covariances: dict[str, int]
-    # Bytes that the models of a grid take in a thread, by a text that names algorithm and data set.
+    # Bytes that the models of a parameter grid take in a thread, by a text that names algorithm and data set.
     grids: dict[str, int]
     # Warnings of features whose scales differ, by the label of their data set.
     scales: Mapping[str, str]
@@ -71,7 +71,7 @@ class StudyOutline:
     refusal: str
 
     def left(self) -> Counter[tuple[str, Pair]]:
-        """Return the cells that a run would compute."""
+        """Return how many cells a run would compute, by stage, data set and algorithm."""
         return self.planned - self.finished.done - self.finished.failed
 
     def seconds_left(self) -> float | None:
@@ -91,7 +91,7 @@ def outline(
     plugins: tuple[str, ...] = (),
     bases: Sequence[str] = (),
 ) -> StudyOutline:
-    """Outline a study whose results go to `out`, without downloading, parsing or writing results.
+    """Estimate what a run of a study into `out` would need; download, parse and write nothing.
 
     `bases` are as for `run_study`. Errors of the study's data sets are in the outline; any other error raises
     InputError.
@@ -176,7 +176,8 @@ def _planned(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> Counter[
 def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
     """Return the number of repetitions of a data set's tasks, for each level of noise."""
     tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
-    # Data that are not parsed yet have no tasks here. Their rows are in files, so no seed draws them.
+    # Data that are not parsed yet have no tasks in the plan. Their rows are in files, so they are not drawn
+    # by seed.
     drawn = any(data.is_drawn(task) for task in tasks)
     return [len(plan.repetitions(dataset, noise, drawn=drawn)) for noise in plan.study.noise]
 
@@ -216,23 +217,25 @@ def _covariances(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict
             default = learner.make({}).get_params().get("covariance")
             chosen = algorithm.lists.get("covariance", [algorithm.fixed.get("covariance", default)])
             if "full" in chosen:
-                # With more than two classes, a learner keeps one block per class.
+                # With more than two classes, each class has its own block of rows and columns in the
+                # covariance.
                 side = (outlook.features or 0) * (outlook.classes if outlook.classes > 2 else 1)
                 found[f"{each.label} on {outlook.label}, {side:,} × {side:,}"] = 8 * side**2
     return found
 
 
-# Bytes from which the memory of models is shown; tables and the interpreter alone take as much.
+# The memory of a grid's models is shown if it is at least this many bytes; tables and the interpreter alone
+# take as much.
 _SHOWN_BYTES = 1 << 28
 
 
 def _grids(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, int]:
-    """Return the bytes of the models of each large grid that are in memory at a time, on each data set.
+    """Return the bytes that the models of each large parameter grid take at a time, on each data set.
 
-    Up to LANES grid points learn together in one reading of the rows; during the reading, two copies of their
-    models are in memory. Tuning along the stream keeps the models of all points, and second copies of those
-    in one reading. A model of a kernel learner stores rows, at most all that a cell learns; a reading stores
-    the rows of all its models once more.
+    Up to LANES points of a grid learn together in one pass over the rows, with two copies of their models in
+    memory. A learner that tunes its grid along the stream keeps the models of all points, and second copies
+    of those that learn together. A model of a kernel learner stores rows, at most all that a cell learns;
+    while models learn together, their rows are stored once more.
     """
     found = {}
     for dataset, outlook in zip(study.datasets, outlooks, strict=True):
@@ -266,7 +269,7 @@ DATASETS_SHOWN = 20
 
 
 def show_outline(found: StudyOutline) -> None:
-    """Print the outline of a study."""
+    """Print the outline of a study: its cells, data sets, memory and time, and warnings."""
     study = found.study
     counts = {
         "data set": len(found.outlooks),

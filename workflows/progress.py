@@ -34,7 +34,7 @@ from .running.progress import RunProgress
 DASHBOARD = "dashboard: "
 # Seconds between two plain lines, and between two updates of a notebook's bar.
 PLAIN_INTERVAL, NOTEBOOK_INTERVAL = 10.0, 0.2
-# Lines shown below a notebook's bar.
+# Largest number of messages shown below a notebook's progress bar.
 NOTES_SHOWN = 5
 
 
@@ -85,7 +85,7 @@ class Bar(RunProgress):
             self.bar.update(self._cells, completed=self.finished)
 
     def read(self, name: str, done: int, total: int) -> None:
-        # A new name starts a new bar.
+        # The name of another file starts a new bar.
         if self._file is None or self._file[0] != name:
             self._end_file()
             self._file = name, self.bar.add_task(name, total=total or None)
@@ -131,7 +131,7 @@ class LineProgress(RunProgress):
             self.note(", ".join(part for part in parts if part))
 
     def attend(self, workers: str) -> None:
-        # Lost and silent workers are reported at once, other changes with the next line.
+        # Print a line at once if workers are lost or silent, but other changes only with the next line.
         if workers.partition(",")[2] != self.workers.partition(",")[2]:
             self._last = -math.inf
         self.workers = workers
@@ -195,7 +195,7 @@ class NotebookBar(RunProgress):
             self._handle.update(content)
 
     def __exit__(self, *error: object) -> None:
-        # If the study was refused, there is nothing to show.
+        # Draw nothing if the study was refused before it had any cells or messages to show.
         if self.total or self._notes:
             self._draw()
 

@@ -1,4 +1,4 @@
-"""List and download the reference cells, and make them before a release.
+"""List and download the reference cells (stored results of shipped studies), and make them before a release.
 
     python -m singlepass.workflows.reference results/quickstart results/projectron-small …
 
@@ -51,7 +51,7 @@ def show_reference() -> None:
             if entry.study in present
             else (f"singlepass reference fetch {entry.study}")
         )
-        # Results of an installed package have no commit, but its version names one.
+        # Results that an installed package computed record no commit: show the package's version instead.
         made_by = entry.commit or entry.versions["singlepass"]
         texts = f"{entry.cells:,}", decimal(entry.bytes), entry.sha256[:12], made_by, state
         lines.add_row(*plain(entry.study, *texts))

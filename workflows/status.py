@@ -22,9 +22,9 @@ from ..pipeline.workers.cluster.aside import Attendance
 if TYPE_CHECKING:
     import pandas as pd
 
-# The rate is measured over this time only, because cells of a study differ, and workers come and go.
+# Cells per minute are measured over this time only, because cells of a study differ, and workers come and go.
 RATE_OVER = timedelta(minutes=5)
-# Largest numbers of lines: the most frequent errors, and the workers that finished a cell last.
+# Largest numbers of lines shown: of errors, the most frequent first, and of workers, the last active first.
 ERRORS_SHOWN, WORKERS_SHOWN = 5, 20
 # Seconds after which a scheduler counts as gone: a running one answers at once.
 ANSWER_SECONDS = 2.0
@@ -52,15 +52,15 @@ class RunStatus:
     planned: int | None
     # Number of finished cells by status, including those read from bases (other results, `--base`).
     cells: dict[str, int]
-    # Number of these cells in each base, by the base's name.
+    # Number of finished cells that were read from each base, by the base's name.
     from_bases: dict[str, int]
     per_minute: float
     # Seconds until the run ends; None if unknown.
     seconds_left: float | None
     # The process that runs the study; "" if there is none.
     holder: str
-    # Seconds since that process renewed its lease, by the clocks of this machine and of the store; None for
-    # a lock, which is never renewed.
+    # Seconds since the process that runs the study renewed its lease, by the clocks of this machine and of
+    # the store; None if it has a file lock, which is never renewed.
     silent_seconds: float | None
     # The workers of the cluster now; None without a cluster.
     attendance: Attendance | None
@@ -122,7 +122,7 @@ def run_status(url: str) -> RunStatus:
     planned = store.read_json("plan.json").get("planned")
     own = _of_the_plan(rows, store, None if holder is None else holder.since)
     now = datetime.now(UTC)
-    # NaT for cells without a start or duration.
+    # The time at which each cell ended; NaT for cells without a recorded start or duration.
     ended = own["started"] + pd.to_timedelta(own["total_seconds"].astype(float), unit="s")
     per_minute = _per_minute(ended, now)
     bases = {each["name"]: each["cells"] for each in store.read_json(BASES).get("bases", [])}
@@ -200,7 +200,7 @@ def _per_minute(ended: pd.Series[pd.Timestamp], now: datetime) -> float:
     recent = ended[ended > now - RATE_OVER]
     if recent.empty:
         return 0.0
-    # A run that started less than `RATE_OVER` ago is measured from its first cell.
+    # If the first cell ended less than `RATE_OVER` ago, measure the rate from then on.
     earlier = len(recent) < len(ended.dropna())
     minutes = (RATE_OVER if earlier else now - recent.min()).total_seconds() / 60
     return len(recent) / max(minutes, 1 / 60)
@@ -211,7 +211,7 @@ def _workers(rows: pd.DataFrame, ended: pd.Series[pd.Timestamp], now: datetime) 
 
     cells = rows["worker"].value_counts()
     latest = ended.groupby(rows["worker"]).max().dropna().sort_values(ascending=False)
-    # Clipped, because a worker's clock may be ahead of this one.
+    # At least 0 seconds: a worker's clock may be ahead of this machine's.
     ago = (pd.Timestamp(now) - latest).dt.total_seconds().clip(lower=0)
     return [WorkerStatus(str(name), int(cells[name]), float(ago[name])) for name in latest.index]
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # Largest answer of the subprocess that is read, in bytes: a cell takes some kilobytes.
 _MOST_ANSWERED = 1 << 26
-# Most characters of a message of the subprocess that are shown.
+# Largest number of characters that are shown of a message from the subprocess.
 _SHOWN = 500
 # Environment variables that the subprocess gets: no account or token of the user is among them.
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "SINGLEPASS_DATA", "SINGLEPASS_MIRROR", "SYSTEMROOT")
@@ -107,10 +107,10 @@ class Verification:
     """Which cells of an archive were computed again, and how they differ from it."""
 
     study: str
-    # Number of cells in the archive, and keys of those that were computed again.
+    # Number of cells in the archive, and the keys of the cells that were computed again.
     cells: int
     sample: list[str]
-    # A line for each difference; empty if the archive is as claimed.
+    # A line for each difference between the archive and the cells computed again; empty if there is none.
     problems: list[str]
 
 

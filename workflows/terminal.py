@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-# Wider than any row: rich needs a width.
+# Width with which rich prints a table without folding rows: larger than that of any row.
 _ENDLESS = 1 << 20
 
 
@@ -25,14 +25,15 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 def plain(*cells: str) -> list[Text]:
-    """Return texts as table cells of one line each; rich shows brackets in them as they are."""
+    """Return texts as table cells of one line each, in which rich does not take brackets for markup."""
     return [Text(" ".join(cell.splitlines())) for cell in cells]
 
 
 def put(found: Table | str = "") -> None:
-    """Print a table or a line; brackets in a line are printed as they are.
+    """Print a table or a line; brackets in it are not taken for markup.
 
-    Programs read piped output: there a row is one line, however long, without trailing spaces.
+    If the output goes to a pipe, for programs to read, each row of a table is one line, however long, without
+    trailing spaces.
     """
     out = Console()
     if out.is_terminal:
@@ -44,5 +45,5 @@ def put(found: Table | str = "") -> None:
         with wide.capture() as printed:
             wide.print(found)
         found = "\n".join(line.rstrip() for line in printed.get().splitlines())
-    # Rich, unlike `print`, exits silently if the reader has closed the pipe.
+    # Use rich, which, unlike `print`, exits silently if the reader has closed the pipe.
     out.out(found, highlight=False)

@@ -23,7 +23,7 @@ from ..numeric.rows import Rows, as_rows
 
 Features = dict[Hashable, Any]
 
-# The position of a feature that the learner does not have, so that it is left out.
+# The column number given to features that the learner does not have; they are left out of a row.
 _UNKNOWN = -1
 
 
@@ -40,7 +40,7 @@ class _DictRow:
         self._values: tuple[Any, ...] | None = None
 
     def arrange(self, keys: tuple[Hashable, ...], places: list[int]) -> None:
-        """Prepare for rows with these features at these columns; leave out features at column `_UNKNOWN`."""
+        """Prepare for rows with the features `keys` in the columns `places`, without those at `_UNKNOWN`."""
         known = sorted((place, key) for place, key in zip(places, keys, strict=True) if place != _UNKNOWN)
         self.keys, self.is_complete = keys, len(known) == len(keys)
         self._get = _getter([key for _, key in known])
@@ -51,7 +51,7 @@ class _DictRow:
         self._rows = as_rows(sp.csr_array((self._buffer, indices, [0, len(known)]), shape=(1, 2**31 - 1)))
 
     def filled(self, x: Features) -> Rows:
-        """Return the CSR row with the values of a dict whose keys are those of the last `arrange`."""
+        """Return a dict as a CSR row; its keys must be those of the last call of `arrange`."""
         values = self._get(x)
         if values != self._values:
             self._values = None
@@ -66,7 +66,7 @@ class _DictRow:
         return self._rows
 
     def _check(self, x: Features) -> None:
-        """Raise ValueError if a feature is not a finite number; the sum of finite ones may overflow."""
+        """Raise ValueError, which names the feature, if a value of a row is not a finite number."""
         for name, value in x.items():
             try:
                 is_bad = not math.isfinite(value)
@@ -119,13 +119,14 @@ class RiverClassifier(MiniBatchClassifier):
         self.features_: list[Hashable] = []
         self.labels_: list[Any] = []
         self._prepare()
-        # Class weights are looked up before all labels have occurred, so their labels get codes now.
+        # The learner looks up class weights when it begins, before all labels have occurred. So the labels
+        # that have a weight get their class codes now.
         for name, value in learner.get_params().items():
             for label in value or () if name.endswith("class_weight") else ():
                 self._code_of(label)
 
     def _prepare(self) -> None:
-        """Create the attributes that copies, pickles and files do not contain."""
+        """Create caches and other attributes that copies, pickles and saved files of this object lack."""
         self._row = _DictRow()
         self._places = {name: place for place, name in enumerate(self.features_)}
         self._codes = {label: code for code, label in enumerate(self.labels_)}
@@ -147,7 +148,7 @@ class RiverClassifier(MiniBatchClassifier):
         """Continue with a trained learner of `n_classes` classes; it is not copied and will be changed."""
         names: NDArray[Any] = getattr(trained, "feature_names_in_", np.arange(trained.n_features_in_))
         if hasattr(trained, "feature_names_in_"):
-            # The learner gets rows without feature names.
+            # This class keeps the feature names, and passes rows without names to the learner.
             del trained.feature_names_in_
         self.learner_, self.labels_ = trained, trained.classes_.tolist()
         self.features_ = list(names.tolist())
@@ -222,7 +223,8 @@ class RiverClassifier(MiniBatchClassifier):
     def _code_of(self, label: Hashable) -> int:
         """Return the class code of a label; a new label gets the next code."""
         if label not in self._codes:
-            # False and True get their codes together, so that a positive score means True whichever is first.
+            # If the first label is a bool, False and True get the codes 0 and 1 together, so that a positive
+            # score always means True.
             new = [False, True] if isinstance(label, (bool, np.bool_)) and not self.labels_ else [label]
             if len(self.labels_) + len(new) > self.n_classes:
                 raise ValueError(
@@ -267,7 +269,8 @@ class RiverClassifier(MiniBatchClassifier):
         """Return the column positions of features, `_UNKNOWN` for those to leave out; add new features."""
         places = self._places
         new = [name for name in names if name not in places]
-        # New features have weight 0, so a linear score does not depend on them, but kernel values do.
+        # New features have weight 0. To predict, a learner with linear scores can leave them out, but the
+        # kernel values of other learners depend on them.
         if new and (learning or not getattr(self.learner_, "scores_are_linear", False)):
             self._make_room(len(places) + len(new))
             for name in _in_order(new):
@@ -278,7 +281,7 @@ class RiverClassifier(MiniBatchClassifier):
         return [places.get(name, _UNKNOWN) for name in names]
 
     def _make_room(self, n_features: int) -> None:
-        """Let the learner begin, or at least double its room if `n_features` features do not fit."""
+        """Let the learner begin, or extend its arrays (at least twofold), for `n_features` features."""
         if not self._has_begun:
             self.learner_.begin(self._classes, n_features)
             self._has_begun = True
@@ -287,7 +290,7 @@ class RiverClassifier(MiniBatchClassifier):
             self.learner_.widen(max(n_features, 2 * self.learner_.n_features_in_))
 
     def _matrix(self, X: pd.DataFrame, learning: bool) -> sp.csr_array:
-        """Return the rows of a frame as CSR; like rows from dicts, they store zeros, too."""
+        """Return the rows of a frame as CSR; zeros are stored, too, as in rows made of dicts."""
         names = X.columns.tolist()
         try:
             values = X.to_numpy(np.float64)
@@ -305,7 +308,7 @@ class RiverClassifier(MiniBatchClassifier):
 
 
 def _in_order(names: list[Hashable]) -> list[Hashable]:
-    """Sort names, so that their order within a dict does not matter; names may have several types."""
+    """Sort feature names, so that their order within a dict does not matter; types may be mixed."""
     try:
         return sorted(names)  # type: ignore[type-var]
     except TypeError:

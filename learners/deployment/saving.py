@@ -92,7 +92,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     except (OSError, ImportError):
         raise
     except Exception as error:
-        # A damaged file can raise many errors: of zip, DEFLATE, checksums, array headers, the JSON document.
+        # Reading a damaged file can raise errors of many types: from the zip format, its compression and
+        # checksums, array headers or the JSON document.
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{name}: not a learner saved by singlepass, or damaged ({reason})") from None
 
@@ -102,8 +103,8 @@ class _Writer:
 
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
-        # The number of each object, by id: several attributes may be the same object. An object gets its
-        # number before its attributes do.
+        # Numbers of the objects written so far, by id. An object that occurs again is written as its number.
+        # An object gets its number before its attributes do.
         self._numbers: dict[int, int] = {}
 
     def encoded(self, value: Any) -> Any:
@@ -139,7 +140,7 @@ class _Writer:
             return {"same": self._numbers[id(value)]}
         self._numbers[id(value)] = len(self._numbers)
         version = {"version": value.algorithm_version} if isinstance(value, OnlineClassifier) else {}
-        # The state that a copy would get, without buffers and caches.
+        # `__getstate__` returns what a copy or pickle would contain, without buffers and caches.
         return {"object": name, **version, "state": self.encoded(value.__getstate__())}
 
 

@@ -40,8 +40,8 @@ _CSR_CLASSES = (sp.csr_matrix, sp.csr_array)
 class RolledBack:
     """Restore an object's attributes, and the values of some arrays, if a ``with`` block raises.
 
-    The block may write to `arrays`; other arrays are restored as objects, not by value. This is a class
-    because a context manager made of a generator is slower.
+    The values of `arrays`, to which the block may write, are backed up. Other attributes are only set back to
+    the objects that they were. This is a class because a context manager made of a generator is slower.
     """
 
     __slots__ = ("_before", "_copies", "_learner")
@@ -377,7 +377,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = n_features
 
     def check_state(self) -> None:
-        """Raise ValueError for an invalid parameter, or if a state array has a wrong shape."""
+        """Raise ValueError if a parameter is invalid or an array of the model has a wrong shape."""
         self.check_parameters()
         if not (self._state and self.__sklearn_is_fitted__()):
             return
@@ -389,11 +389,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{type(self).__name__}: the array {name} has a wrong shape")
 
     def _widened(self, name: str, old: Any, new: Any, n_features: int) -> Any:
-        """Return an attribute's value for more features, given its old value and that of a new model."""
+        """Return an attribute's value after `widen`: the `old` value, or `new` with `old` copied into it."""
         if isinstance(old, np.ndarray):
             shape = np.shape(new)
             is_larger = shape != old.shape and len(shape) == old.ndim
-            # Arrays that are not larger do not depend on the features, or are created later.
+            # An array that is not larger in a model of more features does not depend on the features, or is
+            # created only when the model learns. So the old array stays.
             if not (is_larger and all(map(operator.ge, shape, old.shape))):
                 return old
             new[tuple(map(slice, old.shape))] = old
@@ -404,7 +405,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return old
 
     def _readable(self, X: Rows, *arrays: NDArray[Any]) -> Iterable[tuple[Any, ...]]:
-        """Return the arguments of each call of a loop: rows, and the part of each array for these rows."""
+        """Return the arguments of each call of a compiled loop: rows, and the slices of `arrays` for them.
+
+        A loop that cannot read rows in a given order is called for one copied block after the other.
+        """
         if self._reads_orders:
             return [(X, *arrays)]
         blocks = blocks_in_order(X)
@@ -415,11 +419,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return np.empty(n if n_classes == 2 else (n, n_classes))
 
     def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
-        """Reset the learner for its first rows; return the rows, with unchecked values, and the codes."""
+        """Reset the learner for its first rows; return the rows and the class codes of their labels.
+
+        The rows are a matrix whose values are not yet checked for NaN and infinity.
+        """
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
-        if y.dtype.kind not in "biu":  # bool and integers are always valid; the check would sort them
+        if y.dtype.kind not in "biu":  # bool and integer labels are always valid; the check would sort them
             check_classification_targets(y)
         classes = sorted_classes(y, classes, type(self).__name__, self._takes_many_classes)
         codes = label_codes(y, classes)
@@ -454,7 +461,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 and not hasattr(self, "feature_names_in_")
             ):
                 return X
-        # scikit-learn converts or refuses other input; this takes longer than learning from a short chunk.
+        # Any other input is converted or refused by scikit-learn. Valid input skips this, because
+        # `validate_data` takes longer than learning a few rows.
         return validate_data(
             self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=False
         )
@@ -464,17 +472,21 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if not (self._scores_tell and self._state):
             return None
         n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-        # A copied byte counts three times: it is read, its target is mostly fetched into the cache, and then
-        # written. A model has at least 8 bytes per feature, so for a single row checking always costs less.
+        # The backup must cost less than checking the rows. A copied byte counts three times: it is read, its
+        # target is mostly fetched into the cache, and then written. A model has at least 8 bytes per feature,
+        # so for a single row checking always costs less.
         if 3 * 8 * self.n_features_in_ > n_bytes:
             return None
         arrays = [array for name in self._state if (array := getattr(self, name)) is not None]
         return arrays if 3 * sum([array.nbytes for array in arrays]) <= n_bytes else None
 
     def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
-        """Learn the rows of one call of `learn`; after any error the learner is unchanged."""
+        """Learn the rows of one call of `learn`, and return their scores; on error, roll the learner back.
+
+        If `beforehand` is true, all rows are checked before they are learnt.
+        """
         if not self.__sklearn_is_fitted__():
-            # If the first rows are refused, the learner is as before: not fitted.
+            # If its first rows are refused, the learner is rolled back to being not fitted.
             with RolledBack(self):
                 X, codes = self._validate_first(X, y, classes)
                 return self._learn_given(X, codes, beforehand)[1]
@@ -488,7 +500,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_once(self, X: Any, y: Any, beforehand: bool) -> tuple[Rows, NDArray[np.int32]]:
         """Make the first pass of `fit`; return the rows and label codes for the further passes."""
-        # The new model gets new arrays, so the previous one stays intact.
+        # The first pass writes to new arrays. So after an error the previous model is restored unchanged.
         with RolledBack(self):
             X, codes = self._validate_first(X, y, None)
             return self._learn_given(X, codes, beforehand)[0], codes
@@ -513,7 +525,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        # Cached, because scikit-learn's `clone` would spend most of its time inspecting the signature.
+        # The names are cached. Otherwise scikit-learn's `clone` would spend most of its time inspecting the
+        # signature of `__init__`.
         kind: Any = cls
         return _parameter_names(kind)
 

@@ -141,22 +141,25 @@ def check_fields(learner: BaseEstimator) -> None:
 
 @functools.cache
 def _checks_of(kind: Any) -> list[tuple[str, _Check, bool]]:
-    """Return the checks of a learner class: parameter name, check, and whether None is valid as well."""
+    """Return (name, check, whether None is valid) for each parameter of a learner class that has a check."""
     found = {}
     for base in reversed(kind.__mro__):
         try:
             annotations = inspect.get_annotations(base, eval_str=True)
-        except NameError:  # another package may import names for type checkers only
+        except NameError:  # another package may use names that only type checkers import
             continue
         for name, annotation in annotations.items():
-            # A subclass may declare a parameter again with a plain type: the base's check stays.
+            # If a subclass declares a parameter again with a plain type, the check of the base class stays.
             if check := _check_of(annotation):
                 found[name] = name, *check
     return [found[name] for name in inspect.signature(kind).parameters if name in found]
 
 
 def _check_of(annotation: Any) -> tuple[_Check, bool] | None:
-    """Return a type annotation's check and whether None is valid as well, or None if it has no check."""
+    """Return the check that a type annotation stands for, and whether None is a valid value as well.
+
+    The result is None if there is no check for the annotation.
+    """
     if annotation is bool:
         return check_bool, False
     arguments = get_args(annotation)

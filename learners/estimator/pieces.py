@@ -1,4 +1,4 @@
-"""Learn a stream piece by piece, and record time and counts, for learners whose loops do not."""
+"""Learn rows and record time and counts at checkpoints, for learners whose loops do not record them."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from ..numeric.rows import (
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
-# Up to this many indices (256 KB) stay in a core's cache between a check and learning, so checking beforehand
-# is cheap and a second compiled loop is not worth its compile time.
+# A matrix with at most this many column indices (256 KB) is checked before it is learnt. The indices stay in
+# a core's cache, so the check is cheap, and compiling a second loop, which checks as it learns, does not pay.
 _FEW_INDICES = 1 << 16
 
 # The label codes of one row: an array for the first class, and one for the second. They are never written to,
@@ -42,14 +42,15 @@ def safe_rows(X: Any) -> Rows:
             raise ValueError(f"X is a CSR matrix with column indices outside 0 to {X.shape[1] - 1}")
         if not (indptr[0] >= 0 and np.all(indptr[:-1] <= indptr[1:]) and indptr[-1] <= len(indices)):
             raise ValueError("X is a CSR matrix whose indptr decreases or points outside its indices")
-        # Squared norms are computed from stored entries, so each column may occur only once in a row.
+        # Entries of the same column and row are added up: squared norms are computed entry by entry, so each
+        # column may occur only once in a row.
         X = X.copy()
         X.sum_duplicates()
     return as_rows(X)
 
 
 class NotLearntError(Exception):
-    """A loop that checks rows met one that may be invalid: check all rows first, then learn them again."""
+    """The learning loop met a row that may be invalid: all rows must be checked, then learnt again."""
 
 
 def are_checked_later(rows: Rows) -> bool:
@@ -58,14 +59,14 @@ def are_checked_later(rows: Rows) -> bool:
 
 
 def checked_later(X: Any) -> Rows:
-    """Return rows for the learning loop: checked here or, if that is faster, in a form that the loop checks.
+    """Return rows for the learning loop, checked or, if that is faster, in a form that the loop checks.
 
     Call `refuse_learnt` after the loop.
     """
     if isinstance(X, np.ndarray):
         return safe_rows(X)
     indices = X.indices
-    # Indices that are not int32 are read before the loop in any case: `as_rows` converts them.
+    # Indices that are not int32 have to be converted before the loop, so they are checked before it as well.
     if indices.dtype != np.int32 or indices.size <= _FEW_INDICES:
         return safe_rows(X)
     return rows_to_check(X)
@@ -103,26 +104,28 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> 
         y.dtype == np.int32
         and y.flags.carray
         and _are_positions(classes)
-        # As unsigned integers, negative labels are larger than any code.
+        # Negative labels, viewed as unsigned integers, are larger than any class code.
         and (later or np.maximum.reduce(y.view(np.uint32), initial=0) < len(classes))
     ):
         return y
     if len(y) == 1 and len(classes) == 2:
-        # NumPy's functions on arrays would take half of the time of a call with one row.
+        # A single label is compared as a Python number: NumPy's functions would take half of the time of a
+        # call that learns one row.
         label = y.item()
         if label == classes.item(1):
             return _SECOND
         if label == classes.item(0):
             return _FIRST
     if len(classes) == 2:
-        # NumPy compares Python numbers in the labels' dtype, so it does not copy the labels.
+        # Integer classes are converted to Python numbers. NumPy then compares in the dtype of the labels,
+        # instead of converting a copy of all labels.
         first, second = classes.tolist() if y.dtype.kind in "iu" else classes
         codes: NDArray[Any] = y == second
         known = codes | (y == first)
     else:
         try:
             codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        except TypeError:  # numbers and strings cannot be ordered: no label is known
+        except TypeError:  # labels and classes cannot be compared (numbers, strings), so no label is known
             codes = np.zeros(len(y), np.int32)
         known = classes[codes] == y
     if not np.all(known):
@@ -160,7 +163,7 @@ def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
         if rows[4][0]:
             raise NotLearntError
         return
-    # Scores of valid rows may overflow, too.
+    # A score that is not finite may also come from an overflow, so the rows themselves are checked then.
     if first_nonfinite_row(read_only(scores.reshape(1, -1))) >= 0:
         refuse_nonfinite(rows)
 

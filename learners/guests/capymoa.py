@@ -51,7 +51,7 @@ def is_classifier(found: type[Any]) -> bool:
 
 @functools.cache
 def as_named(theirs: type[Any]) -> type[CapyMOA]:
-    """Return a subclass of `CapyMOA` for a classifier; its signature lists what studies may set."""
+    """Return a subclass of `CapyMOA` for a classifier, whose signature has the classifier's parameters."""
     signature = inspect.signature(theirs)
     given = [each for name, each in signature.parameters.items() if name != "schema"]
     members = {"theirs": theirs, "__signature__": signature.replace(parameters=given)}
@@ -68,7 +68,7 @@ class CapyMOAGuest(Guest):
     def __init__(self, learner: CapyMOA, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
         super().__init__(learner, batch, attributes)
         base = importlib.import_module("capymoa.base")
-        # A classifier that overrides `predict` may have no class probabilities.
+        # Class probabilities are used unless the classifier overrides `predict`, as it may then have none.
         own = [base.Classifier, getattr(base, "MOAClassifier", base.Classifier)]
         self._likely = any(learner.theirs.predict is each.predict for each in own)
         self.gives_scores = self.scores_are_log_odds = self._likely
@@ -85,7 +85,8 @@ class CapyMOAGuest(Guest):
         said = []
         with in_one_line("predict or train"):
             for x, code in zip(X, codes.tolist(), strict=True):
-                # Predicting does not read the label, so one instance serves both calls.
+                # Predicting does not read the label, so the same instance, which contains it, is used to
+                # predict and to train.
                 instance = self._instance(self._model.schema, x, code)
                 said.append(self._said(instance))
                 self._model.train(instance)
@@ -105,7 +106,7 @@ class CapyMOAGuest(Guest):
         return self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
 
     def _counted(self, said: list[Any]) -> NDArray[np.float64]:
-        """Convert the results of `_said` for some rows into scores."""
+        """Convert predictions of some rows (class probabilities or classes, see `_said`) into scores."""
         n, k = len(said), self._n_classes
         if self._likely and n:
             alike = np.full(k, 1 / k)

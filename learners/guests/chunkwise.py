@@ -27,7 +27,7 @@ class ChunkwiseGuest(Guest):
         self.scores_are_log_odds = bool(getattr(learner, "scores_are_log_odds", False))
 
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
-        # The labels are copied because other runs share the array.
+        # The labels are copied because other runs share the array, and a learner might change it.
         with in_one_line("learn()"):
             scores = self.learner.learn(X, codes.copy(), classes=self._classes)
         return checked_scores(scores, "learn()", len(codes), self._n_classes)

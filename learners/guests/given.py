@@ -41,7 +41,7 @@ _NOT_CODE = {
     "__weakref__",
     "_abc_impl",
 }
-# Packages whose versions are not part of any learner's key.
+# Packages that `digest_of` leaves out of the packages a learner uses; their versions are not part of its key.
 _SHARED = {"numpy", "scipy", "singlepass"}
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
@@ -81,17 +81,18 @@ def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
 class _Walk:
     """Convert an object into nested lists of text and numbers, to be hashed; each object is listed once.
 
-    Copying an object makes Python add the member `__slotnames__` to its class. The lists include this member
-    only for the classes in `copied`, which are the classes of all objects in the digest, so that the digest
-    does not depend on whether an object was copied before.
+    The first time that an instance is copied, Python adds the member `__slotnames__` to its class. The hash
+    must not depend on whether that has happened before. So the lists contain this member for all classes in
+    `copied` (those whose instances are part of the object), and for no other class.
     """
 
     def __init__(self, copied: Set[type] = frozenset()) -> None:
         self.modules: set[str] = set()
-        # Classes whose instances were converted by `_object`.
+        # The classes of all objects that were converted by `__reduce_ex__`, as copying and pickling do.
         self.reduced: set[type] = set()
         self._copied = copied
-        # Parts stay referenced, because the id of a freed object can be used again.
+        # The objects listed so far, by id: their number, and the object itself. The reference keeps an object
+        # alive, because Python can give the id of a freed object to another one.
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def listed(self, value: Any) -> Any:
@@ -125,7 +126,7 @@ class _Walk:
             return ["property", *map(self.listed, (value.fget, value.fset, value.fdel))]
         if isinstance(value, functools.cached_property):
             return ["cached_property", self.listed(value.func)]
-        # Unwrap compiled functions of Numba, and wrappers of functools.
+        # Functions compiled by Numba and wrappers made by functools are replaced by the inner function.
         inner = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
         if isinstance(inner, FunctionType):
             return [type(value).__name__, self.listed(inner)]
@@ -137,7 +138,8 @@ class _Walk:
 
     def _class(self, cls: type[Any]) -> Any:
         if importable(cls):
-            # This package's learners have a version; for other classes, `modules` records the package.
+            # A class that can be imported is listed by its name, without its code. Learners of this package
+            # have a version number for changes of the code; for other classes `modules` records the package.
             version = getattr(cls, "algorithm_version", 1)
             return [*self._by_name(cls.__module__, cls.__qualname__), version]
         members = [
@@ -169,7 +171,8 @@ class _Walk:
         found = value.__reduce_ex__(4)
         if isinstance(found, str):
             return self._by_name(getattr(value, "__module__", None) or type(value).__module__, found)
-        # Parts 3 and 4, counted from 0, are iterators over the items of a list and of a dictionary.
+        # In the tuple that `__reduce_ex__` returns, parts 3 and 4 (counted from 0) are iterators over the
+        # items of a list or dict. They are converted to lists.
         parts = [list(part) if place > 2 and part is not None else part for place, part in enumerate(found)]
         return ["object", *map(self.listed, parts)]
 
@@ -255,7 +258,7 @@ def give(thing: Any) -> Given:
     if problem := lacking(thing if inspect.isclass(thing) else type(thing)):
         raise ValueError(problem)
     try:
-        # A copy, because the caller may train the object.
+        # The object is copied, because the caller may train it later.
         own = thing if inspect.isclass(thing) else Template(thing)()
         given = Given(*_identity(own), thing=own)
     except Exception as error:
@@ -272,7 +275,7 @@ def _identity(thing: Any) -> tuple[str, tuple[str, ...]]:
 
 
 def names_given(name: str) -> bool:
-    """Return whether a name is one that `give` creates."""
+    """Return whether a learner's name has the form of the names that `give` creates."""
     return name.startswith(_PREFIX)
 
 
@@ -300,7 +303,7 @@ def _streaming(thing: Any) -> Any:
 
 
 def _called(thing: Any) -> list[str]:
-    """Return the class names of a pipeline's steps, or a list with the class name of any other learner."""
+    """Return the class names of a pipeline's steps; for any other learner, a list with its class name."""
     if inspect.isclass(thing):
         return [thing.__name__]
     steps = getattr(thing, "steps", None)

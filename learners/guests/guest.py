@@ -27,7 +27,8 @@ class Guest(ABC):
     `gives_scores` is False if the scores only express the predicted class.
     """
 
-    # The outcome may change if features that never occur are left out: a learner may use the feature count.
+    # False means that rows keep features that never occur. A learner may use the number of features, so
+    # leaving some out could change its outcome.
     indifferent_to_absent_features = False
     scores_are_log_odds = False
     gives_scores = True
@@ -42,7 +43,7 @@ class Guest(ABC):
         """Prepare for a stream with these classes; see `StreamLearner.begin`."""
         self._classes = classes
         self._n_classes = len(classes)
-        # Rows that were predicted and wait until their batch is full.
+        # Blocks of rows, with labels, that were predicted and are not learnt until their batch is full.
         self._waiting: list[tuple[Any, NDArray[np.int32]]] = []
         self._n_waiting = 0
         with in_one_line("the learner"):
@@ -65,7 +66,7 @@ class Guest(ABC):
 
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Let the learner predict and learn rows; see `StreamLearner.learn_rows`."""
-        # The labels are copied because other runs share the array.
+        # The labels are copied because other runs share the array, and a learner might change it.
         codes = codes.astype(np.int32)
         if self.batch == 1:
             return self._row_by_row(X, codes)
@@ -86,7 +87,7 @@ class Guest(ABC):
         return np.concatenate(scores)
 
     def teach_rows(self, X: Any, codes: NDArray[np.int32]) -> None:
-        """Let the learner learn rows already predicted, or keep them until their batch is full."""
+        """Let the learner learn rows that were already predicted, or keep them until a batch is full."""
         self._waiting.append((X, codes.astype(np.int32)))
         self._n_waiting += len(codes)
         if self._n_waiting >= self.batch:
@@ -124,7 +125,7 @@ class Guest(ABC):
         self._learn_waiting()
 
     def counters(self) -> dict[str, int]:
-        """Return the learner's counts by column of the table of results, without those that it lacks."""
+        """Return the learner's counts, by column of the table of results, without counts that it lacks."""
         found = {name: getattr(self.learner, each, None) for name, each in self._attributes.items()}
         return {name: int(value) for name, value in found.items() if value is not None and not np.ndim(value)}
 

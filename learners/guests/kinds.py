@@ -14,7 +14,7 @@ from .scikit_learn import PartialFitGuest
 from .template import Template
 from .vowpal_wabbit import VowpalWabbit, VowpalWabbitGuest
 
-# A class with one of these methods may be meant as a learner.
+# If a class in a plug-in file has one of these methods but is no learner, it may have been meant as one.
 METHODS = ("predict", "predict_one", "partial_fit", "learn", "learn_one")
 # The methods that a learner needs, in words for messages.
 WANTED = "the methods predict and learn, predict and partial_fit, or predict_one and learn_one"
@@ -41,7 +41,7 @@ def adapter_of(learner: object) -> type[Guest] | None:
 
 
 def lacking(cls: type[Any]) -> str:
-    """Return a message that says what a class lacks to learn along a stream; "" if it lacks nothing."""
+    """Return a message that names the methods a class needs to learn along a stream; "" if it has them."""
     if adapter_of(cls) is not None:
         return ""
     absent = "partial_fit" if hasattr(cls, "predict") else "predict"

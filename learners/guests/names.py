@@ -64,7 +64,8 @@ def find_guest(name: str) -> FoundGuest:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
-        # CapyMOA looks for Java when it is imported, and its message may have several lines.
+        # Any error is possible: CapyMOA, for example, looks for Java when it is imported. Only the first line
+        # of its message is used.
         raise ValueError(f"module {module_name!r} cannot be imported: {first_line(error)}") from None
     found: Any = module
     for part in class_name.split("."):
@@ -82,7 +83,7 @@ def find_guest(name: str) -> FoundGuest:
 
 
 def version_of(module: ModuleType) -> str:
-    """Return a module's package and its version; without a package, the module's name and its file's hash."""
+    """Return the name and version of a module's package, or the module's name and a hash of its file."""
     for package in _distributions().get(module.__name__.partition(".")[0], ()):
         return f"{package} {metadata.version(package)}"
     path = getattr(module, "__file__", None)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Probabilities are clipped to at least this number, as in scikit-learn's log loss.
+# Smaller probabilities are replaced by this number before taking logarithms, as in scikit-learn's log loss.
 _LEAST = float(np.finfo(np.float64).eps)
-# Added to the score of the predicted class on a tie; too small to change any metric.
+# With two classes, the size of the score if the log odds are 0 or contradict the predicted class. It is so
+# small that it changes no metric.
 _NUDGE = float(np.finfo(np.float64).tiny)
-# Tolerance of probabilities below 0 or above 1.
+# Probabilities may be below 0 or above 1 by this much, because of rounding errors.
 _ROUNDING = 1e-6
 
 
@@ -70,7 +71,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
 
 
 def scores_of_codes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Return scores for predicted classes: -1 or 1; with many classes 1 for the predicted one, else 0."""
+    """Return scores for predicted classes: ±1 for two classes, else 1 for the predicted one and 0."""
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0).astype(np.float64)
     chosen: NDArray[np.float64] = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
@@ -83,8 +84,8 @@ def scores_of_probabilities(
     """Return log odds of the second of two classes, or logarithms of the probabilities of many classes.
 
     `found` are probabilities, shape (n, K). `predicted` are the predicted classes, by default the most
-    probable ones (ties: the first). If another class has an equal or higher score, the score is changed so
-    that the predicted class has the highest one.
+    probable ones (ties: the first). If another class has an equal or higher score than the predicted class,
+    scores are changed so that the predicted class has the highest one.
     """
     chances = as_numbers(found, method)
     if chances.shape != (n, n_classes):
@@ -110,7 +111,7 @@ def scores_of_probabilities(
 
 def _as_floats(given: NDArray[Any]) -> NDArray[np.float64]:
     if any(isinstance(each, complex) for each in given.ravel().tolist()):
-        # NumPy would drop the imaginary part with a warning.
+        # `astype` would not fail on complex numbers, but drop their imaginary parts with a warning.
         raise TypeError("complex numbers")
     return given.astype(np.float64)
 

@@ -24,13 +24,15 @@ class RiverGuest(Guest):
     def __init__(self, learner: Any, batch: int = 1, attributes: Mapping[str, str] | None = None) -> None:
         super().__init__(learner, batch, attributes)
         model = _last_step(learner)
-        # A learner can be derived from River's classes only if River has been imported.
+        # River's base class of classifiers. If River has not been imported, no learner can be derived from
+        # it; NoneType then takes its place, because no learner is an instance of NoneType.
         theirs: type[Any] = getattr(sys.modules.get("river.base"), "Classifier", type(None))
         derived = isinstance(model, theirs)
         self._likely = hasattr(model, "predict_proba_one") and not (
             derived and type(model).predict_proba_one is vars(theirs)["predict_proba_one"]
         )
-        # River's own `predict_one` returns the most probable class, so it need not be called as well.
+        # If a model inherits River's `predict_one`, which returns the most probable class, the prediction is
+        # taken from the probabilities and `predict_one` is not called.
         self._by_chance = self._likely and derived and type(model).predict_one is vars(theirs)["predict_one"]
         self.gives_scores = self.scores_are_log_odds = self._likely
 
@@ -72,7 +74,7 @@ class RiverGuest(Guest):
             return self._counted([self._said(x) for x in X])
 
     def _said(self, x: dict[int, float]) -> tuple[Any, list[float] | None]:
-        """Return the predicted label of a row, and the probabilities of all classes (None without them)."""
+        """Return the predicted label of a row, and the class probabilities or None if the model has none."""
         if not self._likely:
             return self.learner.predict_one(x), None
         chances = self.learner.predict_proba_one(x)

@@ -20,7 +20,7 @@ from .returned import (
     scores_of_probabilities,
 )
 
-# Scores come from the first of these methods that the learner has.
+# Methods that predict, in order of preference: scores are computed from the first one that the learner has.
 _ASKED = ("decision_function", "predict_proba", "predict")
 
 
@@ -49,8 +49,8 @@ class PartialFitGuest(Guest):
         n, begun = len(codes), 0
         scores = []
         if n and not self._learns:
-            # The first row is learnt separately: only its `partial_fit` gets the classes, and predicting
-            # before may fail.
+            # The first row is learnt separately: only the first call of `partial_fit` is passed the classes,
+            # and a prediction before that call may fail.
             scores.append(self.score_rows(X[:1]))
             self.teach_rows(X[:1], codes[:1])
             begun = 1
@@ -64,7 +64,8 @@ class PartialFitGuest(Guest):
                 row = X[t : t + 1]
                 doing = self._asked
                 answer = np.asarray(ask(row))
-                # The shape is checked row by row: wrong shapes may look right once concatenated.
+                # The shape is checked for each row: results of wrong shapes may have the right shape when
+                # they are concatenated.
                 if not answer.ndim or len(answer) != 1:
                     raise GuestError(f"{doing} returned shape {answer.shape} for a row, not a score or label")
                 found.append(answer)
@@ -89,7 +90,7 @@ class PartialFitGuest(Guest):
             with in_one_line(self._asked):
                 found = getattr(self.learner, self._asked)(X)
         except GuestError as error:
-            # Predicting may fail before the first row is learnt: the scores are then 0.
+            # Before it has learnt a row, a learner may refuse to predict. Its scores are then taken as 0.
             if self._learns or not isinstance(error.__cause__, NotFittedError | AttributeError):
                 raise
             return self._no_scores(X.shape[0])

@@ -32,7 +32,8 @@ class Template:
         self._of_river = not is_class and hasattr(thing, "_get_params") and hasattr(thing, "clone")
         self._cloned = not is_class and hasattr(thing, "get_params")
         parameters = thing.get_params() if self._cloned else {}
-        # `random_state` sets all seed parameters that are None, also those of a pipeline's steps.
+        # If the object, or a step of a pipeline, has seed parameters that are None, copies take one parameter
+        # `random_state`, which sets all of them.
         if self._seeded(0):
             parameters = {**parameters, "random_state": None}
         self.__signature__ = inspect.Signature(
@@ -54,11 +55,11 @@ class Template:
 
     @property
     def content(self) -> Any:
-        """The content to hash: type and parameters of a River model, otherwise a copy of the object."""
+        """What the learner's digest covers: a River model's type and parameters, else an untrained copy."""
         return [type(self.thing), self.thing._get_params()] if self._of_river else self()
 
     def _seeded(self, state: int | None) -> dict[str, Any]:
-        """Return the object's seed parameters that are None, by name, with `state` as their value."""
+        """Return ``{name: state}`` for those seed parameters of the object whose value is None."""
         if self._of_river:
             return _nested_seeds(self.thing._get_params(), state)
         params = self.thing.get_params() if self._cloned else {}

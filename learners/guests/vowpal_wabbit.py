@@ -55,7 +55,7 @@ class VowpalWabbitGuest(Guest):
         self._many = self._n_classes > 2 or self.learner.tells_classes
         self.gives_scores = not self._many
         words = self.learner.args.replace("=", " ").split()
-        # With the logistic loss and no link, the raw score is the log odds.
+        # Vowpal Wabbit's score is the log odds if the loss is logistic and no option `--link` transforms it.
         self.scores_are_log_odds = not self._many and "logistic" in words and "--link" not in words
         first, *others = range(1, self._n_classes + 1)
         self._labels = [str(each) for each in (first, *others)] if self._many else ["-1", "1"]
@@ -92,7 +92,7 @@ class VowpalWabbitGuest(Guest):
         n, k = len(found), self._n_classes
         if not self._many:
             return checked_scores(found, "the workspace", n, k)
-        # Before Vowpal Wabbit has learnt a class, it predicts class 1 or 0; both count as the first class.
+        # Vowpal Wabbit counts classes from 1, but may predict 0 before it has learnt; that counts as class 1.
         if not all(isinstance(each, int) for each in found):
             raise GuestError(f"with args {self.learner.args!r} the predictions are not class numbers")
         return scores_of_codes(checked_codes([max(0, each - 1) for each in found], "the workspace", n, k), k)

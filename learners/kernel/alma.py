@@ -1,4 +1,4 @@
-"""ALMA₂ with kernels."""
+"""ALMA₂, an approximate maximal margin classifier, with kernels."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .support.block_view import add, score_of
 
 @compiled
 def _learn(view, n, codes, scores, margin, C, k, squared_norm):
-    """Learn a block by ALMA₂; `k` is the number of the next update, `squared_norm` is ‖w‖² so far."""
+    """Learn a block of rows by ALMA₂; `k` is the next update's number, `squared_norm` is ‖w‖² so far."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -30,7 +30,7 @@ def _learn(view, n, codes, scores, margin, C, k, squared_norm):
         if not m > margin / math.sqrt(k):
             η = C / math.sqrt(k)
             n = add(view, n, t, η * y / length)
-            # The squared norm of the new w; if it is above 1, w is scaled back to norm 1.
+            # Update ‖w‖² for the new w. If it is above 1, all coefficients are scaled so that ‖w‖ is 1.
             squared_norm += 2.0 * η * m + η * η
             if squared_norm > 1.0:
                 shrink = math.sqrt(squared_norm)

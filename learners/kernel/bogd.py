@@ -15,9 +15,10 @@ from .support.support_set import RandomSlots
 
 @compiled
 def _learn(view, n, codes, scores, eta, lam, largest, by_factor, ages, drops):
-    """Learn a block; its k-th removal (from 0) drops the support vector in slot ``ages[drops[k]]``.
+    """Learn a block of rows; the k-th removal in it, from 0, drops the one in slot ``ages[drops[k]]``.
 
-    `ages` lists the slots from the oldest support vector to the newest; its length is the budget.
+    `ages` lists the slots from the oldest support vector to the newest; its length is the budget. `drops` has
+    random positions in `ages`.
     """
     budget = ages.shape[0]
     mistakes = updates = evaluations = removals = 0

@@ -14,7 +14,10 @@ from .support.block_view import add, replace
 
 @register_jitable
 def _least_missed(view, own, n, t):
-    """Return the slot r that costs least: the smallest ``α_r² (k_rr - k_rt²/k_tt)``; ties: the oldest."""
+    """Return the slot of the support vector r that costs least to replace by row t (ties: the oldest).
+
+    The cost is ``α_r² (k_rr - k_rt²/k_tt)``, where k_rt is the kernel value of r and row t.
+    """
     r, least = 0, np.inf
     for i in range(n):
         k = view.values[t, i]
@@ -25,9 +28,12 @@ def _least_missed(view, own, n, t):
 
 
 class _ProjectedReplacement(NamedTuple):
-    """Maintenance: in a full set, the row of least cost is projected onto the new row and replaced by it."""
+    """Keep the budget: in a full support set, the new row replaces the row that costs least to remove.
 
-    #: k(x, x) of the support vectors.
+    The removed row is projected onto the new row, which changes the coefficient of the new row.
+    """
+
+    #: k(x, x) of the support vectors, by slot.
     own: np.ndarray
     budget: int
 

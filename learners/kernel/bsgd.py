@@ -14,19 +14,24 @@ from .kernel_classifier import KernelClassifier
 from .support.block_view import add, move, replace, score_of
 from .values.products import products_of_row
 
-# Merging (rbf kernel) replaces two support vectors by the point on their line that changes f least.
+# Merging, for the rbf kernel, replaces two support vectors x_a and x_b with the coefficients a and b by one
+# vector, the point ``h x_a + (1 - h) x_b`` between them that changes the score function f least.
 
 _SECTION = (math.sqrt(5.0) - 1.0) / 2.0
-# The golden-section search ends when its interval of h is shorter than this.
+# The golden-section search for the weight h ends when its interval is shorter than this.
 _SHORTEST = 1e-10
-# Tolerances, so that rounding decides neither the first step of the search, which compares two coefficients,
-# nor the choice among partners with equal losses.
+# Tolerances of comparisons, so that rounding errors decide neither the first step of the search for h, which
+# compares two coefficients, nor the choice among merging partners with equal losses.
 _EQUAL_MAXIMA, _EQUAL_LOSSES = 1.0 + 1e-12, 1e-9
 
 
 @register_jitable
 def _coefficient(a, b, exponent, h):
-    """Return ``a κ^((1-h)²) + b κ^(h²)``, the coefficient of two merged vectors; κ = exp(exponent)."""
+    """Return the coefficient of the vector that two vectors with coefficients a and b are merged into.
+
+    It is ``a κ^((1-h)²) + b κ^(h²)``, where h is the weight of the first and κ = exp(exponent) is their
+    kernel value.
+    """
     return a * exponential(exponent * (1.0 - h) * (1.0 - h)) + b * exponential(exponent * h * h)
 
 
@@ -58,7 +63,7 @@ def _best_shares(a, b, exponents, shares):
 
 @register_jitable
 def _best_partner(a, b, exponents, numbers):
-    """Return the index of the partner with the smallest merging loss (ties: the oldest), and its best h."""
+    """Return the index of the partner whose merger changes f least (ties: the oldest), and its best h."""
     shares, losses = np.empty_like(b), np.empty_like(b)
     _best_shares(a, b, exponents, shares)
     least, best = np.inf, 0
@@ -75,7 +80,10 @@ def _best_partner(a, b, exponents, numbers):
 
 @register_jitable
 def _keep_now(view, rows, norms, slot, t):
-    """Store row t in `slot` at once, not at the end of the block, so that ``view.rows[t]`` may be changed."""
+    """Copy row t of the block into `slot` of the support set now, not at the end of the block.
+
+    Then ``view.rows[t]`` may be overwritten by a merged vector.
+    """
     rows[slot] = view.rows[t]
     norms[slot] = view.norms[t]
     view.origin[slot] = slot
@@ -83,7 +91,7 @@ def _keep_now(view, rows, norms, slot, t):
 
 @register_jitable
 def _drop(view, rows, norms, n, slot, t):
-    """Remove the support vector in `slot` while row t is learnt; the last support vector moves there."""
+    """Remove the support vector in `slot` while row t is learnt; the last support vector moves to `slot`."""
     last = n - 1
     if slot != last:
         move(view, last, slot, t)
@@ -94,7 +102,7 @@ def _drop(view, rows, norms, n, slot, t):
 
 @compiled
 def _merge_or_drop(view, rows, norms, n, p, t):
-    """Merge the support vector in slot p with a partner q of the same sign; without one, remove it.
+    """Merge the support vector in slot p with a partner q of the same sign; if there is none, remove it.
 
     ``z = h x_p + (1 - h) x_q`` takes q's slot and row number. Row t of the block has already been stored
     (`_keep_now`), so z overwrites row t in the block, and the kernel values of z with later rows are computed
@@ -156,7 +164,7 @@ def _smallest(alpha, own, born, n, bound):
 
 @compiled
 def _learn_removing(view, own, n, codes, scores, budget, lam):
-    """Learn a block with maintenance by removal; `own` has k(x, x) of each support vector, by slot."""
+    """Learn a block of rows; beyond the budget, remove a support vector. `own` has their k(x, x), by slot."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1
@@ -183,7 +191,10 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
 
 @compiled
 def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
-    """Learn a block with merging; `norms` has the squared norms of `rows`, `ones` their k(x, x) = 1."""
+    """Learn a block of rows; beyond the budget, merge two support vectors, or remove one.
+
+    `rows` are the support vectors, `norms` their squared norms, `ones` their k(x, x), which is 1.
+    """
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1
@@ -286,8 +297,8 @@ class BSGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Read once per stream: setting the parameters later must not change the size of a full support set,
-        # nor the store, which is dense for merged vectors.
+        # Both parameters are read once per stream: setting them later must change neither the size of a full
+        # support set nor the way its rows are stored, which is dense if they are merged.
         self._budget, self._merges = int(self.budget), self.maintenance == "merging"
 
     def _new_store(self, dtype, sparse):
@@ -297,6 +308,6 @@ class BSGD(KernelClassifier):
         support, settings = self._support, (n, codes, scores, self._budget, float(self.lam))
         if not self._merges:
             return _learn_removing(view, support.companions, *settings)
-        # With the rbf kernel k(x, x) is 1.
+        # The companions are k(x, x) of each support vector: 1 with the rbf kernel, the only one for merging.
         support.companions[:] = 1.0
         return _learn_merging(view, support.rows.in_loops(None), support.norms, support.companions, *settings)

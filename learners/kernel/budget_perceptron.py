@@ -14,11 +14,11 @@ from .support.support_set import RandomSlots
 
 
 class _Replacement(NamedTuple):
-    """Maintenance: the k-th row of a block that joins a full set replaces the row in slot ``victims[k]``."""
+    """Keep the budget: the k-th row of a block to join a full support set replaces slot ``victims[k]``."""
 
     budget: int
     victims: np.ndarray
-    #: (1,): number of removals in this block so far.
+    #: The number of removals in this block so far, in an array of shape (1,) that compiled loops increase.
     removals: np.ndarray
 
     def join(self, view, n, t, s, a):
@@ -30,18 +30,18 @@ class _Replacement(NamedTuple):
 
 
 class _SlotsInTurn:
-    """The slots 0 … budget - 1, again and again, so that the oldest support vector is replaced next."""
+    """The slots to replace: 0 … budget - 1 in turn, so that the oldest support vector is always next."""
 
     def __init__(self, budget):
         self._budget = budget
         self._used = 0
 
     def next(self, n):
-        """Return the next `n` slots; they remain the next ones until `use` is called."""
+        """Return the next `n` slots without using them up: only `use` moves on to later ones."""
         return (self._used + np.arange(n)) % self._budget
 
     def use(self, n):
-        """Skip the next `n` slots, because they have been used."""
+        """Move on by `n` slots, because they have been used."""
         self._used += n
 
 
@@ -52,7 +52,7 @@ class _BudgetPerceptron(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Read once per stream: the order in which slots are replaced depends on the budget.
+        # The budget is read once per stream: the order in which slots are replaced depends on it.
         self._budget = int(self.budget)
 
     def _learn_block(self, view, n, codes, scores):

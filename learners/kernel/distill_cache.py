@@ -13,10 +13,10 @@ from .perceptron import KernelPerceptronRule
 from .rules import MulticlassRuleClassifier
 from .support.block_view import move_in_gram, move_row, replace_in_gram, replace_row
 
-# `rest` has the shape of the coefficients. It contains the score f_z(x_i) of each cached row i for each class
-# z, computed from all cached rows but row i. The term of row i is never added to it: if it were added and
-# subtracted again, rounding would decide ties. Coefficients have shape (slots,) for two classes and (K,
-# slots) for more; Numba compiles only the branch for their dimension.
+# In the functions below, `rest` contains the score f_z(x_i) of each cached row i for each class z, computed
+# from all cached rows but row i. The term of row i is never added to it: if it were added and subtracted
+# again, rounding would decide ties. `rest` and the coefficients have shape (slots,) for two classes and
+# (K, slots) for more; Numba compiles only the branch for their dimension.
 
 
 @register_jitable(**INLINE)
@@ -44,7 +44,10 @@ def _add(view, alpha, rest, n, t, s, a):
 
 @compiled
 def _most_redundant(alpha, rest, born, n):
-    """Return the slot whose margin without its own term is largest (ties: the oldest), and that margin."""
+    """Find the cached row with the largest margin without its own term (ties: the oldest).
+
+    Return its slot and that margin.
+    """
     chosen, largest = -1, -math.inf
     for i in range(n):
         if alpha.ndim == 1:
@@ -103,14 +106,14 @@ def _add_and_distill(view, alpha, rest, n, t, s, a, beta, budget):
             break
         newest = view.born[r] == view.first + t
         n = _remove(view, alpha, rest, n, r, t)
-        # Kernel values with row t were counted for its prediction.
+        # Kernel values with row t are not counted here, since its prediction has already counted them.
         evaluations += 0 if newest else n - cached
         cached = cached and not newest
     return n, evaluations
 
 
 class _Distillation(NamedTuple):
-    """Adds a row, then removes rows as figure 2 of Crammer, Kandola and Singer (2003) does."""
+    """Maintain the cache: add a row, then remove redundant rows or, with a budget, surplus rows."""
 
     rest: np.ndarray
     beta: float

@@ -16,10 +16,10 @@ from .values.fourier import dense_fourier_features, fourier_features, from_panel
 from .values.row_storage import aligned
 
 # Number of rows whose features are computed together: with a thousand frequencies the features stay in the
-# second-level cache. The learned model does not depend on it.
+# second-level cache. The learned model does not depend on this number.
 _BLOCK_ROWS = 64
 
-# Largest size of the frequencies in bytes: an ordinary machine needs its other memory for the stream.
+# Largest size of the matrix of frequencies in bytes, so that an ordinary machine has memory for the stream.
 _MAX_BYTES = 4 * 2**30
 
 
@@ -44,7 +44,8 @@ class _Features:
         D, self._d = U.shape
         self._panels = in_panels(U, dtype)
         width = self._panels.size // self._d
-        # The number of frequencies is padded (see `in_panels`). Padding has scale 0, so its features are 0.
+        # The number of frequencies is padded (see `in_panels`). The scale of the padding is 0, so that its
+        # features are 0.
         self._scale = aligned((width,), dtype, np.zeros)
         self._scale[:D] = 1.0 / math.sqrt(D)
         self.size, self.numbers = 2 * width, np.r_[:D, width : width + D]
@@ -151,13 +152,13 @@ class FOGD(OnlineClassifier):
                 f"FOGD: {self.D} frequencies of {n_features:,} features are {n_bytes / 2**30:.1f} GiB, "
                 f"the limit is {_MAX_BYTES / 2**30:.0f} GiB; choose a smaller D"
             )
-        # Created with the dtype of the first rows.
+        # The feature map is created when the first rows arrive, because it takes their dtype.
         self._map: _Features | None = None
         self._weights = np.zeros(0)
 
     def _drawn_frequencies(self, n_features, *further_seed):
         """Draw and return the frequencies of `n_features` features, (D, n_features)."""
-        # NumPy guarantees that the streams of RandomState never change.
+        # NumPy guarantees that RandomState draws the same numbers in all versions.
         seed = [int(self.random_state), *further_seed] if further_seed else int(self.random_state)
         normal = np.random.RandomState(seed).standard_normal((int(self.D), n_features))
         return math.sqrt(2.0 * float(self.gamma)) * normal

@@ -17,9 +17,9 @@ from .support.block_view import add, replace, replace_in_gram, score_of
 def _largest_shrinkage(damage, largest, λ, μ):
     """Return the largest φ in (0, 1] with ``Ψ(φλ, φμ) + damage <= largest``, and the value of Ψ for this φ.
 
-    ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ`` is the damage of removing a row with ``|α| = λ`` and margin μ.
-    `damage` is the total of earlier removals. The inequality is true at φ = 0. If it is false at φ = 1,
-    exactly one φ in between makes both sides equal.
+    All coefficients are multiplied by φ before a row with ``|α| = λ`` and margin μ is removed. The damage of
+    its removal is then ``Ψ(φλ, φμ) = (λ² - 2λμ) φ² + 2λ φ``; `damage` is the total of earlier removals. The
+    inequality is true at φ = 0. If it is false at φ = 1, exactly one φ in between makes both sides equal.
     """
     a, b, c = λ * λ - 2.0 * λ * μ, 2.0 * λ, damage - largest
     φ = 1.0
@@ -30,7 +30,7 @@ def _largest_shrinkage(damage, largest, λ, μ):
 
 @compiled
 def _learn(view, n, codes, scores, budget, oldest, damage, earlier_mistakes):
-    """Learn a block as Dekel, Shalev-Shwartz and Singer (2008) do, self-tuned; `damage` is their total Q."""
+    """Learn a block of rows by the self-tuned Forgetron; `damage` is the total damage, Q in the paper."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -112,7 +112,7 @@ class Forgetron(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # The budget is read once per stream: slots are replaced in turn, modulo this number.
+        # The budget is read once per stream, because slots are replaced in turn, modulo the budget.
         self._budget, self._oldest, self._damage, self._mistakes = int(self.budget), 0, 0.0, 0
 
     def _learn_block(self, view, n, codes, scores):

@@ -16,16 +16,16 @@ from .support.support_set import SupportSet
 from .values.functions import KERNELS
 from .values.row_storage import DenseRows
 
-#: Smallest number of rows of a block. The learned model does not depend on the size of blocks.
+#: Smallest number of rows that are processed as one block. The learned model does not depend on block sizes.
 BLOCK_ROWS = 60
 
 # With few support vectors, the fixed cost of a block is as large as that of its matrix products. Such a block
-# gets up to _MOST_TIMES times as many rows, but no more than _BLOCK_VALUES kernel values.
+# gets up to _MOST_TIMES * BLOCK_ROWS rows, but no more than _BLOCK_VALUES kernel values.
 _MOST_TIMES, _BLOCK_VALUES = 4, 40_000
 
-# The same limits, the second one in bytes, for dense rows and learners that rarely add a support vector.
-# Larger blocks are faster there: the slow product of one row with the rest of its block is computed only for
-# rows that are added.
+# Limits of a block's size (a multiple of BLOCK_ROWS, and bytes of kernel values) for dense rows and learners
+# that rarely add a support vector. Larger blocks are faster there: the slow product of one row with the rest
+# of its block is computed only for rows that are added.
 _MOST_TIMES_SELDOM, _BLOCK_BYTES_SELDOM = 8, 320_000
 
 
@@ -35,7 +35,7 @@ def block_ranges(n: int, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, in
 
 
 def _check_offset(learner, name):
-    """Raise ValueError unless the parameter is a number with which "poly" is a Mercer kernel."""
+    """Raise ValueError unless the parameter is a number and, for the kernel "poly", not negative."""
     check = check_nonnegative if learner.kernel == "poly" else check_number
     check(learner, name)
 
@@ -79,7 +79,8 @@ class KernelClassifier(OnlineClassifier):
         α, in that order; with more than two classes one row per class.
     model_bytes_ : int
         Bytes that prediction and further learning need: rows, coefficients, other numbers per row, and the
-        learner's matrix, also if it only caches kernel values (Forgetron, DistillCache). Other caches do not.
+        learner's matrix, also if it only caches kernel values (Forgetron, DistillCache). Other caches are not
+    counted.
 
     Notes
     -----
@@ -108,20 +109,21 @@ class KernelClassifier(OnlineClassifier):
     _keeps_factor = False
 
     #: Whether the support set only grows, one slot after the other: no row of it is ever removed or replaced.
-    #: The points of a parameter grid can then share kernel values, see `readings`.
+    #: Learners with different parameters can then learn together and share kernel values, see `readings`.
     only_adds = False
 
     #: Whether few of the learnt rows become support vectors.
     _seldom_joins = False
 
-    #: Whether the learner keeps one more number with each coefficient.
+    #: Whether the learner needs one more number with each coefficient, such as k(x, x) of the row.
     _keeps_companions = False
 
-    # How many rows were learnt before the one that has number 0 in `support_`.
+    # Number of rows learnt before the row that has number 0 in `support_`; > 0 if each pass counts from 0.
     _pass_start = 0
 
     def _allocate(self, n_features):
-        # The array of support vectors is made with the first rows: they decide its dtype, and dense or CSR.
+        # The store of support vectors is created when the first rows arrive, because they decide its dtype
+        # and whether it is dense or CSR.
         self._store: Any = None
         self.n_support_ = self.n_kernel_evaluations_ = 0
 
@@ -253,7 +255,8 @@ class RowCachingClassifier(KernelClassifier):
         return self._store.support if self._store else None
 
     def _rows_of_block(self, _support):
-        # Each row of a block may need a free slot: larger blocks need more slots, and so longer cache lines.
+        # Blocks are not enlarged for these learners: each row of a block may need a free slot, and each cache
+        # line has a value for each slot, so larger blocks need longer cache lines.
         return self._block_rows
 
     @property
@@ -261,7 +264,8 @@ class RowCachingClassifier(KernelClassifier):
         return self._pass_start > 0
 
     def end_of_pass(self, last: bool) -> None:
-        # Rows after the last pass are new ones, so their numbers continue.
+        # In the next pass the numbers of the rows start from 0 again. After the last pass only new rows can
+        # follow, so their numbers continue.
         if not last:
             self._pass_start = self.n_examples_
 

@@ -13,7 +13,8 @@ from ..numeric.vector import EPSILON
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, score_of
 
-# Limit of the QL rounds for an eigenvalue. Two or three are usual; the limit is reached if a value is NaN.
+# Limit of the rounds of the QL algorithm for one eigenvalue. Two or three rounds are usual; the limit is
+# reached if a value is NaN.
 _MOST_ROUNDS = 60
 
 
@@ -115,7 +116,7 @@ def eigenpairs(A):
     return values[order] * scale, vectors[order]
 
 
-# By dtype of the kernel values: eigenvalues up to this share of the largest are rounding errors.
+# For each dtype of the kernel values: eigenvalues up to this share of the largest one are rounding errors.
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
 
@@ -141,7 +142,11 @@ def _fill(view, n, codes, scores, eta, gram):
 
 @compiled
 def _descend(view, n, start, codes, scores, eta, F):
-    """Learn by gradient descent on features ``F k_S(x)`` of kernel values k_S(x); ``α = Fᵀw`` is stored."""
+    """Learn the rows of a block from row `start` on by gradient descent on their Nyström features.
+
+    The features of a row x are ``F k_S(x)``, where k_S(x) are its kernel values with the support vectors.
+    Instead of the weights w, ``α = Fᵀ w`` is stored and updated.
+    """
     mistakes = updates = evaluations = 0
     for t in range(start, codes.shape[0]):
         y = signed(codes[t])
@@ -235,7 +240,8 @@ class NOGD(KernelClassifier):
         budget = int(self.budget)
         self._rank = int(self.rank) if self.rank is not None else max(1, budget // 5)
         self._gram = np.zeros((budget, budget))
-        # The matrix F with ``z(x) = F k_S(x)``; None while the support set is not full.
+        # The matrix F that turns the kernel values k_S(x) of a row with the support vectors into its features
+        # ``z(x) = F k_S(x)``; None while the support set is not full.
         self._F: np.ndarray | None = None
 
     def _learn_block(self, view, n, codes, scores):

@@ -11,7 +11,10 @@ from .rules import MulticlassRuleClassifier
 
 
 class KernelPassiveAggressiveRule(NamedTuple):
-    """PA-I: ``α = min(C, l/‖d‖²)`` if the hinge loss l is positive; see `rules` for ``‖d‖²``."""
+    """The rule of PA-I: a row with hinge loss l > 0 is learnt, with ``α = min(C, l/‖d‖²)``.
+
+    ``‖d‖²`` is the squared norm of the step for α = 1, the argument `squares` of `step`.
+    """
 
     C: float
 

@@ -20,21 +20,22 @@ from .support.inverse_factor import (
     room_to_project,
 )
 
-# `borrowed` arrays are not reference-counted. The caller of a loop therefore allocates its temporary arrays,
-# which then exist until the loop ends.
+# The compiled loops use their arguments without counting references (`borrowed`), which saves time. Therefore
+# the caller allocates a loop's temporary arrays and keeps them until the loop ends.
 
 
 @compiled
 def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
-    """Learn a block by algorithm 2 of Orabona, Keshet and Caputo (2008); if `plus`, by section 4.1.
+    """Learn a block of rows by the Projectron (Orabona, Keshet and Caputo 2008) or, if `plus`, Projectron++.
 
-    With U > 0, the threshold for the distance of a mistake's row is that of eq. 13 instead of `eta`. On a
-    margin error, U replaces 1/eta, so that the step makes progress towards any function of norm at most U.
+    A row with a mistake is stored if its distance from the span exceeds `eta` or, with U > 0, the threshold
+    of eq. 13. On a margin error, U replaces 1/eta, so that the step makes progress towards any function of
+    norm at most U.
     """
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
-    # `ahead` is a later row projected together with the current one. That is wasted work if the current row
-    # becomes a support vector.
+    # `ahead` is a later row that is projected together with the current one, which is faster than one by one.
+    # If the current row becomes a support vector, the projection of the later row cannot be used.
     ahead, joining = -1, False
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -48,7 +49,8 @@ def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
         evaluations += 1
         if not view.own[t] < np.inf:
             continue
-        # The squared norm of the projection and the squared distance δ² of the row from it, eqs. 8 and 9.
+        # Project row t, unless that was done with an earlier row. Then compute the squared norm of the
+        # projection and the squared distance δ² of the row from it (eqs. 8 and 9).
         place = 1 if t == ahead else 0
         if place == 0:
             ahead = -1 if joining else likely_next(view, n, t, y, codes, 1.0 if plus else 0.0)
@@ -87,7 +89,7 @@ def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
 
 @compiled
 def _learn_classes(work, view, n, codes, scores, eta, rounding):
-    """Learn a block of more than two classes: steps add to the right and subtract from the best wrong one."""
+    """Learn rows of more than two classes; a step adds to the right class, subtracts from the best wrong."""
     mistakes = updates = evaluations = 0
     view, work = borrowed(view), borrowed(work)
     for t in range(codes.shape[0]):
@@ -116,7 +118,7 @@ def _learn_classes(work, view, n, codes, scores, eta, rounding):
     return n, mistakes, updates, evaluations
 
 
-# By dtype of the kernel values: a squared distance below this share of k(x, x) is a rounding error.
+# For each dtype of the kernel values: a squared distance below this share of k(x, x) is a rounding error.
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
 
@@ -136,7 +138,7 @@ class _Projecting(KernelClassifier):
         return super()._pass(X, codes, scores)
 
     def _check_norms(self, X):
-        """Raise ValueError for a row whose k(x, x) exceeds 1."""
+        """Raise ValueError if k(x, x) of a row exceeds 1: the threshold that U defines needs k(x, x) <= 1."""
         if self.kernel == "rbf":
             return
         norms = np.empty(count_rows(X))

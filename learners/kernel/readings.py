@@ -1,9 +1,9 @@
-"""Train several kernel learners in one reading of the rows, with shared kernel values.
+"""Train several kernel learners together: rows are read once, and kernel values are shared.
 
-The union of the learners' support sets is kept as one larger set. The inner products of a block's rows with
-the union, and with one another, are computed once, and so are kernel values if all learners have the same
-kernel. Each learner's loop then gets the values of this learner's support vectors, in the order in which the
-learner stored them. So the scores are those of a learner trained alone, to the last bit.
+The union of the learners' support sets is stored as one larger set. For each block of rows, their inner
+products with the union, and with one another, are computed once, and so are kernel values if all learners
+have the same kernel. Each learner's loop then gets the values of this learner's support vectors, in the order
+in which the learner stored them. So the scores are those of a learner trained alone, to the last bit.
 """
 
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ _BLOCK_ROWS = 120
 
 
 class KernelReading(Reading):
-    """Kernel learners of one Python type that never remove support vectors and learn the same rows together.
+    """Kernel learners of one Python type that learn the same rows together and never remove support vectors.
 
-    `begin` has been called on the learners, and they have learnt no row yet.
+    Before, `begin` must have been called on each learner, and no learner may have learnt a row.
     """
 
     def __init__(self, learners: Sequence[Any]) -> None:
         super().__init__(learners)
         self._union: Any = None
         functions = [kernel_function(each) for each in learners]
-        # If the kernels differ, the union computes inner products, which are the values of the linear kernel.
-        # Each learner's kernel values are computed from these products.
+        # If the learners' kernels differ, inner products are shared, which are the values of the linear
+        # kernel. Each learner's kernel values are computed from these products.
         shared = all(function == functions[0] for function in functions)
         self._function = functions[0] if shared else ("linear", 1.0, 0.0, 1)
         self._many = len(learners[0].classes_) > 2
@@ -69,7 +69,8 @@ class KernelReading(Reading):
         self._union.commit()
 
     def goes_on(self) -> bool:
-        # Support vectors that a learner has added outside of this reading are not in the union.
+        # If a learner has learnt rows alone since, the union of the support sets lacks its new support
+        # vectors, so the learners cannot go on together.
         return self._union is not None and self._union.is_complete()
 
     def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
@@ -94,6 +95,7 @@ def can_share(learners: Sequence[Any]) -> bool:
         and isinstance(learners[0], KernelClassifier)
         and type(learners[0]).__module__.startswith(f"{__package__}.")
         and all(each.only_adds and each.n_examples_ == 0 for each in learners)
-        # A learner with the parameter U checks all rows before it learns any, and may refuse them.
+        # A learner whose parameter U is set is refused, since it checks all rows before it learns any, and
+        # may raise an error.
         and all(getattr(each, "U", None) is None for each in learners)
     )

@@ -9,10 +9,10 @@ classes also has a method ``step_of_classes(s, y, z, m, own, a)``: from the scor
 the best wrong class z it writes the coefficients of all classes into `a`, and returns
 ``(is_update, evaluations)``.
 
-A maintenance is a named tuple of arrays and numbers with a method ``join(view, n, t, s, a)``. It adds row t,
-with score `s` and coefficient `a` (arrays for more than two classes), to the `n` support vectors, and may
-remove others. It returns the new number of support vectors, ``is_update`` and kernel evaluations. If the
-maintenance is None, every update adds a support vector.
+The support set is changed by a maintenance: a named tuple of arrays and numbers with a method ``join(view, n,
+t, s, a)``. It adds row t, with score `s` and coefficient `a` (arrays for more than two classes), to the `n`
+support vectors, and may remove others. It returns the new number of support vectors, ``is_update`` and kernel
+evaluations. If the maintenance is None, every update adds a support vector.
 
 Rules must be defined in this package, since compiled loops are cached under a hash of its sources.
 """
@@ -59,7 +59,10 @@ def _join(self, view, n, t, s, a):
 
 @compiled
 def learn(view, n, codes, scores, rule, maintenance):
-    """Learn a block by a rule; return the number of support vectors, mistakes, updates and evaluations."""
+    """Learn a block of rows by a rule (see this module's docstring).
+
+    Return the number of support vectors and, for this block, of mistakes, updates and kernel evaluations.
+    """
     mistakes = updates = evaluations = 0
     view, maintenance = borrowed(view), borrowed(maintenance)
     for t in range(codes.shape[0]):
@@ -78,7 +81,7 @@ def learn(view, n, codes, scores, rule, maintenance):
 
 @compiled
 def learn_classes(view, n, codes, scores, rule, maintenance):
-    """Learn a block of more than two classes by a rule; return the same numbers as `learn`."""
+    """Learn a block of rows of more than two classes by a rule; return the same numbers as `learn`."""
     mistakes = updates = evaluations = 0
     view, maintenance = borrowed(view), borrowed(maintenance)
     a = np.empty(scores.shape[1])
@@ -97,14 +100,14 @@ def learn_classes(view, n, codes, scores, rule, maintenance):
 
 
 class RuleClassifier(KernelClassifier):
-    """Base of the learners with a rule: a subclass defines ``_rule()``."""
+    """Base of the kernel learners that use a rule of this module's kind: a subclass defines ``_rule()``."""
 
     def _rule(self) -> Any:
         """Return the rule: a named tuple of parameters with a method ``step``."""
         raise self._undefined("_rule")
 
     def _maintenance(self) -> Any:
-        """Return the maintenance of the support set, or None if each update just adds its row."""
+        """Return the object that adds rows and may remove others, or None if each update only adds a row."""
         return None
 
     def _learn_block(self, view, n, codes, scores):
@@ -112,7 +115,7 @@ class RuleClassifier(KernelClassifier):
 
 
 class MulticlassRuleClassifier(RuleClassifier, MulticlassKernelClassifier):
-    """Base of the learners with a rule for two or more classes."""
+    """Base of the kernel learners whose rule takes two or more classes."""
 
     def _learn_block_of_classes(self, view, n, codes, scores):
         return learn_classes(view, n, codes, scores, self._rule(), self._maintenance())

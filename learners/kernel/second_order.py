@@ -26,8 +26,8 @@ from .values.products import LANES, ArrayInCode
 # ``view.square`` has L below the diagonal, Lᵀ above it and the reciprocals of L's diagonal on it. So both
 # solves, for z and for d, read it along rows.
 
-# Number of unknowns that are solved for together, a panel. If n is no multiple of it, the last panel includes
-# free slots, whose rows are zeros and change nothing.
+# Number of unknowns of a triangular system that are solved for together, a panel. If the number of support
+# vectors is no multiple of it, the last panel includes free slots, whose rows are zeros and change nothing.
 _PANEL = LANES[8]
 
 
@@ -83,7 +83,10 @@ def _whole_panels(n):
 
 @register_jitable
 def _squared_projection(view, n, t, z):
-    """Write ``z = L⁻¹ k_t`` into ``z[0]``; return ``‖z‖² = k_tᵀ K_S⁻¹ k_t``."""
+    """Return ``‖z‖² = k_tᵀ K_S⁻¹ k_t``, the squared norm of row t's projection onto the support set's span.
+
+    ``z = L⁻¹ k_t`` is written into ``z[0]``; k_t are row t's kernel values with the support vectors.
+    """
     z[0, :n] = view.values[t, :n]
     stop = _whole_panels(n)
     z[0, n:stop] = 0.0
@@ -94,7 +97,7 @@ def _squared_projection(view, n, t, z):
 
 @register_jitable
 def _projection(view, n, z):
-    """Turn ``z = L⁻¹ k_t`` into ``d = K_S⁻¹ k_t`` in place and return it."""
+    """Turn ``z = L⁻¹ k_t`` in place into ``d = K_S⁻¹ k_t``, the projection's coefficients; return d."""
     stop = _whole_panels(n)
     for first in range(stop - _PANEL, -1, -_PANEL):
         _backward(view.square, z, first, stop)
@@ -103,19 +106,19 @@ def _projection(view, n, z):
 
 @register_jitable
 def _grow_factor(view, n, z, squared_distance):
-    """Extend the Cholesky factor by a row with ``z = L⁻¹ k`` and this squared distance from the span."""
+    """Add the row ``[zᵀ, √squared_distance]`` to the Cholesky factor L; z is ``L⁻¹ k`` of the new row."""
     for i in range(n):
         view.square[n, i] = view.square[i, n] = z[0, i]
     view.square[n, n] = 1.0 / np.sqrt(squared_distance)
 
 
-# By dtype of the kernel values: a ridge below this share of k(x, x) is less than their rounding errors.
+# For each dtype of kernel values: a ridge below this share of k(x, x) is less than their rounding errors.
 _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
 @compiled
 def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
-    """Learn a block: ridge regression on the rows whose margin was not above `margin`, row by row.
+    """Learn a block by ridge regression on all rows whose margin was not above `margin`, updated row by row.
 
     Let K be the kernel matrix of these rows. ``view.square`` has the Cholesky factor L of ``K + ridge I``,
     and Lᵀ above the diagonal. `whitened` is ``z = L⁻¹ y``, and ``α = L⁻ᵀ z``. The inverse of ``K + ridge I``
@@ -134,7 +137,7 @@ def _learn(view, whitened, n, codes, scores, ridge, margin, rounding):
             if not view.own[t] < np.inf:
                 continue
             norm = _squared_projection(view, n, t, w)
-            # The Schur complement of row t if it is added to K + ridge I. In AROW, this is r + v.
+            # The Schur complement by which row t would extend K + ridge I. In AROW, this is r + v.
             c = max(ridge, rounding * view.own[t]) + max(0.0, view.own[t] - norm)
             z = (y - dot(w[0, :n], whitened[:n])) / math.sqrt(c)
             if not abs(z) < np.inf:
@@ -153,7 +156,7 @@ class _RidgeRegression(KernelClassifier):
 
     _keeps_square = _keeps_companions = True
 
-    # The name of the parameter that sets the ridge; the largest margin with which a row is learnt.
+    # `_ridge` is the name of the parameter that sets the ridge, `_margin` the largest margin of learnt rows.
     _ridge: str
     _margin: float
 

@@ -18,13 +18,13 @@ from .parts.classes import copy_scores
 
 
 def _term(ir, u, rate, x, threshold):
-    """Generate code for ``w_j x_j`` with ``w_j = -sign(ū_j) max(0, |ū_j| - λt) · η/(δ + √G_j)``."""
+    """Generate code for a feature's term ``w_j x_j`` of the score, with w_j computed as in `AdaGradRDA`."""
     kept = soft_threshold(ir, u, threshold)
     return ir.fmul(ir.fmul(ir.fneg(kept), rate), x)
 
 
 def _step(ir, u, rate, x, y, eta, delta):
-    """Generate code for ū_j and the rate ``η/(δ + √G_j)`` of a feature after the gradient ``-y x_j``."""
+    """Generate code that adds the gradient ``-y x_j`` to the sum ū_j and updates the rate η/(δ + √G_j)."""
     root = ir.fsub(ir.fdiv(eta, rate), delta)
     grown = square_root(ir, ir.fadd(ir.fmul(root, root), ir.fmul(x, x)))
     slower, moved = ir.fdiv(eta, ir.fadd(delta, grown)), ir.fsub(u, ir.fmul(y, x))
@@ -49,8 +49,9 @@ def _slower(rate, x_j, eta, delta):
 def _learn(X, codes, scores, u, rates, eta, delta, l1, rounds):
     """Make one pass of Duchi et al. (2011) with the hinge loss.
 
-    w is computed from (ū, G, t) when a row needs it. The rates η/(δ + √G) are stored instead of G, so that
-    scoring, which is most of the work, needs no root and no division.
+    A weight w_j is computed from the sum ū_j of its gradients when a row has feature j. The rates
+    η/(δ + √G_j) are stored instead of the G_j, the sums of squared gradients, so that scoring, which is most
+    of the work, needs no root and no division.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
@@ -73,7 +74,7 @@ def _scores(X, u, rates, threshold, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, U, rates, eta, delta, l1, rounds):
-    """Make one pass for many classes; the hinge's gradient is -x in block y and x in block ỹ."""
+    """Make one pass for K > 2 classes: the gradient is -x for the right class, x for the best wrong one."""
     mistakes = updates = 0
     sums = np.empty(U.shape[1])
     for t in range(n_rows(X)):
@@ -106,7 +107,7 @@ def _class_scores(X, U, rates, threshold, scores):
 
 @compiled
 def _count_nonzero(u, rates, threshold):
-    """Count non-zero weights; to compute `coef_` takes longer than to learn the rows up to a checkpoint."""
+    """Count non-zero weights without `coef_`: computing it takes longer than learning between checkpoints."""
     n = 0
     for j in range(u.shape[0]):
         size = abs(u[j]) - threshold
@@ -166,11 +167,12 @@ class AdaGradRDA(MulticlassClassifier):
     def is_sparse(self):
         return self.l1 > 0.0
 
-    # `_weights` is ū.
+    # `_weights` is ū, the sum of all gradients; `_rates` are the step sizes η/(δ + √G).
     _state = ("_weights", "_rates")
 
     def _begin_with(self, zeros):
-        # η, δ and λ are fixed from here on, because learning computes G from the rates with this η and δ.
+        # Later changes of η, δ and λ have no effect on this model: learning computes G from `_rates`, which
+        # are η/(δ + √G), so η and δ must stay the same.
         self._rule = float(self.eta), float(self.delta), float(self.l1)
         self._weights = zeros
         self._rates = new_state(zeros.size, self._rule[0] / self._rule[1], place=1).reshape(zeros.shape)

@@ -13,18 +13,19 @@ from .parts.losses import exp_of_negative
 
 
 class AderRule(NamedTuple):
-    """The rule of `Ader`: `steps` are the η_i of Algorithm 4, `rate` is a, and `radius` is D/2."""
+    """The update rule of `Ader`, with its step sizes η_i (`steps`), a (`rate`) and D/2 (`radius`)."""
 
     steps: NDArray[np.float64]
     rate: float
     radius: float
 
     def weigh(self, p, losses):
-        """Update p by Algorithm 3 of Zhang, Lu & Zhou (2018), with the least loss subtracted from each."""
+        """Update the probabilities p of the models, given their losses (Zhang, Lu & Zhou 2018, Alg. 3)."""
         least, total = np.inf, 0.0
         for i in range(len(p)):
             least = min(least, losses[i]) if p[i] > 0.0 else least
         for i in range(len(p)):
+            # The least loss is subtracted, so that not all factors can underflow to 0.
             p[i] *= exp_of_negative(self.rate * min(least - losses[i], 0.0))
             total += p[i]
         for i in range(len(p)):

@@ -20,7 +20,7 @@ _dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
 
 @register_jitable
 def _score(v, scale, x):
-    """Return ``(w·x/‖x‖, ‖x‖)``; ``(w·x, 0)`` if ‖x‖² is 0 or not a normal float64."""
+    """Return a row's score ``w·x/‖x‖`` and ‖x‖, or ``(w·x, 0)`` if ‖x‖² is 0 or not a normal float64."""
     s, squares = _dot_and_squares((v,), x)
     if SMALLEST_NORMAL <= squares < np.inf:
         length = math.sqrt(squares)
@@ -30,9 +30,9 @@ def _score(v, scale, x):
 
 @learning_loop
 def _learn(X, codes, scores, v, scalars, alpha, next_update):
-    """Make one pass of Gentile (2001), ``B = 1/α``, ``C = √2``; w is ``scale v``, so scaling it is cheap."""
+    """Make one pass of ALMA (Gentile 2001, ``B = 1/α``, ``C = √2``), with w stored as ``scale v``."""
     mistakes = updates = 0
-    scale, norm = scalars[0], scalars[1]  # norm: ‖w‖²
+    scale, norm = scalars[0], scalars[1]  # `norm` is ‖w‖², the squared length of w
     k = next_update[0]
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -47,8 +47,8 @@ def _learn(X, codes, scores, v, scalars, alpha, next_update):
             if norm > 1.0:
                 scale /= math.sqrt(norm)
                 norm = 1.0
-            # This rarely takes d operations, because the scale falls only as a power of k, the number of
-            # updates.
+            # Multiply a tiny scale into v. This takes d operations, but is rare, because the scale falls only
+            # as a power of k, the number of updates.
             scale = folded(v, scale)
             k += 1
             updates += 1

@@ -19,30 +19,32 @@ from .parts.covariance import Projection, Shape, is_usable
 
 
 class AROWRule(NamedTuple):
-    """The step of Fig. 1 of Crammer et al. (2013); comments give the paper's equation numbers."""
+    """AROW's update rule (Crammer et al. 2013, Fig. 1); its comments give the paper's equation numbers."""
 
     r: float
     hinge: bool
     margin_limit: float = 1.0
 
     def step(self, m, v, weight):
-        """Return ``(is_update, α, β, γ)`` for a row with margin m and variance v; `weight` divides r."""
+        """Return ``(is_update, α, β, γ)``: the step sizes for μ, Σ and Σ⁻¹. The class weight divides r."""
         r = self.r / weight
-        beta = 1.0 / (v + r)  # eqs. 15 and 16, for both losses
+        beta = 1.0 / (v + r)  # β of eqs. 15 and 16 of the paper, for both losses
         l = 1.0 - m
-        alpha = min(1.0 / (2.0 * r), l / v) if self.hinge else l * beta  # eq. 23; eqs. 12, 16
+        # α of the paper: eq. 23 for the hinge, eqs. 12 and 16 for the squared hinge
+        alpha = min(1.0 / (2.0 * r), l / v) if self.hinge else l * beta
         return True, alpha, beta, 1.0 / r
 
 
 _class_variances = class_sums(lambda ir, s, x: ir.fmul(ir.fmul(s, x), x))
 
-# Updates do not move a class of variance 0. Its α is a limit, computed with this variance in place of 0.
+# This value replaces the variance of a class if it is 0, so that computing the multiplier α of the class does
+# not divide by 0. An update does not move the weights of such a class.
 _SMALLEST_VARIANCE = 1e-150
 
 
 @register_jitable
 def violated(f, y, n_constraints):
-    """Return at most `n_constraints` wrong classes of margin < 1, by falling score (ties: lowest code)."""
+    """Return up to `n_constraints` wrong classes with margin < 1, highest score first (ties: lowest code)."""
     wrong = np.empty(f.shape[0], np.int64)
     n = 0
     for z in range(f.shape[0]):
@@ -55,14 +57,14 @@ def violated(f, y, n_constraints):
 
 @register_jitable
 def multipliers(f, y, wrong, variances, r, hinge, alpha):
-    """Solve the dual of eq. 27 exactly: return the number n of classes with α > 0; write their α.
+    """Solve the dual of AROW's eq. 27 exactly: write the multipliers α > 0, and return their number n.
 
-    These are the first n classes in `wrong`; the α of the others are 0. Let l_z = 1 - (f_y - f_z) be the loss
-    against class z, v_z its variance, and A = Σα. Since Δf_zᵀΣΔf_u = v_y for z ≠ u, the optimality conditions
-    are ``α_z = max(0, (l_z - cA)/v_z)`` with c = v_y + r for the squared hinge. For the hinge c = v_y and A
-    <= 1/(2r); if that bound is active, ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that A = 1/(2r). So the
-    classes with α > 0 are those with the largest l, and adding them one by one finds them all. Hildreth's
-    sweeps have the same limit, but converge more slowly the smaller v_z/c is.
+    They belong to the first n classes in `wrong`; the α of other classes are 0. Let l_z = 1 - (f_y - f_z) be
+    the loss against class z, v_z its variance, and A = Σα. Since Δf_zᵀΣΔf_u = v_y for z ≠ u, the optimality
+    conditions are ``α_z = max(0, (l_z - cA)/v_z)`` with c = v_y + r for the squared hinge. For the hinge
+    c = v_y and A <= 1/(2r); if this limit is reached, ``α_z = max(0, (l_z - θ)/v_z)`` with θ such that
+    A = 1/(2r). So the classes with α > 0 are those with the largest l, and adding them one by one finds them
+    all. The iterative solver of Hildreth converges to the same α, but the more slowly, the smaller v_z/c is.
     """
     largest = 1.0 / (2.0 * r)
     n, total = _active(f, y, wrong, variances, variances[y] + (0.0 if hinge else r), 1.0, 0.0, alpha)
@@ -76,12 +78,13 @@ def _active(f, y, wrong, variances, c, one, bound, alpha):
     """Find the classes with α > 0 in the order of `wrong`; write their α, return their number and Σα.
 
     These α satisfy ``α_z v_z (one + c S) = one l_z + bound + c Σ_u (l_z - l_u)/v_u``, where u runs over the
-    classes with α > 0 and S = Σ_u 1/v_u. α_z is the (l_z - cA)/v_z of `multipliers` for one = 1, bound = 0,
-    and its (l_z - θ)/v_z for one = 0, c = 1, bound = A. Unlike l_z - cA, differences of losses do not cancel.
+    classes with α > 0 and S = Σ_u 1/v_u. With one = 1 and bound = 0 this is ``α_z = (l_z - cA)/v_z`` of
+    `multipliers`; with one = 0, c = 1 and bound = A it is ``α_z = (l_z - θ)/v_z``. It is solved in this form
+    because the difference l_z - cA would lose digits to cancellation.
     """
     first = wrong[0]
     largest = 1.0 - (f[y] - f[first])
-    n, inverse, lag = 0, 0.0, 0.0  # n classes u found; their Σ 1/v_u and Σ (l_first - l_u)/v_u
+    n, inverse, lag = 0, 0.0, 0.0  # n classes u found so far; over them, Σ 1/v_u and Σ (l_first - l_u)/v_u
     for z in wrong:
         below = f[first] - f[z]
         if n > 0 and not one * (largest - below) + bound + c * (lag - below * inverse) > 0.0:
@@ -103,8 +106,8 @@ def _active(f, y, wrong, variances, c, one, bound, alpha):
 def update_classes(mu, sigma, x, steps, v, r, precision):
     """Move the mean, ``μ_z += steps_z Σ_z x``, and shrink the variances of all classes along x.
 
-    `v` is the sum of the variances of all classes. With `precision`, ``1/σ_zj += x_j²/r``, otherwise the
-    diagonal of eq. 29, ``σ_zj -= σ_zj² x_j²/(v + r)``.
+    `v` is the sum of the variances of all classes. If `precision` is true, the diagonal of Σ⁻¹ is updated,
+    ``1/σ_zj += x_j²/r``, otherwise that of Σ (eq. 29), ``σ_zj -= σ_zj² x_j²/(v + r)``.
     """
     beta, gamma = 1.0 / (v + r), 1.0 / r
     for k in range(n_entries(x)):
@@ -116,14 +119,14 @@ def update_classes(mu, sigma, x, steps, v, r, precision):
             if precision:
                 sigma_j[z] /= 1.0 + gamma * (sigma_x * x_j)
             else:
-                # Only rounding can make the new variance negative.
+                # Rounding can make the new variance negative; it is then set to 0.
                 shrunk = sigma_j[z] - (beta * sigma_x) * sigma_x
                 sigma_j[z] = shrunk if shrunk > 0.0 else 0.0
 
 
 @learning_loop
 def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, rule, precision, weights):
-    """Make one pass of Fig. 2: μ by eq. 27 over `n_constraints` best wrong classes, Σ by eqs. 29 and 30."""
+    """Make one pass of top-k AROW (the paper's Fig. 2): eq. 27 moves μ, eqs. 29 and 30 shrink Σ."""
     mistakes = updates = 0
     width = mu.shape[1]
     sums, variances, steps, alpha = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
@@ -139,7 +142,8 @@ def _learn_top_k(X, codes, scores, mu, sigma, n_constraints, rule, precision, we
                 r = rule.r / weight_of(weights, y)
                 wrong = violated(f, y, n_constraints)
                 n = multipliers(f, y, wrong, variances, r, rule.hinge, alpha)
-                # μ += Σg, where Σ is the covariance, and g the sum of the α_z Δf_z of all wrong classes z.
+                # μ moves by the covariance times Σ_z α_z Δf_z, over the wrong classes z: the step of the
+                # right class is the sum of the α_z, that of a wrong class is -α_z.
                 steps[:] = 0.0
                 for z in wrong[:n]:
                     steps[y] += alpha[z]

@@ -18,7 +18,7 @@ from .parts.full_covariance import subtract_outer
 
 @register_jitable
 def _power(t, kappa):
-    """Return ``t^κ``, t >= 1, by the binary digits of κ: the C library's power differs between machines."""
+    """Return ``t^κ`` for t >= 1, by square roots: the result of C's ``pow`` differs between machines."""
     power, root = 1.0, t
     while kappa > 0.0 and root > 1.0:
         root, kappa = math.sqrt(root), 2.0 * kappa
@@ -29,7 +29,7 @@ def _power(t, kappa):
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, kappa, rounds):
-    """Make one pass of Cesa-Bianchi, Gentile & Orabona (2009); Σ is their A⁻¹, `rounds` counts the rows."""
+    """Make one pass of BBQ (Cesa-Bianchi, Gentile & Orabona 2009); `sigma` is A⁻¹, `rounds` counts rows."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])

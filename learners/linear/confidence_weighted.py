@@ -14,17 +14,17 @@ from ..numeric.vector import EPSILON
 from .gaussian import GaussianClassifier
 from .parts.covariance import Projection, Shape
 
-# Rows with a variance v of at most this cause no step: α and γ grow like 1/v, and could overflow.
+# Rows with a variance v of at most this cause no update: the step sizes grow like 1/v, and could overflow.
 _SMALLEST_VARIANCE = 1e-250
 
 
 @register_jitable
 def variance_step(m, v, phi):
-    """Return the step sizes (α, β, γ) for the constraint ``m >= φ v`` (Dredze et al. 2008).
+    """Return the step sizes (α, β, γ) of μ, Σ and Σ⁻¹ for the constraint ``m >= φ v`` (Dredze et al. 2008).
 
-    m is the row's margin, v its variance. α solves a quadratic equation; its root is computed in the form
-    that does not cancel, and its discriminant ``(1 + 2φm)² - 8φ(m - φv)`` as ``(1 - 2φm)² + 8φ²v``, which
-    rounding cannot make negative.
+    m is the row's margin, v its variance. α is the root of a quadratic equation, computed by the formula that
+    avoids cancellation. The discriminant ``(1 + 2φm)² - 8φ(m - φv)`` is computed as ``(1 - 2φm)² + 8φ²v``,
+    which rounding cannot make negative.
     """
     b = 1.0 + 2.0 * phi * m
     a = 1.0 - 2.0 * phi * m
@@ -36,22 +36,23 @@ def variance_step(m, v, phi):
 
 @register_jitable
 def stdev_alpha(m, v, phi):
-    """Return the step size α for the constraint ``m >= φ √v`` (Crammer et al. 2008)."""
+    """Return the step size α of the mean for the constraint ``m >= φ √v`` (Crammer et al. 2008)."""
     psi = 1.0 + phi * phi / 2.0
     zeta = 1.0 + phi * phi
     root = math.sqrt(m * m * ((phi * phi) * (phi * phi)) / 4.0 + v * phi * phi * zeta)
-    # For m > 0 the numerator root - mψ is multiplied by its conjugate to avoid cancellation.
+    # For m > 0 the difference root - mψ in α would lose digits to cancellation. So the numerator and the
+    # denominator of α are multiplied by root + mψ.
     positive = (phi * phi * v - m * m) / (v * (root + m * psi))
     return where(m > 0.0, positive, (root - m * psi) / (v * zeta))
 
 
 @register_jitable
 def stdev_shrinkage(alpha, m, v, phi, is_capped=False):
-    """Return the step sizes (α, β, γ) for the constraint ``m >= φ √v``, given its `alpha`.
+    """Return the step sizes (α, β, γ) of μ, Σ and Σ⁻¹ for the constraint ``m >= φ √v``, given `alpha`.
 
     After the step the margin is φ√u, where u is the new variance. If φ√u is below the rounding error of the
-    old margin m, there is no step (α = 0). This does not apply if α was limited to C (`is_capped`),
-    because the margin is then smaller.
+    old margin m, there is no step (α = 0). This is not tested if `is_capped`: SCW-I has reduced α to C, and
+    the margin after the step is smaller than φ√u.
     """
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
@@ -62,22 +63,22 @@ def stdev_shrinkage(alpha, m, v, phi, is_capped=False):
 
 @register_jitable
 def is_step(v, alpha, gamma):
-    """Return whether there is a step (α > 0) and it is finite.
+    """Return whether to make an update: α > 0, the step sizes α and γ are finite, and v is not tiny.
 
-    A margin that overflowed, or a large margin with a tiny v, makes α or γ overflow. Then μ or Σ would
-    become NaN for good.
+    A margin that overflowed, or a large margin with a tiny variance v, makes α or γ overflow. An update would
+    then make the mean or the covariance NaN for good.
     """
     return (v > _SMALLEST_VARIANCE) & (alpha > 0.0) & (alpha < np.inf) & (gamma < np.inf)
 
 
 class CWRule(NamedTuple):
-    """The rule of CW; its constraint is ``m >= φ √v`` if `stdev`, else ``m >= φ v``."""
+    """The rule of `ConfidenceWeighted`, with the constraint ``m >= φ √v`` if `stdev`, else ``m >= φ v``."""
 
     phi: float
     stdev: bool
 
     def step(self, m, v, weight):
-        """Return ``(is_update, α, β, γ)`` for a row with margin m and variance v."""
+        """Return ``(is_update, α, β, γ)``: the step sizes of μ, Σ and Σ⁻¹ for margin m and variance v."""
         if self.stdev:
             alpha, beta, gamma = stdev_shrinkage(stdev_alpha(m, v, self.phi), m, v, self.phi)
         else:
@@ -139,6 +140,7 @@ class ConfidenceWeighted(GaussianClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # The classes of scikit-learn's check data overlap: Σ collapses at η = 0.9 (at 0.7, 93% are right).
+        # scikit-learn's checks require a good score, but the classes of their data overlap. With η = 0.9 the
+        # stdev constraint then shrinks Σ to almost 0. (With η = 0.7, 93% of the rows are right.)
         tags.classifier_tags.poor_score = self.constraint == "stdev"
         return tags

@@ -22,7 +22,7 @@ from .parts.classes import by_class, new_class_state, score_classes
 from .parts.losses import LOSSES, add_to_classes, has_gradient, slope
 from .parts.scale import folded
 
-# Rows whose ‖g‖² is not below this are skipped, before the product of g and 1/scale overflows.
+# Rows with a gradient g whose ‖g‖² is at least this are skipped, because g/scale could overflow.
 _LONGEST = 1e100
 
 
@@ -44,7 +44,7 @@ def _score(V, experts, x, sums, scores):
 
 @learning_loop
 def _learn(X, codes, scores, V, experts, rule, loss):
-    """Make one pass; the rows of `experts` are the p_i, the scales and the ‖w_i‖²."""
+    """Make one pass; `experts` has three rows: the experts' probabilities p_i, their scales, and ‖w_i‖²."""
     mistakes = updates = 0
     p, scales, squares = experts[0], experts[1], experts[2]
     N = len(p)
@@ -81,20 +81,20 @@ def _score_rows(X, V, experts, scores):
 
 
 class ExpertsClassifier(LinearClassifier):
-    """Base of the learners with experts: a subclass has a parameter `loss` and a ``_begin_experts()``."""
+    """Base of learners that average experts: a subclass has a `loss` and defines ``_begin_experts()``."""
 
     loss: str
 
     _state = ("_weights", "_experts")
 
     def _begin_experts(self):
-        """Return the rule, and the p_i before the first row."""
+        """Return the update rule, and the probabilities of the experts before the first row."""
         raise self._undefined("_begin_experts")
 
     def _allocate(self, n_features):
         self._rule_of_stream, p = self._begin_experts()
         self._experts = np.stack([p, np.ones(len(p)), np.zeros(len(p))])
-        self._weights = new_class_state(n_features, len(p))  # V
+        self._weights = new_class_state(n_features, len(p))  # V: column i belongs to expert i
 
     @property
     def probabilities_(self) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ from .parts.losses import has_entries
 def _at_rank(values, k):
     """Return the (k + 1)-th largest value; move the k larger or equal values before it (Hoare's selection).
 
-    NumPy's functions for selection take longer to compile than the rest of a loop.
+    NumPy's selection is not used, because Numba compiles it more slowly than the rest of a learning loop.
     """
     first, last = 0, values.shape[0] - 1
     while first < last:
@@ -50,7 +50,7 @@ def _at_rank(values, k):
 
 @register_jitable
 def _keep_largest(w, strengths, kept, x):
-    """Set w to 0 except for the B features of largest |strength|; of equal ones, the lowest.
+    """Set w to 0 except for the B features of largest |strength|; on ties, keep those of lowest index.
 
     Before the call, only features of the row x and those in `kept` have weights other than 0. `kept` contains
     the number of features kept, then these features in ascending order; it is updated.
@@ -94,13 +94,13 @@ def _keep_largest(w, strengths, kept, x):
 
 
 class DescentSelection(NamedTuple):
-    """The rule of `OFS`, which ranks features by their weights: q is w."""
+    """The update rule of `OFS`, which ranks features by the size of their weights, so `q` is w."""
 
     eta: float
     l2: float
 
     def follow(self, w, q, kept, x, y, m):
-        """Make the update of Wang, Zhao, Hoi & Jin (2014), Algs. 2 and 3; return True (no row is skipped)."""
+        """Make the update of Wang, Zhao, Hoi & Jin (2014), Algs. 2 and 3; return True: it skips no row."""
         decay = 1.0 - self.l2 * self.eta
         squares = self.eta * (self.eta * squared_norm(x) + 2.0 * decay * m)
         for j in kept[1 : 1 + kept[0]]:
@@ -108,7 +108,8 @@ class DescentSelection(NamedTuple):
             squares += w[j] * w[j]
         add_scaled(w, self.eta * y, x)
         _keep_largest(w, q, kept, x)
-        # `squares` is ‖w‖² before features are dropped. Scaling w does not change which ones are dropped.
+        # The paper scales w before it drops features, so `squares` is ‖w‖² before dropping. Scaling after
+        # dropping has the same result, because a common factor does not change which features are dropped.
         if self.l2 * squares > 1.0:
             for j in kept[1 : 1 + kept[0]]:
                 w[j] /= math.sqrt(self.l2) * math.sqrt(squares)
@@ -116,12 +117,12 @@ class DescentSelection(NamedTuple):
 
 
 class PrecisionSelection(NamedTuple):
-    """The rule of `SOFS`, which ranks features by q, the sums of their squares."""
+    """The update rule of `SOFS`, which ranks features by q_j, the sum of their squared values x_j²."""
 
     r: float
 
     def follow(self, w, q, kept, x, y, m):
-        """Make the update of Wu, Hoi, Mei & Yu (2017): that of AROW with variances ``1/(1 + q_j/r)``."""
+        """Make the update of Wu, Hoi, Mei & Yu (2017), which is AROW's; return False if it is skipped."""
         v = 0.0
         for k in range(n_entries(x)):
             j, x_j = entry(x, k)
@@ -157,7 +158,7 @@ def _learn(X, codes, scores, w, q, kept, rule):
 
 
 class _FeatureSelector(LinearClassifier):
-    """Base of `OFS` and `SOFS`. State: weights, the q of `SOFS`, and features with weights other than 0."""
+    """Base of `OFS` and `SOFS`. State: the weights, q (only `SOFS`), and the list of the features kept."""
 
     B: Count
 
@@ -167,7 +168,7 @@ class _FeatureSelector(LinearClassifier):
 
     def _begin_with(self, zeros):
         self._weights, self._q = zeros, None
-        # The number of features kept, then the features.
+        # Entry 0 is the number of features kept; the next entries are their indices.
         self._kept = np.zeros(1 + int(self.B), np.int64)
 
     def _loop(self):

@@ -5,7 +5,8 @@ A rule is a named tuple of parameters with a method ``step(y, m, squares, weight
 the rule's parameters, so that it also compiles for vectors with the margins of several models; see
 `numeric.lanes`. The last field of a rule can be one of these, with a default value that is compiled in:
 
-- ``margin_limit``: `squares` is ‖x‖² for rows of smaller margin, else 0. Without this field it is always 0;
+- ``margin_limit``: `squares` is ‖x‖² only for rows of smaller margin, otherwise it is not computed, but 0.
+  Without this field it is 0 for all rows;
 - ``skips_zero_rows``: rows of zeros cause no updates.
 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
@@ -30,7 +31,7 @@ from .parts.losses import has_entries
 
 @by_types(**INLINE)
 def step(self, y, m, squares, weight):
-    """Call the rule's own ``step``, which returns ``(is_update, α)``."""
+    """Call the ``step`` of the rule `self`: it returns whether to update, and the step size α."""
     return self.instance_class.step
 
 
@@ -86,10 +87,10 @@ def _learn_classes(X, codes, scores, W, rule, weights):
 
 
 class FirstOrderClassifier(LinearClassifier):
-    """Base of the first-order learners: a subclass defines ``_rule()``."""
+    """Base of the learners with updates ``w += α y x``; a subclass defines ``_rule()``, which chooses α."""
 
     def _rule(self) -> Any:
-        """Return the rule, a named tuple of this learner's parameters."""
+        """Return the update rule: a named tuple of this learner's parameters, with a method ``step``."""
         raise self._undefined("_rule")
 
     def _loop(self):

@@ -39,13 +39,13 @@ from .parts.covariance import (
 
 @by_types(**INLINE)
 def step(self, m, v, weight):
-    """Call the rule's own ``step``, which returns ``(is_update, α, β, γ)``."""
+    """Call the ``step`` of the rule `self`: it returns whether to update, and the step sizes α, β, γ."""
     return self.instance_class.step
 
 
 @by_types(**INLINE)
 def margin_limit(rule):
-    """Return the ``margin_limit`` of the rule, infinity without one: only smaller margins cause updates."""
+    """Return the margin below which a row can cause an update: the rule's ``margin_limit``, or infinity."""
     limit = rule.instance_class._field_defaults.get("margin_limit", np.inf)
     return lambda rule: limit
 
@@ -54,7 +54,7 @@ def margin_limit(rule):
 def _learn(X, codes, scores, mu, sigma, s, rule, precision, weights):
     mistakes = updates = 0
     waiting = NOTHING_WAITS
-    # If the variances of all rows are needed, the score and the variance of a row take one pass over it.
+    # Without a limit the variance of every row is needed. It is then computed together with the row's score.
     all_variances = margin_limit(rule) == np.inf
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -93,15 +93,16 @@ def _learn_classes(X, codes, scores, mu, sigma, s, rule, precision, weights):
 
 
 class GaussianClassifier(CovarianceClassifier, MulticlassClassifier):
-    """Base of the Gaussian learners: subclasses have `covariance`, `projection`, and define ``_rule()``."""
+    """Base of learners with a mean and a covariance of the weights; a subclass defines ``_rule()``."""
 
     projection: Projection
 
-    # Version 2 of these learners sums products with a full Σ in another order than version 1.
+    # Version 2 adds the terms of products with a full Σ in another order than version 1, so it rounds
+    # differently.
     algorithm_version = 2
 
     def _rule(self) -> Any:
-        """Return the rule, a named tuple of this learner's parameters."""
+        """Return the update rule: a named tuple of this learner's parameters, with a method ``step``."""
         raise self._undefined("_rule")
 
     def _loop(self):

@@ -14,16 +14,16 @@ from .linear_classifier import CovarianceClassifier
 from .parts.covariance import update, variance
 from .parts.full_covariance import scale_matrix
 
-# When ``rates[1]`` (see `_learn`) reaches this, the stored matrix is multiplied by it; this is exact, since
-# it is a power of two.
+# Part of Σ is stored as a growing factor, ``rates[1]`` of `_learn`. When the factor reaches this limit, it is
+# divided by the limit and the matrix multiplied by it. This is exact, since the limit is a power of two.
 _LARGE = 2.0**200
 
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, b, rates):
-    """Make one pass of Yang, Jin & Ye (2009); `sigma` is Σ divided by the factor ``a · rates[1]``.
+    """Make one pass of IELLIP (Yang, Jin & Ye 2009); `sigma` is Σ divided by the factor ``a · rates[1]``.
 
-    Steps only need ``Σx/v``, in which this factor cancels. ``rates[0]`` is the c_t of the next row.
+    Steps only need ``Σx/v``, in which this factor cancels. ``rates[0]`` is c_t, the depth of the next cut.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
@@ -116,8 +116,8 @@ class IELLIP(CovarianceClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # An update corrects a mistake fully, regardless of earlier rows. The classes of scikit-learn's check
-        # data overlap; after the last mistake, 79% of the rows are right.
+        # scikit-learn's checks require a good score. An update corrects a mistake fully, whatever the earlier
+        # rows, and the classes of the check data overlap: after the last mistake, 79% of the rows are right.
         tags.classifier_tags.poor_score = True
         return tags
 

@@ -38,8 +38,8 @@ _UNCHANGING = (float, int, bool, str, type(None))
 class _RowEntry(NamedTuple):
     """Compiled code with which a learner learns one dense row, and the objects that it was chosen for.
 
-    Given the attributes of a learner, `watched` returns its classes, first state array and parameters. The
-    code can be used as long as these are the very objects in `objects`.
+    The code depends on the learner's classes, first state array and parameters. `watched` reads them from the
+    learner's attributes; the code can be used as long as they are the same objects as in `objects`.
     """
 
     watched: Callable[[dict[str, Any]], tuple[Any, ...]]
@@ -58,7 +58,7 @@ class LinearClassifier(OnlineClassifier):
 
     A subclass defines, in place of ``_pass`` and ``_allocate``,
 
-    - ``_loop()``: return its loop, a `learning_loop`, and the loop's arguments after the scores;
+    - ``_loop()``: return its compiled loop, a `learning_loop`, and the loop's arguments after ``scores``;
     - ``_begin_with(zeros)``: create the state arrays, given an array of zeros; by default only `_weights`.
 
     See Also
@@ -69,7 +69,7 @@ class LinearClassifier(OnlineClassifier):
     _reads_orders = True
     _scores_tell = True
 
-    #: Whether updates make weights exactly 0. If so, the weights other than 0 are counted along the stream.
+    #: Whether updates make weights exactly 0. If so, the number of other weights is recorded at checkpoints.
     is_sparse = False
 
     _state: tuple[str, ...] = ("_weights",)
@@ -82,7 +82,7 @@ class LinearClassifier(OnlineClassifier):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        # Features that never occur count for the size limit of a full covariance, so they can matter.
+        # With a full covariance, features that never occur matter: they count towards its limit of 4 GiB.
         return getattr(self, "covariance", "diagonal") == "diagonal"
 
     @property
@@ -125,7 +125,8 @@ class LinearClassifier(OnlineClassifier):
     def state_bytes(self, n_classes: int, n_features: int) -> int:
         """Return the size in bytes of those arrays of a model that grow with the number of features.
 
-        The model need not exist. The result is not valid for a full covariance, which has its own size limit.
+        The size is computed without creating a model of this size. It is wrong for a full covariance, which
+        has its own size limit.
         """
         return n_features * self._bytes_a_feature(n_classes)
 
@@ -142,11 +143,11 @@ class LinearClassifier(OnlineClassifier):
         self._weights = zeros
 
     def _loop(self) -> tuple[Any, tuple[Any, ...]]:
-        """Return the compiled loop for two classes, and the arguments after its scores."""
+        """Return the compiled learning loop for two classes, and its arguments after X, codes and scores."""
         raise self._undefined("_loop")
 
     def _loop_of_classes(self) -> tuple[Any, tuple[Any, ...]]:
-        """Return the compiled loop for more than two classes, and the arguments after its scores."""
+        """Return the compiled loop for more than two classes, and its arguments after X, codes and scores."""
         raise self._undefined("_loop_of_classes")
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
@@ -178,7 +179,7 @@ class LinearClassifier(OnlineClassifier):
         return X.shape == (1, self.n_features_in_) and flags.c_contiguous and flags.aligned
 
     def _learn_row(self, entry: _RowEntry, X: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
-        """Learn one row as `learn` does, with the code of `entry`: choosing code would double the time."""
+        """Learn one row with the compiled code in `entry`; choosing the code again would double the time."""
         codes, row, scores = label_codes(y, self.classes_), read_only(X), self._new_scores(1)
         if entry.find_nonfinite(row) >= 0:
             refuse_nonfinite(row)
@@ -190,7 +191,7 @@ class LinearClassifier(OnlineClassifier):
         return scores
 
     def _choose_row_entry(self, X: NDArray[Any]) -> None:
-        """Store compiled code for dense rows like X, if learning such a row consists of this code alone."""
+        """Store compiled code for later dense rows like X, if learning such a row needs only this code."""
         kind: Any = type(self)
         watched = _watched(kind)
         if watched is None or X.dtype not in FLOATS or not self._is_plain_row(X):
@@ -240,8 +241,8 @@ class LinearClassifier(OnlineClassifier):
         return learn, score
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        # The loop records the updates at all checkpoints, but no other counts. Learners with other counts
-        # learn from checkpoint to checkpoint.
+        # The compiled loop can record the number of updates at each checkpoint, but no other counts. Learners
+        # with other counts interrupt learning at each checkpoint.
         counts_more = self.is_sparse or type(self).counters is not LinearClassifier.counters
         if counts_more or not LOOPS_HAVE_A_CLOCK:
             return super().learn_along(X, codes, stops)
@@ -254,14 +255,14 @@ class LinearClassifier(OnlineClassifier):
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
         changed += before
-        # Learners of this kind have the same size at all checkpoints.
+        # These models do not grow while they learn, so their size is the same at all checkpoints.
         counts = {"updates": changed, "model_bytes": np.full(len(stops), self.model_bytes_)}
         return Passage(scores, seconds, counts)
 
 
 @functools.cache
 def _watched(kind: Any) -> Callable[[dict[str, Any]], tuple[Any, ...]] | None:
-    """Return the function `watched` of a `_RowEntry`, or None if the class overrides how it learns."""
+    """Return the field `watched` for a `_RowEntry` of this class, or None if the class overrides learning."""
     base = LinearClassifier
     learning = "begin", "learn_rows", "_readable", "_pass", "_pass_classes", "_run"
     if any(getattr(kind, name) is not getattr(base, name) for name in learning) or not (
@@ -308,12 +309,12 @@ class ScaledClassifier(LinearClassifier):
 
 
 class MulticlassClassifier(LinearClassifier):
-    """Base of the learners of two or more classes: two share a weight vector, K > 2 have one (a block) each.
+    """Base of the learners of two or more classes: K > 2 classes have a weight vector each, two share one.
 
     A subclass defines, in addition to the methods that `LinearClassifier` requires,
 
     - ``_loop_of_classes()``: as ``_loop``, for scores of shape (n, K) and codes 0 … K - 1;
-    - ``coef_`` and ``_score_classes(X, scores)``, if its weights are not `_weights`.
+    - ``coef_`` and ``_score_classes(X, scores)``, if `_weights` does not contain the weights themselves.
 
     For K > 2 classes, ``_begin_with`` is given an array of `new_class_state`. With ``s_z`` the score of
     class z and ỹ the wrong class of largest score (ties: the lowest), the margin of a row is
@@ -363,7 +364,7 @@ class CovarianceClassifier(LinearClassifier):
 
     @property
     def _n_blocks(self) -> int | None:
-        """The number of classes if each has a block, None if two classes share one weight vector."""
+        """The number of classes if each has its own block of weights, None if two classes share weights."""
         return len(self.classes_) if self._weights.ndim == 2 else None
 
     def _allocate(self, n_features: int) -> None:

@@ -1,4 +1,4 @@
-"""Perceptrons with margins, which can predict by a vote of all their hypotheses."""
+"""Perceptrons with margins, which can predict by a vote of all their weight vectors so far."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .perceptron import VotingClassifier
 
 
 class MarginRule(NamedTuple):
-    """Update with step η if ``m <= τ_y``; more than two classes use τ₊ for all."""
+    """The rule of `MarginPerceptron`: update with step η if ``m <= τ_y`` (`tau_plus` for K > 2 classes)."""
 
     tau_plus: float
     tau_minus: float
@@ -30,7 +30,7 @@ class MarginRule(NamedTuple):
 
 
 class BoundedRule(NamedTuple):
-    """A rule with at most `bound` updates per row, and λ added to the margin of a row that has caused one.
+    """A `MarginRule` with at most `bound` updates per row; after a row's first, λ is added to its margin.
 
     ``caused[t]`` is the number of updates that row t of a pass has caused, in all passes so far;
     ``number[0]`` is the t of the current row.
@@ -54,17 +54,17 @@ class BoundedRule(NamedTuple):
 
 
 class Longest(NamedTuple):
-    """The hypothesis that lasted most rounds: w or `best`. `lasted` contains the rounds of both."""
+    """Predicts with the weights that lasted most rounds: w or `best`. `lasted` counts the rounds of both."""
 
     best: NDArray[np.float64]
     lasted: NDArray[np.int64]
 
     def predict(self, s, x):
-        """Return the score of the hypothesis that lasted longest, given the score s of w."""
+        """Return the score by the weights that lasted longest, given the score s by the current w."""
         return s if self.lasted[0] > self.lasted[1] else dot(self.best, x)
 
     def update(self, w, a, x):
-        """Copy w to `best` if it lasted longer; the update ``w += a x`` then begins a new hypothesis."""
+        """Before an update of w, copy w to `best` if it lasted longer; then count the rounds of w from 0."""
         if self.lasted[0] > self.lasted[1]:
             self.best[:] = w
             self.lasted[1] = self.lasted[0]
@@ -75,15 +75,15 @@ class Longest(NamedTuple):
         self.lasted[0] += 1
 
 
-# Positions in `sizes`: of the number of stored updates, and of the total number of their non-zeros.
+# Positions in `sizes`, the field of `Votes` with the number of stored updates, and of their non-zeros.
 _UPDATES, _ENTRIES = 0, 1
 
 
 class Votes(NamedTuple):
-    """All hypotheses w_k, stored as the updates between them; hypothesis k lasted ``rounds[k]`` rounds.
+    """All weight vectors w_k so far, stored as the updates between them; w_k lasted ``rounds[k]`` rounds.
 
     Update k added ``steps[k]`` times the row in entries starts[k] … starts[k + 1] - 1 of `values`, `columns`.
-    `dense` is a buffer in which `predict` stores a row as a vector; otherwise it contains zeros.
+    `dense` is a buffer in which `predict` stores a row as a vector; between calls it contains zeros.
     """
 
     values: NDArray[np.float64]
@@ -95,7 +95,7 @@ class Votes(NamedTuple):
     dense: NDArray[np.float64]
 
     def predict(self, s, x):
-        """Return ``Σ_k c_k sgn(w_k·x)``, where w_k lasted c_k rounds.
+        """Return the sum of the votes ``Σ_k c_k sgn(w_k·x)``, where w_k lasted c_k rounds.
 
         For update k, w_{k+1}·x is w_k·x plus ``steps[k]`` times the product of the update's row and x.
         """
@@ -119,7 +119,7 @@ class Votes(NamedTuple):
         return total
 
     def update(self, w, a, x):
-        """Record the update ``w += a x``, after which there is one more hypothesis."""
+        """Store the update ``w += a x``, which creates one more weight vector."""
         values, columns, starts, steps, rounds, sizes, _ = self
         n, place = sizes[_UPDATES], sizes[_ENTRIES]
         for k in range(n_entries(x)):
@@ -131,7 +131,7 @@ class Votes(NamedTuple):
         sizes[_UPDATES], sizes[_ENTRIES] = n + 1, place
 
     def end_round(self):
-        """Add 1 to the rounds that the last hypothesis has lasted."""
+        """Add 1 to the rounds that the last weight vector has lasted."""
         self.rounds[self.sizes[_UPDATES]] += 1
 
 
@@ -144,17 +144,17 @@ def _count_entries(X):
 
 
 class Voters:
-    """The arrays of `Votes`, with space for further updates."""
+    """Creates the arrays of a `Votes` and enlarges them for further updates."""
 
     def __init__(self, n_features):
         self._n_features = n_features
         self._values, self._columns = np.empty(0), np.empty(0, np.int32)
         self._starts, self._steps = np.zeros(1, np.int64), np.empty(0)
-        # `_rounds[0]` counts the rounds of the first hypothesis, w = 0, which votes for neither class.
+        # `_rounds[0]` counts the rounds of the first weight vector, w = 0, which votes for neither class.
         self._rounds, self._sizes = np.zeros(1, np.int64), np.zeros(2, np.int64)
 
     def widen(self, n_features):
-        """Take rows of more features from now on."""
+        """Set the number of features of later rows."""
         self._n_features = n_features
 
     def reserve(self, X, n):
@@ -172,7 +172,7 @@ class Voters:
             self._columns = np.append(self._columns, np.empty(more, np.int32))
 
     def in_loops(self):
-        """Return the arrays as the `Votes` that compiled loops take."""
+        """Return the arrays as a `Votes`, the form in which compiled loops use them."""
         kept = self._values, self._columns, self._starts, self._steps, self._rounds, self._sizes
         return Votes(*kept, np.zeros(self._n_features))
 
@@ -182,7 +182,8 @@ class Voters:
         return entries * (8 + 4) + updates * 3 * 8 + 8
 
 
-# Arrays are enlarged for this many rows at a time, in case all of them cause updates.
+# Rows are learnt in batches of this many. Before each, the arrays of `Votes` are enlarged in case all of its
+# rows cause updates.
 _ROWS_TOGETHER = 256
 
 _UNLIMITED = 2**62
@@ -267,7 +268,7 @@ class MarginPerceptron(VotingClassifier):
 
     @property
     def scores_are_linear(self) -> bool:
-        """Whether one vector scores all rows: a hypothesis or a mean does, votes do not."""
+        """Whether one weight vector scores all rows; false if all weight vectors vote."""
         return self.output != "voted"
 
     def _allocate_classes(self, n_features, n_classes):
@@ -289,13 +290,15 @@ class MarginPerceptron(VotingClassifier):
         self._best = np.zeros_like(zeros) if is_longest else None
         self._lasted = np.zeros(2, np.int64) if is_longest else None
         self._voters = Voters(len(zeros)) if self.output == "voted" else None
-        # The current row's number in the pass; and each row's number of updates, if the rule needs them.
+        # `_number` is the current row's position in the pass. `_caused` counts the updates of each row, if
+        # `alpha_bound` or `lam` needs them.
         self._number = np.zeros(1, np.int64)
         self._counts_caused = self.alpha_bound is not None or self.lam > 0.0
         self._caused = np.zeros(0, np.int32)
 
     def end_of_pass(self, last: bool) -> None:
-        # After the last pass the row number stays: rows learnt later are other rows, with other numbers.
+        # The next pass reads the same rows, so their numbers start at 0 again. After the last pass they do
+        # not: rows learnt later are other rows, with other numbers.
         if not last:
             self._number[0] = 0
 
@@ -328,7 +331,8 @@ class MarginPerceptron(VotingClassifier):
         return outcome.tolist()
 
     def learn_along(self, X, codes, stops):
-        # The model grows during a pass (row counts, hypotheses), so its size is recorded at each checkpoint.
+        # The model grows during a pass (update counts of rows, stored weight vectors), so its size must be
+        # read at each checkpoint.
         if self._voters is not None or self._counts_caused:
             return OnlineClassifier.learn_along(self, X, codes, stops)
         return super().learn_along(X, codes, stops)

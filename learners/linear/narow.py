@@ -22,7 +22,7 @@ def _term(ir, u, sigma, x, more):
     return [ir.fdiv(ir.fmul(u, s), ir.fadd(constant_like(s, 1.0), ir.fmul(ir.fmul(more, s), x)))]
 
 
-# The score with a diagonal σ, Σ_j u_j σ_j x_j/(1 + σ_j x_j²/r), which is Σ_j u_j x_j/(1/σ_j + x_j²/r).
+# The score for a diagonal Σ, Σ_j u_j x_j/(1/σ_j + x_j²/r), computed as Σ_j u_j σ_j x_j/(1 + σ_j x_j²/r).
 _diagonal_score = lane_sums(1, _term, with_scalars=True)
 
 
@@ -46,7 +46,7 @@ def _score_with_row(u, sigma, x, s, b):
     def full(u, sigma, x, s, b):
         v = variance(sigma, x, s)
         score = dot(u, s[0, : u.shape[0]])
-        # By Sherman and Morrison, the score is r/(v + r) μ·x, where 1/r = b - 1/v.
+        # By the Sherman-Morrison formula the score is r/(v + r) μ·x. With 1/r = b - 1/v this is μ·x/(b v).
         return score / (b * v) if b * v > 1.0 else score, v
 
     return full
@@ -54,7 +54,7 @@ def _score_with_row(u, sigma, x, s, b):
 
 @by_types()
 def _add_row(sigma, x, s, v, gamma):
-    """Add ``γ x xᵀ`` to Σ⁻¹, or its diagonal, after `_score_with_row` for the same row."""
+    """Add ``γ x xᵀ`` to Σ⁻¹ or to its diagonal; s and v are from `_score_with_row` for the same row."""
     if sigma.ndim == 1:
 
         def diagonal(sigma, x, s, v, gamma):
@@ -68,7 +68,7 @@ def _add_row(sigma, x, s, v, gamma):
 
 @learning_loop
 def _learn(X, codes, scores, u, sigma, s, b):
-    """Make one pass of Orabona & Crammer (2010); u is their θ, Σ their A⁻¹."""
+    """Make one pass of NAROW (Orabona & Crammer 2010); `u` and `sigma` are the paper's θ and A⁻¹."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -143,7 +143,7 @@ class NAROW(CovarianceClassifier):
         return _learn, (self._weights, self._sigma, self._buffer, float(self.b))
 
     def _score(self, X, scores):
-        # A new buffer, since several threads may predict with one fitted model.
+        # Use a new buffer for Σx, since several threads may predict with one fitted model.
         _scores(X, self._weights, self._sigma, np.empty_like(self._buffer), float(self.b), scores)
 
     @property

@@ -17,11 +17,11 @@ class NHERDRule(NamedTuple):
     margin_limit: float = 1.0
 
     def step(self, m, v, weight):
-        """Return ``(is_update, α, β, γ)`` for a row with margin m and variance v."""
+        """Return ``(is_update, α, β, γ)``: the step sizes of μ, Σ and Σ⁻¹ for margin m and variance v."""
         C = self.C
         q = 1.0 + C * v
         alpha = (1.0 - m) / (v + 1.0 / C)
-        beta = (C / q) * (1.0 + 1.0 / q)  # (C²v + 2C)/(1 + Cv)² without large squares
+        beta = (C / q) * (1.0 + 1.0 / q)  # (C²v + 2C)/(1 + Cv)², without squares that overflow
         gamma = C * (1.0 + q)
         # Skip rows with infinite γ, which would turn a variance of 0 into NaN.
         return gamma < np.inf, alpha, beta, gamma

@@ -20,7 +20,7 @@ from .parts.classes import weight_of, weights_by_code
 
 
 class PARule(NamedTuple):
-    """The step of Crammer et al. (2006), ``τ = min(C, l/(‖x‖² + 1/(2C)))``.
+    """The rule of `PassiveAggressive`, with the step size ``τ = min(C, l/(‖x‖² + 1/(2C)))``.
 
     `largest_step` is the C of PA-I (else infinity), `slack` the 1/(2C) of PA-II (else 0).
     """
@@ -90,7 +90,7 @@ def _squares_at_hand(rule, m, squares, x):
 
 @by_types(**INLINE)
 def _update(w, a, x):
-    """Apply the update ``w += a x`` with a CSR row; with a dense row, return it as postponed."""
+    """Apply the update ``w += a x`` if x is a CSR row; if it is dense, return the update as postponed."""
     if is_sparse_row(x):
 
         def at_once(w, a, x):

@@ -18,7 +18,7 @@ from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_cod
 
 
 class PerceptronRule(NamedTuple):
-    """Update on every mistake, with step 1 times the class weight; another step would predict the same."""
+    """Update on every mistake, by the class weight times x; another step size would only scale w."""
 
     def step(self, y, m, squares, weight):
         """Return ``(is_update, step)`` for a row with margin m; the step is the class weight."""
@@ -26,22 +26,22 @@ class PerceptronRule(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """The mean of the hypotheses so far, ``w - u/rounds``.
+    """Predicts with the mean of the weights after each round so far, ``w - u/rounds``.
 
-    After round T, the sum of the hypotheses w_t is T w - u. Here u is the sum of (t - 1) α y x over all
-    updates ``w += α y x``, where t is the update's round: the t - 1 hypotheses before an update lack it. So a
-    round changes w and u at the row's non-zeros only.
+    After round T, the sum of the weights w_t of all rounds is T w - u. Here u is the sum of (t - 1) α y x
+    over all updates ``w += α y x``, where t is the update's round: the t - 1 earlier w_t lack the update. So
+    a round changes w and u at the row's non-zeros only.
     """
 
     u: NDArray[np.float64]
     rounds: NDArray[np.int64]
 
     def predict(self, s, x):
-        """Return the score of the mean of all hypotheses so far, given the score s of the last one, w."""
+        """Return the score by the mean of the weights so far, given the score s by the last weights w."""
         return s - dot(self.u, x) / max(self.rounds[0], 1)
 
     def update(self, w, a, x):
-        """Record the update ``w += a x``, before it is made."""
+        """Add the update ``w += a x`` to u, times the number of earlier rounds."""
         add_scaled(self.u, a * self.rounds[0], x)
 
     def end_round(self):
@@ -66,7 +66,7 @@ def _end_round(self):
 
 @learning_loop
 def _learn(X, codes, scores, w, output, rule, weights):
-    """Make one pass that updates w by the rule, and predicts by `output`, from all hypotheses so far."""
+    """Make one pass: the rule updates w; `output` predicts from all w so far (mean, votes or the longest)."""
     mistakes = updates = 0
     output = borrowed(output)
     for t in range(n_rows(X)):
@@ -93,7 +93,7 @@ def _score(X, w, output, scores):
 
 @register_jitable
 def _score_classes(W, mean, x, sums, missing, scores):
-    """Write the scores of the last hypothesis into `sums`, those of the mean into `scores`."""
+    """Write class scores: by the last weights into `sums`, by the mean of all weights into `scores`."""
     score_classes(W, x, sums, scores)
     score_classes(mean.u, x, missing, scores)
     for z in range(scores.shape[0]):
@@ -130,7 +130,7 @@ def _scores_of_classes(X, W, mean, scores):
 
 
 class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
-    """Base of the Perceptrons: ``_output()`` returns an object that predicts, or None to predict with w."""
+    """Base of the Perceptrons: ``_output()`` returns an object that predicts, or None if w predicts."""
 
     _state: tuple[str, ...] = ("_weights", "_u")
     average: bool

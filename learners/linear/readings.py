@@ -1,4 +1,4 @@
-"""Learn several models of one learner while reading the rows once ("a reading"), for two classes.
+"""Learn several models of one learner together, in one pass over the rows ("a reading"), for two classes.
 
 The models are weights, or weights with a diagonal Σ, and differ in the parameters of their rules. Each model
 equals the one learnt alone, to the last bit. Learning them together is faster, because a row is read once.
@@ -33,31 +33,33 @@ from .linear_classifier import LinearClassifier
 from .parts.classes import weight_of
 from .parts.covariance import is_usable
 
-# With fewer models than this, each is learnt alone, because a reading takes as long as two to three passes.
-# The same holds for fewer rows: preparing a reading takes 60 µs, but calling the loops of eight models only
-# 40 µs.
+# With fewer models or rows than this, each model is learnt alone. Learning several models together takes as
+# long as two to three passes of one model. Preparing it takes 60 µs, while calling the loops of eight models
+# one by one takes only 40 µs.
 _FEWEST_MODELS, _FEWEST_ROWS = 3, 32
 
-# The state of a reading of dense rows must fit into a core's L1 cache (512 features, 256 with variances). If
-# it is larger, a reading takes as long as eight passes, since the code of a pass is vectorized over features.
+# Models learn dense rows together only if their state has at most this many bytes and so fits into a core's
+# L1 cache (512 features, 256 with variances). With a larger state this takes as long as learning eight models
+# one by one, since the code for one model is vectorized over features.
 _LARGEST_DENSE = 1 << 15
 
-# Rows of at least this many bytes are loaded from memory in every pass. Models without variances are then
-# learnt together even if their state exceeds the limit above: with the 188 MB of MNIST, reading them once for
-# eight models takes as long as 4 passes, not 8.
+# Rows of at least this many bytes in total do not stay in the caches: every pass loads them from memory.
+# Models without variances are then learnt together even if their state exceeds _LARGEST_DENSE. With the
+# 188 MB of MNIST, learning eight models together takes as long as 4 passes, not 8.
 _LARGE_ROWS = 1 << 27
 
-# A reading copies the state of the models, and copies it back. If sparse rows have fewer non-zeros per
-# feature than this, summed over all passes, copying takes longer than learning.
+# To learn together, the state of the models is copied into common arrays and then back. If sparse rows have
+# fewer non-zeros per feature than this, summed over all passes, copying takes longer than learning.
 _LEAST_ENTRIES = 4
 
-# With at least this many features (1 MiB of weights, half of a core's L2 cache), sparse rows are prefetched.
+# With at least this many features (1 MiB of weights, half of a core's L2 cache), the state that the next
+# sparse row needs is prefetched.
 _LARGE = 1 << 14
 
 
 @compiled
 def _interleave(arrays, together):
-    """Copy LANES arrays into the columns of `together`."""
+    """Copy the arrays of LANES models into the columns of `together`."""
     for j in range(together.shape[0]):
         for g in range(LANES):
             together[j, g] = arrays[g][j]
@@ -65,7 +67,7 @@ def _interleave(arrays, together):
 
 @compiled
 def _separate(together, arrays):
-    """Copy the columns of `together` back into the arrays."""
+    """Copy the columns of `together` back into the arrays of the models."""
     for j in range(together.shape[0]):
         for g in range(LANES):
             arrays[g][j] = together[j, g]
@@ -104,7 +106,7 @@ _update_gaussian = model_update(_shrink)
 
 @compiled
 def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass as in `first_order`; `scores` is (LANES, n), `counts` has rows: mistakes and updates."""
+    """Make one pass for LANES first-order models; `counts` has a row for mistakes and one for updates."""
     rules = rules_together(rule, numbers)
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -122,7 +124,7 @@ def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
 
 @compiled
 def _learn_gaussian(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass as in `gaussian`, with the arguments of `_learn_first_order`."""
+    """Make one pass for LANES Gaussian models with a diagonal Σ; arguments as for `_learn_first_order`."""
     rules = rules_together(rule, numbers)
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -141,12 +143,13 @@ def _learn_gaussian(X, codes, scores, counts, state, rule, numbers, weights):
 
 @compiled
 def _score(X, scores, state):
-    """Write the scores of rows into `scores`, shape (LANES, n), without learning."""
+    """Write the scores of n rows by all models into `scores`, shape (LANES, n), without learning."""
     for t in range(n_rows(X)):
         write_column(scores, t, _dots(state, row(X, t)))
 
 
-# For each loop that learns one model: the loop that learns several, and the names of their state arrays.
+# For each loop that learns one model: the loop that learns LANES models together, and the names of the
+# attributes with the arrays of a model.
 _READINGS = {
     first_order._learn: (_learn_first_order, ("_weights",)),
     passive_aggressive._learn: (_learn_first_order, ("_weights",)),
@@ -155,9 +158,10 @@ _READINGS = {
 
 
 class LinearReading(Reading):
-    """Linear models of one learner that learn the same rows in one reading: at most LANES of them.
+    """At most LANES linear models of one learner that learn the same rows together, in one pass.
 
-    The counts of the models are always up to date, their arrays only after `write_back`.
+    The models' counts of rows, mistakes and updates are always up to date, their weights only after
+    `write_back`.
     """
 
     def __init__(self, learners: Sequence[Any]) -> None:
@@ -165,7 +169,7 @@ class LinearReading(Reading):
         loop, arguments = learners[0]._loop()
         self._loop, self._names = _READINGS[loop]
         self._class_weights = arguments[-1]
-        # If there are fewer than LANES models, copies of the last one fill the other lanes.
+        # Compiled code learns exactly LANES models. If there are fewer, copies of the last one are added.
         models = [*learners, *[learners[-1]] * (LANES - len(learners))]
         self._rules = [each._rule() for each in learners]
         self._numbers = numbers_of(self._rules)
@@ -174,7 +178,7 @@ class LinearReading(Reading):
             [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
         )
         for name, some, together in zip(self._names, arrays, self._state, strict=True):
-            # Untrained models need no copy of their weights: these are zeros, as are the new arrays.
+            # Weights of untrained models are not copied: they are 0, and so are the new arrays.
             if name != "_weights" or any(each.n_examples_ for each in learners):
                 _interleave(some, together)
 
@@ -201,7 +205,7 @@ class LinearReading(Reading):
 
 
 def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
-    """Return whether one reading can learn these models, and is faster than a pass for each model."""
+    """Return whether these models can learn together in one pass, and do so faster than one by one."""
     first = learners[0]
     if (
         len(learners) < _FEWEST_MODELS
@@ -213,12 +217,12 @@ def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
     loops = [each._loop() for each in learners]
     if any(loop not in _READINGS or loop is not loops[0][0] for loop, _ in loops):
         return False
-    # The class weights are the last argument of each loop.
+    # All models must have the same class weights, which are the last argument of each loop.
     if any(not np.array_equal(state[-1], loops[0][1][-1]) for _, state in loops):
         return False
     rules = [each._rule() for each in learners]
-    # The compiled code depends on the fields of a rule that are not floats. So these must be equal, and none
-    # may be an array, which would belong to one model.
+    # The models share compiled code, which depends on the fields of a rule that are not floats. So these must
+    # be equal in all rules, and none may be an array, because each model has its own arrays.
     options = [[value for value in rule if not isinstance(value, float)] for rule in rules]
     if any(option != options[0] for option in options) or not all(
         isinstance(each, int) for each in options[0]

@@ -13,13 +13,15 @@ from ..numeric.vector import EPSILON, SMALLEST_NORMAL
 from .linear_classifier import MulticlassClassifier, as_coef
 from .parts.classes import add_to_pair, score_classes
 
-# w and x count as parallel if the part of w orthogonal to x makes up at most this fraction of ‖w‖².
+# w and x count as parallel, which allows no update, if the part of w orthogonal to x makes up at most this
+# fraction of ‖w‖².
 _PARALLEL = 1e-12
-# v is replaced by w = scale v if the relative error of ‖v‖² exceeds _INEXACT or the scale leaves its range.
-# This takes d operations. It happens after hundreds of updates, or after an update that nearly cancels w.
+# The weights w are stored as ``scale v``. v is replaced by w, and the scale by 1, if the relative error of
+# the stored ‖v‖² exceeds _INEXACT or the scale leaves its range. This takes d operations. It happens after
+# hundreds of updates, or after an update that nearly cancels w.
 _INEXACT = 1e-13
 _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-100, 2.0**100
-# If w is longer than 2^300, w and the target margin are divided by 2^300.
+# If w is longer than 2^300, w and the target margin are divided by 2^300, so that ‖w‖² does not overflow.
 _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
 
 
@@ -27,11 +29,11 @@ _LARGEST_NORM, _REDUCTION = 2.0**600, 2.0**-300
 def _step(m, u, squares, kept):
     """Return ``(is_update, restarts, a, kept)``: v becomes ``v + a g``, or ``a g`` if `restarts` is true.
 
-    g is y x or Δf; `m` is w·g, `u` is v·g and `squares` is ‖g‖². `kept` contains the scale of v, ‖v‖², the
-    error of ‖v‖² and the target margin: as an argument before the step, as a result after it. w becomes
-    ``c w + d g``, the shortest w' with ``w'·w >= ‖w‖²`` and ``w'·g >= target``. c and d are the paper's
-    fractions with numerator and denominator divided by ‖g‖²; `across` is the squared length of the part of w
-    orthogonal to g.
+    g is y x, or Δf for more than two classes; `m` is w·g, `u` is v·g and `squares` is ‖g‖². `kept` contains
+    the scale of v, ‖v‖², the error of ‖v‖² and the target margin: as an argument before the step, as a result
+    after it. w becomes ``c w + d g``, the shortest w' with ``w'·w >= ‖w‖²`` and ``w'·g >= target``. c and d
+    are the paper's fractions with numerator and denominator divided by ‖g‖²; `across` is the squared length
+    of the part of w orthogonal to g.
     """
     scale, norm, error, target = kept
     if not SMALLEST_NORMAL <= squares < np.inf:
@@ -103,7 +105,7 @@ def _learn(X, codes, scores, v, scalars, aggressive):
 
 @learning_loop
 def _learn_classes(X, codes, scores, V, scalars, aggressive):
-    """Make one pass with steps along Δf = f(x, y) - f(x, ỹ), ‖Δf‖² = 2‖x‖²; all blocks share one scale."""
+    """Make one pass for K > 2 classes: steps move the right and the best wrong one; all share one scale."""
     mistakes = updates = 0
     sums, v = np.empty(V.shape[1]), V.reshape(-1)
     kept = scalars[0], scalars[1], scalars[2], scalars[3]
@@ -180,11 +182,11 @@ class ROMMA(MulticlassClassifier):
 
     @property
     def indifferent_to_absent_features(self) -> bool:
-        # ‖v‖² is a sum over all features; the order of its additions changes if features are renumbered.
+        # ‖v‖² is a sum over all features, whose rounding changes if features are left out and renumbered.
         return False
 
     def _begin_with(self, zeros):
-        self._weights = zeros  # v
+        self._weights = zeros  # v; w is ``scale · v``
         self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # scale of v; ‖v‖²; its error; target margin
 
     def _loop(self):
@@ -203,7 +205,8 @@ class ROMMA(MulticlassClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # If no w separates the rows, the last mistakes determine w: 83% right on scikit-learn's check data.
+        # scikit-learn's checks require a good score. No w separates their data, so w depends on the last
+        # mistakes, and 83% of the rows are right.
         tags.classifier_tags.poor_score = True
         return tags
 

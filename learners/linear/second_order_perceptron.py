@@ -64,7 +64,7 @@ def _add_row(A, x, z, q):
 
 @learning_loop
 def _learn(X, codes, scores, u, A, z):
-    """Make one pass of Cesa-Bianchi et al. (2005)."""
+    """Make one pass of the second-order Perceptron for two classes (Cesa-Bianchi et al. 2005)."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -87,7 +87,7 @@ def _scores(X, u, A, z, scores):
 
 @learning_loop
 def _learn_classes_diagonal(X, codes, scores, U, A):
-    """Make one pass with updates along Δf = f(x, y) - f(x, ỹ); a class is scored with x added to its A."""
+    """Make one pass for K > 2 classes with a diagonal A; each class is scored with x added to its own A."""
     mistakes = 0
     sums = np.empty(U.shape[1])
     for t in range(n_rows(X)):
@@ -107,10 +107,11 @@ def _learn_classes_diagonal(X, codes, scores, U, A):
 
 @learning_loop
 def _learn_classes_full(X, codes, scores, W, sigma, s):
-    """Make one pass with updates along Δf and the full matrix; stored are Σ = A⁻¹ and W = A⁻¹u.
+    """Make one pass for K > 2 classes with a full A, stored as Σ = A⁻¹ and W = A⁻¹u.
 
-    ``(A + ΔfΔfᵀ)⁻¹(u + Δf) = W + (1 - m)/(1 + v) ΣΔf`` with m = W·Δf and v = ΔfᵀΣΔf. Classes are scored
-    before Δf is added to A. After that, each margin would be divided by its 1 + v > 0, which changes no sign.
+    On a mistake W becomes ``(A + ΔfΔfᵀ)⁻¹(u + Δf) = W + (1 - m)/(1 + v) ΣΔf`` with Δf = f(x, y) - f(x, ỹ),
+    m = W·Δf and v = ΔfᵀΣΔf. Classes are scored without adding Δf to A, because this would only divide each
+    margin by its 1 + v > 0, which changes no sign.
     """
     mistakes = updates = 0
     sums = np.empty(W.shape[1])
@@ -211,7 +212,7 @@ class SecondOrderPerceptron(CovarianceClassifier, MulticlassClassifier):
         return _learn_classes_full, (self._weights, self._sigma, self._buffer)
 
     def _score(self, X, scores):
-        # A new buffer, since several threads may predict with one fitted model.
+        # Use a new buffer for A⁻¹x, since several threads may predict with one fitted model.
         _scores(X, self._weights, self._sigma, np.empty_like(self._buffer), scores)
 
     def _score_classes(self, X, scores):

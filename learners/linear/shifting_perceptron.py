@@ -24,7 +24,7 @@ def _learn(X, codes, scores, v, scalars, lam):
         is_mistake = not y * scores[t] > 0.0
         mistakes += is_mistake
         if is_mistake and has_entries(x):
-            # 1 - λ/(λ + k); before the first mistake w is 0 anyway.
+            # The factor is 1 - λ/(λ + k). Before the first mistake (k = 0) w is 0, so the factor can be 1.
             factor = scalars[1] / (lam + scalars[1]) if scalars[1] > 0.0 else 1.0
             scalars[0] = folded(v, scalars[0] * factor)
             add_scaled(v, y / scalars[0], x)

@@ -24,7 +24,7 @@ def _shrinkage(alpha, v, phi):
 
 @register_jitable
 def _capped_step(m, v, phi, C):
-    """Return (α, β, γ) of SCW-I, where α is that of `ConfidenceWeighted` but at most C."""
+    """Return the step sizes (α, β, γ) of SCW-I, where α is that of `ConfidenceWeighted` but at most C."""
     alpha = stdev_alpha(m, v, phi)
     is_capped = alpha > C
     return stdev_shrinkage(where(is_capped, C, alpha), m, v, phi, is_capped)
@@ -32,10 +32,10 @@ def _capped_step(m, v, phi, C):
 
 @register_jitable
 def _slack_step(m, v, phi, slack):
-    """Return (α, β, γ) of SCW-II; `slack` is 1/(2C), ``n = v + slack``, and `q` is n/v.
+    """Return the step sizes (α, β, γ) of SCW-II; `slack` is 1/(2C), ``n = v + slack``, and `q` is n/v.
 
-    The paper's γ and its quadratic are divided by v, so that no v³ overflows; for m > 0 the root is taken in
-    the form that does not cancel.
+    α is the root of a quadratic equation. The paper's formulas for it are divided by v, so that v³ cannot
+    overflow. For m > 0 the root is computed by the formula that avoids cancellation.
     """
     n = v + slack
     q = n / v
@@ -55,7 +55,7 @@ class SCWRule(NamedTuple):
     capped: bool
 
     def step(self, m, v, weight):
-        """Return ``(is_update, α, β, γ)`` for a row with margin m and variance v; α > 0 if φ√v - m > 0."""
+        """Return ``(is_update, α, β, γ)``, the step sizes of μ, Σ and Σ⁻¹; only rows with m < φ√v update."""
         if self.capped:
             alpha, beta, gamma = _capped_step(m, v, self.phi, self.C)
         else:

@@ -5,9 +5,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# How many bytes ahead loops prefetch a dense matrix, and the bytes of a cache line. The processor's own
-# prefetcher stops at every 4 KiB page. Prefetching 8 KiB ahead makes a pass over rows of 784 float32 15 to
-# 25% faster; 16 KiB are no better, and 2 KiB gain a third of that.
+# Distance in bytes at which loops over a dense matrix prefetch, and size in bytes of a cache line. The
+# processor's own prefetcher stops at every 4 KiB page. Prefetching 8 KiB ahead makes a pass over rows of 784
+# float32 values 15 to 25% faster. A distance of 16 KiB is no better; 2 KiB gives a third of the gain.
 _AHEAD, _LINE = 8192, 64
 # Arguments of llvm.prefetch: read (0), keep in all cache levels (3), data rather than instructions (1).
 _READ_DATA_SOON = (0, 3, 1)
@@ -19,7 +19,8 @@ _INT32 = ir.IntType(32)
 def is_sparse_row(x):
     """Return whether a Numba type is a CSR row ``(data, indices)``.
 
-    A dense row is a 1-D array, or a tuple ``(row, array to prefetch)`` if its matrix has a row order.
+    Otherwise it is a dense row: a 1-D array or, if its matrix comes with a row order, a tuple of the row and
+    an array to prefetch, whose values are needed next.
     """
     return isinstance(x, types.BaseTuple) and isinstance(x[1].dtype, types.Integer)
 
@@ -33,7 +34,7 @@ def emit_prefetch(builder, address):
 
 
 class FlatArray:
-    """A 1-D C-contiguous array during code generation: its pointer, length and Numba type."""
+    """The LLVM values of a 1-D C-contiguous array during code generation: pointer, length and Numba type."""
 
     def __init__(self, context, builder, kind, value):
         if kind.layout != "C":
@@ -99,8 +100,8 @@ class FlatArray:
 class DenseRow(FlatArray):
     """A dense row during code generation; loading its values also prefetches values that are needed later.
 
-    If the matrix has a row order, `value` is a tuple of the row and the row to prefetch. Otherwise the values
-    `_AHEAD` bytes later are prefetched.
+    If the matrix comes with a row order, `value` is a tuple of the row and the array to prefetch. Otherwise
+    rows are read as they are stored, and the values `_AHEAD` bytes later are prefetched.
     """
 
     def __init__(self, context, builder, kind, value):
@@ -112,7 +113,8 @@ class DenseRow(FlatArray):
         self._prefetched = (following, 0) if in_order else (self, _AHEAD)
 
     def load_double(self, builder, index, lanes):
-        # Only loads of vectors prefetch: the scalars that end a row are in the cache line of its last vector.
+        # Loads of single values do not prefetch. They read only the last few values of a row, most of which
+        # share a cache line with values that loads of vectors prefetch.
         if lanes > 1:
             array, ahead = self._prefetched
             array.prefetch(builder, index, lanes * self.kind.dtype.bitwidth // 8, ahead)

@@ -45,7 +45,7 @@ _LOCK_SECONDS = 10.0
 # Cache folders whose file system has no working locks; no lock is tried there again.
 _WITHOUT_LOCKS: set[Path] = set()
 
-# The package of the learners and its folder.
+# The name of the learners' package, such as "singlepass.learners", and its folder.
 _LEARNERS, _LEARNERS_FOLDER = __name__.rsplit(".", 2)[0], Path(__file__).parents[1]
 
 
@@ -102,7 +102,7 @@ def cache_folder(package: str = _LEARNERS) -> Path | None:
         with tempfile.TemporaryFile(dir=folder):
             os.utime(folder)
         _remove_stale(folder.parent, folder)
-    except (OSError, RuntimeError):  # RuntimeError: no home folder
+    except (OSError, RuntimeError):  # RuntimeError: the user has no home folder.
         return None
     return folder
 
@@ -126,31 +126,31 @@ class _SharedCache(FunctionCache):
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         if self._py_func.__closure__ is None:
             return super()._index_key(sig, codegen)
-        # Numba would hash the closure, and hashes of functions differ between processes. The sources
-        # determine the closure, and their hash is already in the name of the folder or, for code outside the
-        # project, in the name of the function.
+        # Numba's key of cached code has a hash of the function's closure, which differs between processes
+        # if the closure holds functions. It is left out here: the source code determines the closure, and the
+        # name of the cache folder (for code outside the project, of the function) contains the source's hash.
         return sig, codegen.magic_tuple()
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.ExitStack() as held:
             if self._folder not in _WITHOUT_LOCKS:
-                # A new lock each time: a forked process must not inherit its parent's.
+                # Each save creates a new lock object, so that a forked process does not inherit one.
                 lock = filelock.FileLock(self._folder / "lock", timeout=_LOCK_SECONDS)
                 try:
                     held.enter_context(lock)
-                except (OSError, RuntimeError):  # OSError: timeout; RuntimeError: file system without locks
+                except (OSError, RuntimeError):  # a timeout, or a file system that does not support locks
                     _WITHOUT_LOCKS.add(self._folder)
             with contextlib.suppress(OSError):
                 super().save_overload(sig, data)
 
 
 def overload(function: Callable[..., Any], jit_options: Mapping[str, bool] = MappingProxyType({})) -> Any:
-    """Return a decorator that declares a function's compiled form, like `numba.extending.overload`."""
+    """Return a decorator that declares the compiled form of a Python function, as Numba's `overload` does."""
     return extending.overload(function, jit_options={**_NO_WRAPPER, **jit_options})
 
 
 def register_jitable(*function: Callable[..., Any], **options: bool) -> Any:
-    """Let compiled functions call a function, like `numba.extending.register_jitable`."""
+    """Let compiled functions call a Python function, as Numba's `register_jitable` does."""
     decorate = extending.register_jitable(**_NO_WRAPPER, **options)
     return decorate(*function) if function else decorate
 
@@ -171,20 +171,21 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
 
     Fast-math is off, so that results do not depend on the machine's vector width. With
     ``error_model="numpy"`` Numba does not check divisions for zero, so loops with divisions vectorize; the
-    functions must avoid zero denominators themselves. Signatures are lazy. A function of a few microseconds
-    should keep the GIL (``nogil=False``): getting it back takes ten times as long.
+    functions must avoid zero denominators themselves. A function is compiled for the argument types of its
+    calls. A function of a few microseconds should keep the GIL (``nogil=False``), because getting the GIL
+    back takes ten times as long.
     """
     options = {"nogil": nogil, "error_model": "numpy", **_NO_WRAPPER}
     folder = _folder_of(_package_of(function))
     if folder is None:
         return numba.njit(**options)(function)
-    # Numba reads this setting when it decorates a function. The setting is restored at once because it also
-    # applies to user code.
+    # Numba reads its setting CACHE_DIR when it decorates a function. The user's value is restored right
+    # afterwards, because the setting also applies to the user's own compiled functions.
     users_choice = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
         dispatcher = numba.njit(**options)(function)
-        # Like Numba's cache=True, but safe for several processes.
+        # This does the same as Numba's option cache=True, but is safe if several processes compile at once.
         dispatcher._cache = _SharedCache(function, folder)
         return dispatcher
     finally:

@@ -7,7 +7,8 @@ import numpy as np
 from .compiled import register_jitable
 from .vector import EPSILON
 
-# Limit of sweeps. Jacobi's method converges quadratically: matrices of some tens of rows need at most ten.
+# Largest number of sweeps (rotations of all entries once) of Jacobi's method. It converges quadratically:
+# matrices of some tens of rows need at most ten sweeps.
 _SWEEPS = 30
 
 
@@ -43,7 +44,7 @@ def symmetric_eigen(A, U):
 
 
 def cosine_columns(n, m):
-    """Return min(m, n) orthonormal columns of n numbers: the first basis vectors of the DCT-II."""
+    """Return the first min(m, n) basis vectors of the cosine transform DCT-II as orthonormal columns."""
     i, j = np.arange(min(m, n)), np.arange(n)[:, np.newaxis]
     lengths = np.where(i > 0, math.sqrt(2.0 / n), math.sqrt(1.0 / n))
     return lengths * np.cos(math.pi * ((2 * j + 1) * i % (4 * n)) / (2 * n))
@@ -66,7 +67,8 @@ def turn(B, U):
 @register_jitable
 def orthonormalize(B, m):
     """Make the first m columns of B orthonormal in place, by Gram–Schmidt; a column of zeros stays zero."""
-    # Projections are subtracted twice: one pass leaves rounding errors if columns are nearly parallel.
+    # Projections on the earlier columns are subtracted twice, because subtracting them once leaves rounding
+    # errors if columns are nearly parallel.
     for i in range(m):
         for e in range(2 * i):
             along = 0.0

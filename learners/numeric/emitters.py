@@ -26,7 +26,7 @@ def soft_threshold(builder, value, threshold):
 
 
 def select(builder, first, second, lanes):
-    """Return some lanes of two vectors; the lanes of `second` are numbered after those of `first`."""
+    """Return a vector of the given `lanes` of two vectors; lane numbers continue from `first` to `second`."""
     return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT32, len(lanes)), list(lanes)))
 
 

@@ -149,9 +149,10 @@ def _(condition):
 
 
 def numbers_of(rules):
-    """Return the fields of up to LANES rules as an array of shape (n_fields, LANES).
+    """Return the parameters of up to LANES models as a float64 array of shape (n_fields, LANES).
 
-    Each column has one rule. With fewer than LANES rules, the last rule fills the remaining columns.
+    `rules` are NamedTuples of parameters, one per model and column. If there are fewer than LANES of them,
+    the last one fills the remaining columns.
     """
     columns = [*rules, *[rules[-1]] * (LANES - len(rules))]
     return np.array([[rule[i] for rule in columns] for i in range(len(rules[0]))], np.float64)
@@ -210,7 +211,10 @@ def read_lanes(_typing_context, array, index):
 
 @intrinsic
 def rules_together(_typing_context, rule, numbers):
-    """Return one rule for LANES models: `rule` with its floats replaced by the rows of `numbers_of`."""
+    """Return one NamedTuple with the parameters of LANES models.
+
+    It is `rule`, each float field of which is replaced by a row of `numbers`, the result of `numbers_of`.
+    """
     kinds = [lanes if kind == types.float64 else kind for kind in rule]
     result = types.NamedTuple(kinds, rule.instance_class)
 

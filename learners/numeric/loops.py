@@ -32,7 +32,7 @@ def seconds_now(_typing_context):
     def codegen(context, builder, _signature, _arguments):
         if _CLOCK is None:
             return context.get_constant(types.float64, 0.0)
-        # struct timespec of 64-bit platforms: seconds, nanoseconds.
+        # Two 64-bit integers are a C `struct timespec` on 64-bit platforms: seconds and nanoseconds.
         time = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), 2))
         kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32), time.type])
         read = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
@@ -52,7 +52,7 @@ def _to_check(X):
 
 @by_types(**INLINE)
 def _end_of_piece(X, start, stop):
-    """Return the end of the piece that begins at `start`; unvalidated rows are checked piece by piece."""
+    """Return where the piece of rows that begins at `start` ends; validated rows are a single piece."""
     if _to_check(X):
         return lambda X, start, stop: min(start + _PIECE, stop)
     return lambda X, start, stop: stop
@@ -66,7 +66,7 @@ def _are_codes(X, codes, scores):
     many = scores.ndim == 2
 
     def checked(X, codes, scores):
-        # As unsigned integers, negative labels are larger than any code.
+        # Negative labels, converted to unsigned integers, are larger than any class code.
         largest = np.uint32(0)
         for i in range(codes.shape[0]):
             largest = max(largest, np.uint32(codes[i]))
@@ -124,7 +124,7 @@ def learning_loop(function: Callable[..., Any]) -> Any:
                 updates[i], seconds[i] = changed, seconds_now() - began
         return mistakes, changed
 
-    # The name under which the compiled code is cached.
+    # Numba caches the compiled code under this name, which must differ between loops.
     loop.__module__ = function.__module__
     loop.__qualname__ = f"{function.__module__}.{function.__qualname__}{digest_of_other_code(function)}"
     return compiled(loop)

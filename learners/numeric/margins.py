@@ -11,7 +11,10 @@ def signed(code):
 
 @register_jitable(**INLINE)
 def best_wrong(scores, y):
-    """Return the class other than `y` with the largest score: the lowest on a tie, or the first with NaN."""
+    """Return the class other than `y` with the largest score.
+
+    On a tie it is the class with the lowest number; a NaN score counts as the largest.
+    """
     best = 1 if y == 0 else 0
     for z in range(best + 1, scores.shape[0]):
         if z != y and not scores[z] <= scores[best]:
@@ -29,11 +32,15 @@ def signed_margin(f, y):
 
 @register_jitable(**INLINE)
 def predicted_code(f):
-    """Return the predicted class: 1 for a single score > 0; of K scores the first largest or first NaN."""
+    """Return the predicted class, given the single score of two classes or the K scores of K classes.
+
+    A single score predicts class 1 if it is > 0. K scores predict the class with the largest one, the first
+    on a tie; a NaN score counts as the largest.
+    """
     if f.shape[0] == 1:
         return 1 if f[0] > 0.0 else 0
     predicted = 0
-    # The first NaN wins, as in NumPy's argmax.
+    # The class of the first NaN score is predicted, as NumPy's argmax would do.
     for z in range(1, f.shape[0]):
         if f[predicted] == f[predicted] and not f[z] <= f[predicted]:
             predicted = z

@@ -36,7 +36,10 @@ def _store_lanes(builder, pointer, place, value):
 
 
 def _entries(context, builder, kind, value):
-    """Return a function that reads entry k of a row, the number of entries, and their order in sums."""
+    """Return a function that reads entry k of a row, the number of entries, and the order to add them in.
+
+    The order is `DENSE_ORDER` or `SPARSE_ORDER` of the module `vector`.
+    """
     if is_sparse_row(kind):
         data, indices = arrays_of(context, builder, kind, value)
         order = SPARSE_ORDER
@@ -53,7 +56,7 @@ def _entries(context, builder, kind, value):
 
 
 def _add_up(builder, emit, n_sums, length, order):
-    """Generate loops that add up the vectors of `emit`, in an order such as `DENSE_ORDER`."""
+    """Generate loops that add up the vectors that ``emit(k)`` returns for k from 0 to `length` - 1."""
     lanes, accumulators, bits = order
     intp, slots = length.type, lanes * accumulators
     step, lane_step = intp(slots), intp(lanes)
@@ -63,7 +66,10 @@ def _add_up(builder, emit, n_sums, length, order):
     folded = [cgutils.alloca_once_value(builder, zero) for _ in range(n_sums)]
 
     def add_slots(first, last, start, stop, step):
-        """Add up entries first … last - 1 of all steps; return each sum's partial sums by position."""
+        """Generate a loop that adds up entries first … last - 1 of every step, a run of `step` entries.
+
+        Return, for each of the `n_sums` sums, a list with a partial sum per position within a step.
+        """
         n_slots = last - first
         sums = [[cgutils.alloca_once(builder, _DOUBLES) for _ in range(n_slots)] for _ in range(n_sums)]
         for slot in range(n_slots):
@@ -85,14 +91,16 @@ def _add_up(builder, emit, n_sums, length, order):
             }
         return values[0]
 
-    # A row shorter than a step needs the first accumulator only, whose partial sums fit into registers.
+    # A row that has fewer entries than a step (lanes * accumulators) needs only the first accumulator. The
+    # partial sums of that one fit into registers, which makes short rows faster.
     with builder.if_else(builder.icmp_unsigned("<", length, step)) as (short, long):
         with short:
             terms = [[] for _ in range(n_sums)]
             with builder.if_then(builder.icmp_unsigned("!=", whole_lanes, intp(0))):
                 for slot in range(lanes):
                     for total, term in zip(terms, emit(intp(slot)), strict=True):
-                        # Adding 0, with which the sums of long rows begin, turns -0.0 into 0.0 here as well.
+                        # The sums of long rows begin with 0. Adding 0 to a term of a short row gives the same
+                        # result: it turns -0.0 into 0.0.
                         total.append(builder.fadd(zero, term))
                 for total, values in zip(folded, terms, strict=True):
                     builder.store(fold(values), total)
@@ -160,7 +168,8 @@ def model_update(step):
             with cgutils.for_range(builder, length, intp=length.type) as loop:
                 place, x_j = entry(loop.index)
                 old = [load_lanes(builder, each, place, LANES) for each in pointers]
-                # Other models keep their values. A step of 0 may change them: -0.0 + 0.0 is 0.0, 0 ∞ is NaN.
+                # Models that are not in `updated` keep their old values by selection. An update of size 0
+                # could change them, since -0.0 + 0.0 is 0.0, and 0 times infinity is NaN.
                 for each, before, after in zip(
                     pointers, old, step(builder, *old, x_j, *numbers), strict=True
                 ):

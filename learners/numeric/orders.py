@@ -38,24 +38,24 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
 
 
 def _is_ordered(X: Rows) -> bool:
-    """Return whether rows carry an order."""
+    """Return whether a matrix is a tuple that contains the order in which its rows are read."""
     return isinstance(X, tuple) and len(X) in (2, 4)
 
 
 def _in_order(X: Rows) -> Rows:
-    """Return rows in a form without an order: `X` itself, or a copy in its order if it carries one."""
+    """Return a matrix whose rows are stored in the order in which they are read: `X` itself or a copy."""
     if not _is_ordered(X):
         return X
     return take_rows(X[:-1] if len(X) == 4 else X[0], X[-1])
 
 
 def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
-    """Yield ``(start, stop, rows)``: copies of a few MB if the rows have an order, else all rows at once."""
+    """Yield ``(start, stop, rows)``: copied blocks of a few MB if `X` has a row order, else all rows."""
     n = count_rows(X)
     size = max(1, n)
     if _is_ordered(X):
         values = X[0]
-        # A CSR row stores a value and a column index per non-zero.
+        # The bytes of a row. CSR rows store a value and a column index per non-zero; their average is taken.
         each = (
             values.shape[1] * values.itemsize
             if len(X) == 2

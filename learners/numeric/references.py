@@ -14,8 +14,9 @@ from .tallies import FEW
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 _COUNTS = LAST + 1
 
-# A class that leads by n rows is predicted for the next n rows with any labels, so that sums over labels
-# give the counts. If the lead is at most 32, a loop counts 256 rows one by one before the next test.
+# If a class is n rows more frequent than the other, it is predicted for the next n rows whatever their labels
+# are, so sums over labels count the mistakes. That pays if n > 32. Otherwise 256 rows are counted one by one
+# before the next test.
 _LEAD, _BLOCK = 32, 256
 
 
@@ -37,7 +38,7 @@ def _unlike(codes, others):
 
 @register_jitable
 def _any_missing(known):
-    # Missing labels are -1: one of them makes the bitwise "or" negative.
+    # A missing label is -1. The bitwise "or" of all labels is negative if one of them is missing.
     found = 0
     for t in range(known.shape[0]):
         found |= known[t]
@@ -46,7 +47,7 @@ def _any_missing(known):
 
 @register_jitable
 def _count_two_classes(given, clean, known, class_counts, counts):
-    """Add the correct predictions of both baselines on rows of two classes to `counts`."""
+    """Count correct predictions of two baselines, majority class and previous label, on two classes."""
     if not _any_missing(known):
         _count_previous_label(given, clean, known, counts)
         _count_majority(given, clean, known, class_counts, counts)
@@ -78,7 +79,8 @@ def _count_without_labels(given, clean, counts):
 
 @register_jitable
 def _count_previous_label(given, clean, known, counts):
-    # The sums of different rows do not depend on each other, so the compiler vectorizes them.
+    # Each prediction is the label before, so rows can be counted independently of each other. That lets the
+    # compiler vectorize the sums.
     n, last = given.shape[0], counts[LAST]
     if n == 0:
         return
@@ -119,7 +121,7 @@ def _count_majority(given, clean, known, class_counts, counts):
 
 @register_jitable
 def _count_many_classes(given, clean, known, start, stop, class_counts, counts):
-    """Add the correct predictions of both baselines on rows of any number of classes to `counts`."""
+    """Count correct predictions of two baselines, majority class and previous label, on many classes."""
     most, last = counts[MOST], counts[LAST]
     for t in range(start, stop):
         y, z, u = given[t], clean[t], known[t]
@@ -129,7 +131,7 @@ def _count_many_classes(given, clean, known, start, stop, class_counts, counts):
         counts[BEFORE_CLEAN] += last == z
         if u >= 0:
             class_counts[u] += 1
-            # A tie goes to the lowest class.
+            # Of several most frequent classes, the one with the lowest code is predicted.
             more = class_counts[u] - class_counts[most]
             if u != most and (more > 0 or (more == 0 and u < most)):
                 most = u
@@ -175,10 +177,10 @@ def count_baselines(
     return at_stops
 
 
-# Three arrays cached for a stream: the counts at its checkpoints, and the class counts and counts at its end.
-# Runs with the same labels and checkpoints share the arrays.
+# Results of counting the baselines along a whole stream: the counts at its checkpoints, and, at its end, how
+# often each class occurred and the counts. Runs with the same labels and checkpoints share the arrays.
 BaselineCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-# The cache of one stream's labels has counts for at most this many different sets of checkpoints.
+# A cache belongs to the labels of one stream, and has results for at most this many sets of checkpoints.
 _MOST_CACHED = 16
 
 
@@ -215,21 +217,24 @@ class References:
 
     @property
     def right(self) -> NDArray[np.int64]:
-        """Correct predictions so far, of the majority class and then of the previous label.
+        """Four counts of correct predictions so far, in a writable view of shape (4,).
 
-        Each is counted by given and by clean labels. This is a view of shape (4,): `add` continues from
-        values that a caller writes into it.
+        They are those of the majority class by given (noisy) and by clean labels, then those of the previous
+        label by given and by clean labels. `add` continues from values that a caller writes into the view.
         """
         return self._state[1][:MOST]
 
     def fork(self) -> "References":
-        """Return an independent copy that continues from here."""
+        """Return a copy with the counts so far, which can then count on without changing this object."""
         other = copy(self)
         other._state = self._state[0].copy(), self._state[1].copy()
         return other
 
     def add(self, n: int, stops: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the next `n` rows; return the counts after the first ``stops[i]`` of them, shape (m, 6)."""
+        """Count correct predictions on the next `n` rows; return the counts at m checkpoints, shape (m, 6).
+
+        Row i of the result has the counts after the first ``stops[i]`` of these rows.
+        """
         key = self._delay, stops.tobytes()
         whole = not self._seen and n == len(self._known)
         found = self._shared.get(key) if whole else None

@@ -89,12 +89,16 @@ def stretch(_typing_context, array, start, stop):
     return array(array, start, stop), codegen
 
 
-# How many indices of a row are compared at once: 16 if it has that many, else 4. 32 are no faster.
+# How many column indices of a CSR row are compared at once: 16 if the row has that many, otherwise 4.
+# Comparing 32 at once is no faster.
 _MANY, _FEW = 16, 4
 
 
 def _rising(lanes):
-    """Build an intrinsic that tests whether at least `lanes` indices rise, `lanes` at a time."""
+    """Build an intrinsic that tests whether column indices rise strictly, comparing `lanes` at a time.
+
+    The row must have at least `lanes` indices.
+    """
 
     @intrinsic
     def rises(_typing_context, indices, n_features):
@@ -103,16 +107,18 @@ def _rising(lanes):
         def codegen(context, builder, signature, arguments):
             values = FlatArray(context, builder, signature.args[0], arguments[0])
             intp, integer = values.length.type, values.pointer.type.pointee
-            # The first index, which may be 0, is compared with -1.
+            # The first index has no predecessor. It is compared with -1, because it may be 0.
             start = ir.Constant(ir.VectorType(integer, lanes), [-1] * lanes)
             everywhere = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
             rising, before = (cgutils.alloca_once_value(builder, first) for first in (everywhere, start))
 
             def compare(place):
                 here = values.load(builder, place, lanes)
-                # A shuffle gives the predecessors of all indices. An unaligned load would cross cache lines.
+                # Shift the indices by one lane to get each one's predecessor. Loading the predecessors from
+                # memory would be an unaligned load, which can cross cache lines.
                 shifted = select(builder, builder.load(before), here, range(lanes - 1, 2 * lanes - 1))
-                # On processors with mask registers this comparison and the `and_` below are one instruction.
+                # On processors with mask registers, such as those with AVX-512, this comparison and the
+                # `and_` in the next line compile to one instruction.
                 rises_here = builder.icmp_signed("<", shifted, here)
                 builder.store(builder.and_(builder.load(rising), rises_here), rising)
                 builder.store(here, before)
@@ -122,7 +128,8 @@ def _rising(lanes):
             end = builder.add(last, intp(1))
             with cgutils.for_range_slice(builder, intp(0), end, intp(lanes), intp) as (place, _):
                 compare(place)
-            # The last `lanes` indices are compared together, some of them a second time.
+            # The number of indices may not be a multiple of `lanes`. So the last `lanes` of them are compared
+            # together, although the loop has already compared some of them.
             builder.store(start, before)
             largest = builder.extract_element(compare(last), ir.IntType(32)(lanes - 1))
             bits = builder.bitcast(builder.load(rising), ir.IntType(lanes))
@@ -142,7 +149,7 @@ _many_rise, _few_rise = _rising(_MANY), _rising(_FEW)
 @register_jitable(**INLINE)
 def is_canonical(indices, start, stop, n_features):
     """Return whether ``indices[start:stop]`` exists and rises strictly within 0 … n_features - 1."""
-    # As unsigned integers, negative positions are larger than any valid one.
+    # Negative positions, converted to unsigned integers, are larger than any valid position.
     if not np.uintp(start) <= np.uintp(stop) <= np.uintp(indices.shape[0]):
         return False
     if stop - start >= _MANY:
@@ -161,7 +168,7 @@ def is_canonical(indices, start, stop, n_features):
 Rows: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 
-# Lengths of the tuple of a CSR matrix without an order: unvalidated, validated.
+# Lengths of the tuples that represent a CSR matrix without a row order: unvalidated (5), validated (3).
 _CSR = (5, 3)
 
 _dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
@@ -178,8 +185,8 @@ _LINE, _PAGE = 64, 4096
 _THIRD = 21 * _LINE
 
 
-# Writing up to this many numbers takes some tens of microseconds. Releasing the GIL and getting it back
-# would take longer.
+# Up to this size, filling an array takes some tens of microseconds and keeps the GIL. Releasing the GIL and
+# getting it back would take longer.
 _FEW_NUMBERS = 1 << 15
 
 
@@ -194,9 +201,11 @@ _fill_holding_gil, _fill_releasing_gil = compiled(_fill, nogil=False), compiled(
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
     """Return a float64 array of shape (n_features,) filled with `value`, aligned so that loops are fastest.
 
-    Arrays that are read together need a different `place` each (0, 1 or 2), see `_THIRD`.
+    Arrays that are read together need a different `place` each (0, 1 or 2): they then start a third of a
+    memory page apart, which avoids stalls of the processor.
     """
-    # `np.zeros` takes no memory before it is touched; for other values, memory is written only once.
+    # `np.zeros` only reserves memory, which is cleared when it is first used. If `value` is not 0, `np.empty`
+    # avoids that clearing, so that the memory is written only once.
     memory = (np.empty if value else np.zeros)(8 * n_features + 2 * _PAGE, np.uint8)
     start = -addressof(c_char.from_buffer(memory.data)) % _PAGE + place * _THIRD
     state = np.ndarray(n_features, np.float64, memory, start)
@@ -212,9 +221,10 @@ def compiled_code_only(name: str) -> TypeError:
 
 
 def by_types(**jit_options):
-    """Return a decorator for functions that return an implementation for the types of their arguments.
+    """Return a decorator for a function that chooses an implementation by Numba types.
 
-    Compiled code calls that implementation; Python code gets a TypeError.
+    The function gets the types of the arguments of a call, and returns the implementation that compiled code
+    calls. Calling it from Python raises TypeError.
     """
 
     def decorate(choose):
@@ -379,7 +389,10 @@ def add_step(w, eta, a, x):
 
 @register_jitable
 def copy_into(target, source):
-    """Copy `source` into the first elements of `target`; compiling a slice assignment takes seconds."""
+    """Copy `source` into the first elements of `target`.
+
+    This is a loop, because Numba takes seconds to compile a slice assignment.
+    """
     for i in range(source.shape[0]):
         target[i] = source[i]
 
@@ -402,7 +415,7 @@ def squared_norms_of_rows(X, norms):
 def first_nonfinite_row(X):
     """Return the first row that contains NaN or infinity, or -1."""
     for i in range(n_rows(X)):
-        # 0 x is 0 for every finite x and NaN otherwise.
+        # The sum of 0 times each value of the row is 0 if all values are finite, and NaN otherwise.
         if _times_zero((), row(X, i)) != 0.0:
             return i
     return -1
@@ -427,7 +440,7 @@ def as_rows(X: Matrix) -> Rows:
     if isinstance(X, tuple):
         return X
     if isinstance(X, np.ndarray):
-        # Loops would be compiled again for np.memmap and every other subclass.
+        # Subclasses such as np.memmap become plain arrays; else loops would be compiled again for each.
         return read_only(np.asarray(X))
     if not (sp.issparse(X) and X.format == "csr"):
         raise TypeError(f"rows must be a NumPy array or a CSR matrix, got {_kind_of(X)}")
@@ -442,7 +455,8 @@ def _kind_of(X: Any) -> str:
 
 
 def _readable(array: NDArray[Any]) -> NDArray[Any]:
-    # Nearly every CSR matrix is contiguous. A strided one (`.real` of a complex matrix) is copied.
+    # The arrays of nearly every CSR matrix are contiguous. Strided ones are copied, such as those of the
+    # real part of a complex matrix.
     return read_only(array if array.flags.c_contiguous else np.ascontiguousarray(array))
 
 
@@ -457,13 +471,14 @@ def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[Any, ...]:
     return *arrays, X.shape[1], np.zeros(1, np.bool_)
 
 
-# The empty order, which stands for all rows as they are stored.
+# An empty array of row numbers, for which compiled loops read all rows in the order they are stored in.
 _AS_THEY_COME = read_only(np.empty(0, np.int64))
 
 
 def in_any_order(X: Rows) -> Rows:
-    """Return rows in a form that has an order, so that loops are compiled once for rows with and without one.
+    """Add an empty row order to a matrix that has none; empty means that rows are read as they are stored.
 
+    With and without an order, matrices then have the same type, so that loops are compiled only once.
     Only compiled loops take the result. Unvalidated rows, which have no order, are returned unchanged.
     """
     if not isinstance(X, tuple):
@@ -490,6 +505,7 @@ def row_range(X: Rows, start: int, stop: int) -> Rows:
 def with_order(X: tuple[NDArray[Any], ...], order: NDArray[np.int64]) -> Rows:
     """Return ``(array, order)`` or ``(data, indices, indptr, order)``; an empty order gives zero rows."""
     if not len(order):
-        # A CSR matrix of no rows has one entry in `indptr`.
+        # Compiled loops take an empty order as all rows, so the matrix itself is cut to zero rows. The
+        # `indptr` of a CSR matrix without rows has one entry.
         X = *X[:-1], X[-1][: 0 if len(X) == 1 else 1]
     return *X, order

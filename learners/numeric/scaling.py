@@ -58,8 +58,8 @@ class RunningScale:
     def standardised(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Standardize each row of X, shape (n, d), by the mean and variance of the rows up to this one.
 
-        A missing value (NaN) becomes 0, as the mean does, and is not counted. A feature that was constant so
-        far becomes 0. Raises OverflowError, which names the feature, if a sum of squares overflows.
+        A missing value (NaN) becomes 0, as if it were the mean, and is not counted. A feature that was
+        constant so far becomes 0. If a sum of squares overflows, OverflowError names the feature.
         """
         out = np.empty(X.shape)
         _standardise(np.ascontiguousarray(X), out, self.counts, self.means, self.squares)

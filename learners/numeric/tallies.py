@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 from .compiled import compiled, register_jitable
 from .margins import count_ties, count_wrong, predicted_code, signed_margin
 
-# Up to this number of scores, a count takes some tens of microseconds, and releasing the GIL takes longer.
+# Up to this number of scores, counting mistakes takes some tens of microseconds and keeps the GIL, because
+# releasing the GIL and getting it back would take longer.
 FEW = 1 << 14
 
 
 @register_jitable
 def _right_of_two(scores, noisy, clean):
-    # Sums of zeros and ones over contiguous rows vectorize. A NaN score is neither above nor below 0.
+    # The compiler vectorizes these sums of zeros and ones. A NaN score is neither above nor below 0, so it is
+    # never counted as right.
     right = right_clean = tied = 0
     for t in range(scores.shape[0]):
         above, below = scores[t] > 0.0, scores[t] < 0.0
@@ -26,8 +28,8 @@ def _right_of_two(scores, noisy, clean):
 
 
 def _of_both(scores, noisy, clean, stops, counts):
-    # One column of scores means two classes. With more, the noisy and the clean label of a row are often
-    # equal, and have the same margin then.
+    # One column of scores means two classes. With more classes, the margin is computed a second time only if
+    # the noisy and the clean label of a row differ.
     one = scores.shape[1] == 1
     flat = scores.reshape(scores.size)
     wrong = wrong_clean = tied = start = 0
@@ -105,7 +107,8 @@ PREDICTED, RIGHT_GIVEN, OCCURRED_GIVEN, RIGHT_CLEAN, OCCURRED_CLEAN = range(5)
 
 @register_jitable
 def _add_two(scores, given, clean, table):
-    # Sums of zeros and ones over contiguous rows vectorize; indexing a table by label does not.
+    # For two classes, counts are sums of zeros and ones, which the compiler vectorizes. It cannot vectorize a
+    # loop that adds to a table indexed by the label.
     p1 = y1 = z1 = py = pz = 0
     n = scores.shape[0]
     for t in range(n):

@@ -29,9 +29,9 @@ SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-# By precision: bits of the mantissa; bits of the first part of ln 2, so that its product with n is exact;
-# degree of the Taylor polynomial, whose error on ±(ln 2)/2 is below rounding; the lowest x with exp(x) in the
-# normal range.
+# Constants of exp for float32 and float64: bits of the mantissa; bits of the first part of ln 2, so few that
+# its product with n is exact; degree of the Taylor polynomial, whose error on ±(ln 2)/2 is below rounding;
+# the lowest x with exp(x) in the normal range.
 _PRECISIONS = {types.float32: (23, 12, 7, -86.0), types.float64: (52, 32, 13, -707.0)}
 
 # ln 2 minus its nearest float64.
@@ -77,14 +77,15 @@ def exponential(_typing_context, x):
     return x(x), lambda _context, builder, _signature, arguments: emit_exponential(builder, x, *arguments)
 
 
-# (lanes, accumulators, bits). Dense: 16 float64 lanes are two AVX-512, four AVX2 or eight NEON registers, and
-# two such accumulators hide the latency of an addition on all of them. Sparse: weights are gathered one by
-# one and rows are short, so a step of 8 leaves fewer terms to the scalar tail. `bits` gives the order in
-# which lanes are folded. The dense order is that of OpenBLAS for AVX2 (first within each of four vectors,
-# then across them): a dot product of up to 31 features equals NumPy's to the last bit.
+# The order of additions in sums over dense and CSR rows: (lanes, accumulators, order of folding the lanes).
+# 16 float64 lanes are two AVX-512, four AVX2 or eight NEON registers, and two such accumulators hide the
+# latency of an addition on all of them. CSR rows are short and their weights are gathered one by one, so a
+# step of 8 leaves fewer terms to the scalar tail. The dense order is that of OpenBLAS for AVX2 (first within
+# each of four vectors, then across them): a dot product of up to 31 features equals NumPy's to the last bit.
 DENSE_ORDER = (16, 2, (1, 2, 3, 0))
 SPARSE_ORDER = (4, 2, (1, 0))
-# Classes per vector: 32 float64 sums are eight AVX2 registers, which hide the latency of an addition.
+# Numbers of classes whose sums are added up at once: 32 if so many are left, else 16, 8 or 4. The 32 float64
+# sums fill eight AVX2 registers, which is enough to hide the latency of an addition.
 _CLASS_LANES = (32, 16, 8, 4)
 
 # Number of entries that an update computes at once: an AVX-512 register has room for this many float64.
@@ -94,7 +95,10 @@ _DOUBLE = ir.DoubleType()
 
 
 def _sum_terms(builder, emit, n_sums, length, lanes, accumulators, bits):
-    """Generate loops that add up the terms of `emit` for 0 … length - 1; return the `n_sums` totals."""
+    """Generate loops that add up the terms that `emit` returns for entries 0 … length - 1 of a row.
+
+    Return the `n_sums` totals. The order of additions is fixed by `lanes`, `accumulators` and `bits`.
+    """
     intp = length.type
     step, lane_step = ir.Constant(intp, lanes * accumulators), ir.Constant(intp, lanes)
     whole = builder.mul(builder.udiv(length, step), step)
@@ -148,7 +152,7 @@ def lane_sums(n_sums, terms, with_scalars=False):
             data, indices = arrays_of(context, builder, x_type, arguments[1])
 
             def emit(index, lanes):
-                # A norm has no state arrays, so it needs no column indices.
+                # Column indices are needed only to read state arrays; a sum such as ‖x‖² has none.
                 columns = indices.load(builder, index, lanes) if arrays else None
                 gathered = [array.gather_double(builder, columns, lanes) for array in arrays]
                 value = data.load_double(builder, index, lanes)

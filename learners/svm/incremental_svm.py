@@ -14,7 +14,8 @@ from ..numeric.rows import count_rows, dot, row_range
 from .solvers.incremental_store import IncrementalStore
 from .solvers.margin_set import REST, SATISFIED, move
 
-# Positions in the counts of a block; the last is the number of rows stored before the current one.
+# Positions in the array of counts that `_learn` updates; the last count is the number of rows that are stored
+# when the next row is scored.
 _MISTAKES, _UPDATES, _EVALUATIONS, _STORED = range(4)
 
 
@@ -131,7 +132,7 @@ class IncrementalSVM(KernelClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self.intercept_, self.n_margin_ = np.zeros(1), 0
-        # Read once per stream, because the solution is valid for these values only.
+        # The parameters are read once per stream, because the solution is valid for these values only.
         self._problem = float(self.C), bool(self.fit_intercept)
 
     def _new_store(self, dtype, sparse):
@@ -163,7 +164,7 @@ class IncrementalSVM(KernelClassifier):
         return self._store.support_vectors() if self._store else None
 
     def _note(self, evaluations):
-        """Update counters and public attributes from the solver's state."""
+        """Add `evaluations` to the learner's counter; update public attributes from the solver's state."""
         self.n_kernel_evaluations_ += evaluations + self._store.evaluations()
         self.n_support_ = len(self._store.born)
         self.n_margin_ = int(self._store.machine.size[0])

@@ -14,13 +14,15 @@ from ..numeric.compiled import compiled, register_jitable
 from ..numeric.margins import signed
 from .solvers.lasvm_steps import LasvmSettings, extremes, finish_reprocess, process, reprocess
 
-# With an intercept, this many first examples of each class are stored regardless of their gradients.
+# If there is an intercept, the first examples of each class, up to this number, are always stored, whatever
+# their gradients.
 _SEEDS = 5
 
 # Positions in the solution array: the intercept; from SEEN on, the number of examples seen of each class.
 INTERCEPT, SEEN = 0, 1
 
-# A gradient is a sum of terms α k: below this share of Σ|α| times the largest k it is a rounding error.
+# The gradient of an example is a sum of terms α k, with kernel values k. A difference of gradients below this
+# share of Σ|α| times the largest k is a rounding error.
 _ROUNDING = 1e-14
 # Limits of the steps of `optimize`: in total and per stored row; the larger one counts. If the kernel matrix
 # is so badly conditioned that these steps do not suffice, more would hardly help.
@@ -34,7 +36,7 @@ def new_solution():
 
 @register_jitable
 def learn_row(view, n, t, code, f, settings, again, solution):
-    """Learn row t, whose score without the intercept is `f`, by PROCESS and REPROCESS.
+    """Learn row t, whose score without the intercept is `f`, by LASVM's steps PROCESS and REPROCESS.
 
     Return the number of stored rows, and whether row t was stored. An intercept needs rows of both classes.
     With an intercept, the first few rows of each class are therefore always stored, without REPROCESS.
@@ -53,7 +55,7 @@ def learn_row(view, n, t, code, f, settings, again, solution):
 
 @compiled
 def learn(view, n, codes, scores, settings, again, solution):
-    """Learn a block as section 3.2 of Bordes et al. (2005) does online: PROCESS, then one REPROCESS."""
+    """Learn a block of rows by LASVM (Bordes et al. 2005, 3.2): for each, PROCESS, then one REPROCESS."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y = signed(codes[t])
@@ -68,9 +70,10 @@ def learn(view, n, codes, scores, settings, again, solution):
 
 @compiled
 def optimize(view, n, settings, solution):
-    """Finish as in section 3.2: REPROCESS until no pair is τ-violating, then remove idle rows.
+    """Optimize over the stored rows: REPROCESS until no pair is τ-violating, then remove idle rows.
 
-    Return the number of stored rows, and the largest difference of gradients that remains (at least 0).
+    A pair is τ-violating if a step could move it and its gradients differ by more than τ. Return the number
+    of stored rows, and the largest difference of gradients that remains (at least 0).
     """
     C, tau, intercept = settings
     largest = total = 0.0
@@ -166,7 +169,7 @@ class LASVM(RowCachingClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._solution = new_solution()
-        # Read once per stream, because the solution is valid for these values only.
+        # The parameters are read once per stream, because the solution is valid for these values only.
         self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))
 
     def _learn_block(self, view, n, codes, scores):

@@ -29,16 +29,16 @@ from .solvers.lasvm_steps import LasvmSettings
 
 
 class ComplexityTest(NamedTuple):
-    """Statistics of both models' losses since the last switch, and parameters of the test."""
+    """The t-test that compares two models: statistics of their losses since the last switch, parameters."""
 
-    #: (1,): number of losses of each model.
+    #: (1,): number of losses of each model since the last switch.
     n: np.ndarray
-    #: (2,): means and variances of the losses.
+    #: (2,): mean and variance of the losses of the simpler and of the more complex model.
     means: np.ndarray
     variances: np.ndarray
-    #: There is no test before this many losses.
+    #: Smallest number of losses of each model with which the test is made.
     least: float
-    #: Significance level of the two-sided test, and the normal distribution's quantile for it.
+    #: `p_value`: significance level of the two-sided test; `critical`: the normal quantile for this level.
     p_value: float
     critical: float
     #: Whether the variances are squared in the t statistic, as in the formula that Levi and Ullman print.
@@ -80,7 +80,7 @@ def _spreads(test):
 
 @register_jitable
 def may_be_significant(test):
-    """Return whether `is_significant` can be true, judged by the normal distribution.
+    """Return whether `is_significant` can be true, by a faster test with the normal distribution.
 
     Student's t has heavier tails: a difference that is not significant by the normal distribution is not
     significant by Student's t.
@@ -93,7 +93,7 @@ def may_be_significant(test):
 
 
 def is_significant(test):
-    """Return whether Welch's two-sided t-test finds the mean losses different."""
+    """Return whether the more complex model's mean loss is smaller by Welch's two-sided t-test."""
     N, (first, second), (a, b) = test.n[0], test.means, _spreads(test)
     freedom = (N - 1.0) * (a + b) ** 2 / (a**2 + b**2)
     if not freedom > 0.0:
@@ -103,19 +103,19 @@ def is_significant(test):
 
 # γ is chosen on the first _ROWS rows, among _GAMMAS, by the errors of a cross-validation with _FOLDS folds.
 _ROWS, _FOLDS = 100, 5
-# 0.004 is the first level that Levi and Ullman print.
+# The candidates for γ; 0.004 is the γ of the first level that Levi and Ullman print.
 _GAMMAS = tuple(sorted([0.004, *(2.0**k for k in range(-15, 4, 2))]))
 
 
 class FirstRows:
-    """Copies of the first rows of a stream and of their labels."""
+    """Copies of the first rows of a stream and of their labels, with which γ is chosen."""
 
     def __init__(self, n_features):
         self._n_features = n_features
         self._rows, self._codes = [], []
 
     def widen(self, n_features):
-        """Take rows of `n_features` features from now on; the new ones are 0 in the rows so far."""
+        """Accept rows with `n_features` features from now on; rows so far get zeros for the new features."""
         self._n_features = n_features
         self._rows = [sp.csr_matrix(rows) for rows in self._rows]
         for rows in self._rows:
@@ -161,7 +161,7 @@ def choose_gamma(X, codes, settings, classes):
 
 
 def _errors_in_folds(gamma, X, codes, settings, classes):
-    """Return the number of errors on held-out rows over all folds, and the number of kernel evaluations."""
+    """Cross-validate `LASVM` with this γ; return its errors on held-out rows, and kernel evaluations."""
     folds, errors, evaluations = np.arange(len(codes)) % _FOLDS, 0, 0
     for fold in range(_FOLDS):
         rest, held_out = folds != fold, folds == fold
@@ -177,13 +177,14 @@ def _errors_in_folds(gamma, X, codes, settings, classes):
 
 
 class Progress(NamedTuple):
-    """The result of a loop over a block."""
+    """How far `learn_two` has learnt a block of rows, and what it has counted."""
 
-    #: Rows learnt.
+    #: Number of rows learnt.
     learnt: int
-    #: Whether the loop ended at a row, scored but not learnt, at which a switch may be due.
+    #: Whether the loop ended at a row at which a switch to the more complex model may be due. This row has
+    #: been scored but not learnt.
     may_switch: bool
-    #: Rows that the simpler and the more complex model store.
+    #: Numbers of rows that the simpler and the more complex model store.
     sizes: tuple[int, int]
     mistakes: int
     updates: int
@@ -192,10 +193,11 @@ class Progress(NamedTuple):
 
 @compiled
 def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings, again, test, scored):
-    """Learn rows with both models, lines 7 to 19 of the paper's algorithm, until a switch may be due.
+    """Learn rows with both models until a switch to the more complex one may be due.
 
-    The row at which a switch may be due is scored but not learnt. The next call begins with this row and with
-    `scored` True, and learns it without scoring it again.
+    This is lines 7 to 19 of the algorithm of Levi and Ullman. The row at which a switch may be due is scored
+    but not learnt. The next call begins with this row and with `scored` True, and learns it without scoring
+    it again.
     """
     n1, n2 = sizes
     mistakes = updates = evaluations = 0
@@ -230,11 +232,11 @@ class Level:
         return self.store.support.size
 
     def widen(self, n_features):
-        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
+        """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
         self.store.widen(n_features)
 
     def learn(self, X, codes, numbers, settings, blocks):
-        """Let this new model learn rows X, with their `numbers` in the stream; count kernel evaluations."""
+        """Let this new model learn rows X, whose stream numbers are `numbers`; return kernel evaluations."""
         evaluations = 0
         for start, stop in blocks:
             view = self.store.open_block(row_range(X, start, stop), stop - start, start)
@@ -348,7 +350,7 @@ class OnlineModelSelection(RowCachingClassifier):
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._models: Any = None
-        # Read once per stream, because the solution is valid for these values only.
+        # The parameters are read once per stream, because the solution is valid for these values only.
         self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))
         self._test = new_test(self.p_value, self.min_examples, self.test == "printed")
         self._family = self.kernel, float(self.gamma), float(self.coef0)
@@ -422,7 +424,10 @@ class OnlineModelSelection(RowCachingClassifier):
         return mistakes, updates
 
     def _learn_with_both(self, X, codes, scores, number):
-        """Let both models learn a block whose first row has the given number; switch when due."""
+        """Let both models learn a block of rows, and switch to the more complex one when the test says so.
+
+        `number` is the number of the block's first row in the stream.
+        """
         test = self._test if self._first is None else self._test._replace(least=math.inf)
         mistakes = updates = start = 0
         scored = False
@@ -475,7 +480,7 @@ class OnlineModelSelection(RowCachingClassifier):
     def _choose_gamma(self, first):
         """Choose γ by cross-validation on the first rows, then let two new models learn these rows.
 
-        The new models replace the simpler and the more complex one, which learnt these rows with γ = 1/d.
+        The new models replace the two that learnt these rows with a first guess, γ = 1/n_features.
         """
         X, codes = first.take(self._dtype, self._sparse)
         self._gamma_init, evaluations = choose_gamma(X, codes, self._settings, self.classes_)

@@ -23,14 +23,15 @@ from .solvers.ramp import (
     take_steps,
 )
 
-# Special values of arguments of `learn`: ``most=ALL`` is no limit; ``initial=REMEMBER`` only stores rows.
+# Special values of arguments of `learn`: with ``most=ALL`` there is no limit for remembered rows, with
+# ``initial=REMEMBER`` rows are only stored.
 ALL = -1
 REMEMBER = -1.0
 
 
 @compiled
 def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
-    """Learn a block by Algorithm 1 of Wang and Vucetic (2010).
+    """Learn a block of rows by Algorithm 1 of Wang and Vucetic (2010).
 
     `most` limits the number of remembered rows that are no support vectors (Algorithm 2); ALL: no limit.
     `within_margin` skips rows with ``|f(x)| > 1`` (Algorithm 3). With ``initial > 0`` training starts from
@@ -87,7 +88,7 @@ class RampSVM(RowCachingClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        # Read once per stream, because the solution is valid for these values only.
+        # The parameters are read once per stream, because the solution is valid for these values only.
         self._rules = rules_of(self)
 
     def _pass(self, X, codes, scores):

@@ -52,13 +52,13 @@ class Scores:
     count: pd.DataFrame
     # Whether the mean is comparable: it covers all shared seeds, and no cell failed or was stopped.
     complete: pd.DataFrame
-    # For (data set, algorithm): which of the study's seeds have no value, in words.
+    # For (data set, algorithm): the study's seeds without a value, as a text such as "seeds 3, 4".
     missing: dict[tuple[str, str], str]
     # The values that are averaged: rows are (data set, seed), columns algorithms.
     by_seed: pd.DataFrame
 
     def paired(self, *, highest: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return how each mean compares with the best complete one of its data set, over the same seeds.
+        """Compare each mean with the best complete mean of its data set, over the same seeds.
 
         Returns two arrays with a row per data set and a column per algorithm. The first has the standard
         error of the mean difference to the best; NaN for the best itself, and below two seeds. The second
@@ -126,14 +126,15 @@ class _Tables:
 
 
 class Averages:
-    """Average the metrics of a cells table over seeds; all parts of the report share the averages."""
+    """Average the metrics of a cells table over seeds, and cache the averages for all parts of a report."""
 
     def __init__(self, cells: pd.DataFrame) -> None:
-        # Sorted, because sums of floats depend on the order, and the store's order may vary.
+        # Sort the rows: the order in the store may vary, and sums of floats depend on the order.
         self._rows = evaluation_rows(cells).sort_values(["dataset", "algorithm", "seed"])
         self._measured: dict[str, set[str]] = {}
-        # Two caches. By (noise, algorithms): the cells, with a column "shared" that marks the seeds that all
-        # these algorithms have run. By (metric, noise, algorithms): the means over these seeds.
+        # `_parts` caches, by (noise, algorithms), the cells with a column "shared", which marks the seeds
+        # that all these algorithms have run. `_tables` caches, by (metric, noise, algorithms), means over
+        # these seeds.
         self._parts: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = {}
         self._tables: dict[tuple[str, str, tuple[str, ...]], _Tables] = {}
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 ROPE = 0.01
 # Weight of the prior's pseudo-observation, a difference of 0 (Benavoli et al. 2014, section 3).
 _PRIOR = 0.5
-# Draws from the posterior; a probability of one half has a standard error of 0.5%.
+# Number of draws from the posterior: it gives an estimated probability of one half a standard error of 0.5%.
 _DRAWS = 10_000
 
 
@@ -28,10 +28,10 @@ class Belief:
 def signed_rank_posterior(
     gains: Mapping[tuple[str, str], ArrayLike], rope: float = ROPE
 ) -> dict[tuple[str, str], Belief]:
-    """Return the posterior probabilities of every pair.
+    """Return, for every pair of algorithms, the probabilities that the first is better, equal or worse.
 
     `gains` has, for each pair, one value per base set: by how much the first is better, in the unit of
-    `rope`. All pairs have equally many values and share the draws, so that 190 pairs take seconds.
+    `rope`. All pairs have equally many values and share the random draws, so that 190 pairs take seconds.
 
     A. Benavoli, G. Corani, F. Mangili, M. Zaffalon, F. Ruggeri, "A Bayesian Wilcoxon signed-rank test based
     on the Dirichlet process", ICML (2014). A. Benavoli, G. Corani, J. Demšar, M. Zaffalon, "Time for a
@@ -41,8 +41,8 @@ def signed_rank_posterior(
     if not tables:
         return {}
     size = len(next(iter(tables.values())))
-    # Dirichlet weights of the pseudo-observation and of the base sets, (draws, n + 1). The seed is fixed, so
-    # that a report made again has the same digits.
+    # Dirichlet weights of the pseudo-observation and of the n base sets, shape (draws, n + 1). The seed is
+    # fixed, so that a report that is made again has the same digits.
     concentration = np.r_[_PRIOR, np.ones(size - 1)]
     weights = np.random.RandomState(np.random.PCG64(0)).dirichlet(concentration, _DRAWS)
     return {pair: _belief(values, weights, rope) for pair, values in tables.items()}

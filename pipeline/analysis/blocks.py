@@ -36,11 +36,11 @@ class BlockTest:
     # Number of blocks, and of rows in each.
     blocks: int
     rows: int
-    # The signed-rank test and effect of leader minus algorithm, in error rate; Holm's correction counts all
-    # pairs of algorithms.
+    # The signed-rank test of the differences in error rate (leader minus algorithm) between blocks, and their
+    # estimated size. Holm's correction is for all pairs of algorithms.
     test: PairTest
-    # Correlation of the difference in one block with that in the next; NaN if the difference is constant.
-    # Where it is well above 0, blocks are not independent and p-values are too small.
+    # Correlation of the difference in error rate in one block with that in the next; NaN if the difference is
+    # constant. If it is well above 0, blocks are not independent and p-values are too small.
     correlation: float
 
 
@@ -49,9 +49,10 @@ def block_errors(
 ) -> pd.DataFrame:
     """Return the error rate in each block of a stream: a row per block, a column per algorithm.
 
-    Blocks are the steps of the learning curves, or several steps each, and rates are means over seeds.
-    `column` counts the mistakes so far. The index has the number of examples at the end of each block. The
-    table is empty unless all curves have the same equal steps and make at least `FEWEST_BLOCKS`.
+    A block is one step of the learning curves, from checkpoint to checkpoint, or several. Rates are means
+    over seeds. `column` of the curves counts the mistakes so far. The index has the number of examples at the
+    end of each block. The table is empty unless all curves have the same steps, of equal length, and these
+    make at least `FEWEST_BLOCKS` blocks.
     """
     found: dict[str, NDArray[np.float64]] = {}
     ends: NDArray[np.float64] | None = None

@@ -1,4 +1,4 @@
-"""Compute measures from counts by class, for many cells or points at once."""
+"""Compute measures such as F1 from counts by class, for many cells or points of curves at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ClassCounts:
 
 
 def _ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
-    """Divide, with `otherwise` as the result of a division by 0."""
+    """Divide two arrays, with `otherwise` as the result of a division by 0."""
     ratio: Floats = np.divide(above, below, out=np.full(np.shape(above), otherwise), where=below != 0)
     return ratio
 
@@ -93,7 +93,7 @@ def kappa(counts: ClassCounts) -> Floats:
 
 
 def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
-    """Return (p - p₀)/(1 - p₀) for accuracy p and a reference's p₀; NaN if the reference is always right.
+    """Return (p - p₀)/(1 - p₀) for accuracy p and a reference classifier's p₀; NaN if p₀ is 1.
 
     `right` and `reference` are counts of correct predictions, `total` counts rows, each of shape (n,).
 
@@ -110,5 +110,6 @@ CLASS_MEASURES: Mapping[str, Callable[[ClassCounts], Floats]] = {
     function.__name__: function
     for function in (error, accuracy, balanced_accuracy, macro_f1, precision, recall, f1, g_mean, mcc, kappa)
 }
-#: Measures relative to a reference classifier, each with the prefix of that classifier's columns.
+#: Measures relative to a simple reference classifier, and for each the prefix of the columns that count the
+#: reference's correct predictions.
 REFERENCE_OF: Mapping[str, str] = {"kappa_m": "majority", "kappa_temporal": "before"}

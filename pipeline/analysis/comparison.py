@@ -23,7 +23,8 @@ from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
 from .ranks import DroppedBlock, block_ranks, mean_ranks
 
 ALPHA = 0.05
-# With fewer base sets, an exact two-sided signed-rank test of one pair cannot reach 5%.
+# Fewest base sets for Bayesian comparisons. With fewer, an exact two-sided signed-rank test of one pair
+# cannot reach a p-value of 5% either.
 _FEWEST_BELIEVED = 6
 
 
@@ -33,18 +34,19 @@ class Comparison:
 
     metric: Metric
     noise: Noise
-    # Means over seeds, and their ranks, on complete data sets only: shape (N data sets, k).
+    # Means over seeds, and their ranks, on data sets that all algorithms finished: shape (N data sets, k).
     scores: pd.DataFrame
     ranks: pd.DataFrame
     # Mean rank of each algorithm, best first; empty if no data set is complete.
     mean_ranks: pd.Series[float]
-    # Data sets left out, with the seeds that they lack.
+    # Data sets that are not ranked because some algorithm has not finished them, with the missing seeds.
     dropped: list[DroppedBlock]
-    # Algorithms without any result in the whole study, which would leave no data set complete.
+    # Algorithms that are not ranked because they have no result in the whole study: with them, no data set
+    # would be finished by all algorithms.
     left_out: list[str]
     # Algorithms restricted to some of the data sets, which are not ranked among the others.
     bound: list[str] = field(default_factory=list)
-    # The base set of each data set ranked.
+    # For each ranked data set: the base set, from which it was made.
     sources: list[str] = field(default_factory=list)
 
     @property
@@ -64,7 +66,7 @@ class Comparison:
 
     @cached_property
     def base_scores(self) -> pd.DataFrame:
-        """Return the mean score over the tasks of each base set, shape (base sets, k)."""
+        """Return each algorithm's mean score over the tasks cut from a base set, shape (base sets, k)."""
         return self.scores.groupby(self.sources, sort=False).mean()
 
     @cached_property
@@ -88,7 +90,7 @@ class Comparison:
 
     @cached_property
     def beliefs(self) -> dict[tuple[str, str], Belief]:
-        """Return the posterior of every pair (first, second), where first has the better mean rank.
+        """Return Bayesian probabilities for every pair (first, second); first has the better mean rank.
 
         It is empty with fewer than six base sets, on which no signed-rank test can be significant either. It
         is also empty if the metric is not a share, because the region of practical equivalence is one
@@ -110,7 +112,7 @@ class Comparison:
 
     @property
     def smallest_p(self) -> float:
-        """Return the smallest Holm-adjusted p-value that the base sets allow."""
+        """Return the smallest Holm-adjusted p-value that is possible with this number of base sets."""
         return smallest_p(self.n_sources, self.k) if self.n_sources else 1.0
 
     @property
@@ -159,7 +161,7 @@ class Comparison:
 
 
 def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) -> Comparison:
-    """Rank all algorithms on the complete data sets of one noise rate and test the differences."""
+    """Rank algorithms at one noise rate on the data sets that all of them finished; tests follow on use."""
     measured = averages.measured(metric)
     names = [name for name in design.everywhere if name in measured]
     complete, dropped = averages.scores(metric, noise, design).complete_blocks(names)

@@ -43,7 +43,8 @@ class CellCurves:
     def __init__(self, cells: pd.DataFrame, curves: pd.DataFrame) -> None:
         codes, keys = pd.factorize(curves["key"])
         self._curves = curves
-        # Row order: cell by cell, t rising. `starts` gives each cell's first row.
+        # `_order` sorts the rows of the curves table by cell, then by t. `starts` has the position of each
+        # cell's first row in this order.
         self._order = np.lexsort((curves["t"].to_numpy(), codes))
         starts = np.searchsorted(codes[self._order], np.arange(len(keys) + 1))
         places = {key: slice(*bounds) for key, bounds in zip(keys, itertools.pairwise(starts), strict=True)}
@@ -59,7 +60,7 @@ class CellCurves:
         self._columns: dict[str, NDArray[np.float64]] = {}
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """Return a column of the curves table, cell by cell; NaN where the table has no value."""
+        """Return a column of the curves table, its rows sorted by cell and t; NaN for missing values."""
         if name not in self._columns:
             self._columns[name] = self._curves[name].to_numpy(np.float64)[self._order]
         return self._columns[name]

@@ -20,7 +20,7 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 
 def _ordered(found: list[str], given: list[str]) -> list[str]:
-    """Return names in the study's order, then all other names found, sorted."""
+    """Return the names `given` by the study in their order, then, sorted, the others `found` in results."""
     rest = sorted(set(found) - set(given), key=natural_key)
     return list(dict.fromkeys(given)) + rest
 
@@ -39,7 +39,7 @@ class Design:
     seeds: list[int]
     # For each (data set label, noise slug) whose results do not depend on the seed: the one seed that runs.
     once: Mapping[tuple[str, str], set[int]] = field(default_factory=dict)
-    # For algorithms restricted to some data sets: the labels of these.
+    # For each algorithm that is restricted to some data sets: the labels of these data sets.
     bound: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def runs(self, algorithm: str, dataset: str) -> bool:

@@ -70,7 +70,8 @@ def friedman(ranks: ArrayLike, *, correct_ties: bool = True) -> Friedman:
     df = (k - 1, (k - 1) * (n - 1))
     chi2 = max(between, 0.0)
     room = n * (k - 1) - chi2
-    # If all data sets have the same ranks, this denominator of F is a rounding error instead of 0.
+    # If all data sets have the same ranks, F is infinite, but its denominator `room` may be a rounding error
+    # instead of 0.
     f = math.inf if room < 1e-9 * n * (k - 1) else (n - 1) * chi2 / room
     return Friedman(
         n=n,

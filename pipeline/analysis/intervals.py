@@ -15,7 +15,8 @@ from .pairwise import LEVEL
 # Fewest base sets for an interval. In simulated studies, 95% intervals from six base sets covered the mean in
 # 91 to 94% of cases, those from eight in 93 to 95%.
 FEWEST = 8
-# With 10,000 draws an end of an interval moves by a fiftieth of its width from seed to seed.
+# Number of bootstrap samples. With 10,000, another random seed moves an end of an interval by about a
+# fiftieth of the interval's width.
 _DRAWS = 10_000
 
 
@@ -63,7 +64,7 @@ def _drawn_means(
     sizes = np.bincount(codes).astype(np.float64)
     sums = np.zeros((len(names), table.shape[1]))
     np.add.at(sums, codes, table.to_numpy(np.float64))
-    # The seed is fixed, so that a report made again has the same digits.
+    # The seed is fixed, so that a report that is made again has the same digits.
     generator = np.random.RandomState(np.random.PCG64(0))
     times = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=_DRAWS)
     return (times @ sums) / (times @ sizes)[:, np.newaxis], sizes

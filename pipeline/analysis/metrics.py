@@ -18,16 +18,17 @@ from .class_measures import CLASS_MEASURES, REFERENCE_OF, ClassCounts, beyond
 class Metric:
     """Define a metric: how to compute it for each cell, which direction is better, and how to print it."""
 
-    # Identifier, also the stem of file names; and the metric's name in prose, in lower case.
+    # `name`: the identifier, also used in file names. `label`: the metric's name in prose, in lower case.
     name: str
     label: str
     direction: Direction
     # Returns one value for each row of the cells table; NaN if the metric is undefined for the cell.
     of: Callable[[pd.DataFrame], pd.Series[float]]
-    # Whether values are shares, which are shown as percentages; and the number of digits after the point.
+    # `percent`: whether values are shares, which are shown as percentages. `decimals`: the number of digits
+    # shown after the decimal point.
     percent: bool = False
     decimals: int = 1
-    # Its definition, for the report; empty if the label is enough.
+    # The definition of the metric, which the report prints; empty if the label says enough.
     sentence: str = ""
     # Whether values are shown with a power of ten.
     scientific: bool = False
@@ -72,7 +73,7 @@ def _measured(count: str, measure: Measure) -> Callable[[pd.DataFrame], pd.Serie
 
 
 def _speed(cells: pd.DataFrame) -> pd.Series[float]:
-    # A stream too short for the clock takes 0 s: its speed is NaN rather than infinite.
+    # If a stream is so short that the clock measures 0 s, its speed is NaN rather than infinite.
     seconds = cells["fit_seconds"].astype("float64")
     return cells["n_examples"].astype("float64") / seconds.where(seconds > 0)
 
@@ -82,7 +83,10 @@ def _ram_hours(cells: pd.DataFrame) -> pd.Series[float]:
 
 
 def _columns_of(side: str) -> tuple[str, str, str]:
-    """Return the columns of counts by class of a side (clean, given, test): right, predicted, occurred."""
+    """Return the columns that count, by class, correct predictions, predictions and labels.
+
+    `side` says which labels: "clean" (of the stream, before noise), "given" (after noise) or "test".
+    """
     if side == "test":
         return "test_right", "test_predicted", "test_occurred"
     return f"right_{side}", "predicted", f"occurred_{side}"
@@ -131,12 +135,12 @@ def has_windows(metric: Metric) -> bool:
 
 
 def windowed(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the windowed variant of a metric (see `has_windows`), one value per point of the curves."""
+    """Return a metric over a window of the latest examples, one value per point of the curves."""
     return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_WINDOW.items()}))
 
 
 def faded(metric: Metric, curves: pd.DataFrame) -> pd.Series[float]:
-    """Return the fading variant of a metric (see `has_windows`), one value per point of the curves."""
+    """Return a metric in which older examples weigh less (fading), one value per point of the curves."""
     return metric.of(curves.assign(**{name: curves[latest] for latest, name in BY_FADING.items()}))
 
 

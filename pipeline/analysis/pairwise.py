@@ -25,7 +25,7 @@ from .ranks import snap
 # normal approximation is used, which is far off for small p-values (at n = 151 it gives 2.3e-7 instead of
 # 1.1e-7, and 9e-14 instead of 1.9e-15).
 _EXACT_UP_TO = 1000
-# Confidence of the intervals of effects.
+# Confidence level of the intervals of estimated differences.
 LEVEL = 0.95
 
 
@@ -45,14 +45,14 @@ class SignedRank:
 def _null(steps: bytes) -> NDArray[np.float64]:
     """Return P(sum = 0), P(sum = 1), … for a sum that includes each of `steps` with probability 1/2.
 
-    `steps` are whole numbers, as the bytes of an int64 array.
+    `steps` are whole numbers, as the bytes of an int64 array, because the results are cached by argument.
     """
     sizes = np.frombuffer(steps, np.int64)
     chance = np.zeros(int(sizes.sum()) + 1)
     chance[0], reached = 1.0, 0
     for size in sizes:
         reached += int(size)
-        # The slice is a copy, because the two ranges overlap.
+        # Copy the probabilities to add, because the ranges that are read and written overlap.
         chance[size : reached + 1] += chance[: reached + 1 - size].copy()
         chance[: reached + 1] *= 0.5
     chance.flags.writeable = False
@@ -61,7 +61,7 @@ def _null(steps: bytes) -> NDArray[np.float64]:
 
 def _exact_tails(ranks: NDArray[np.float64], statistic: float) -> tuple[float, float]:
     """Return P(sum <= statistic) and P(sum >= statistic) if each rank enters the sum with probability 1/2."""
-    # Averaged ranks are multiples of one half; doubled they are integers.
+    # Ties get averaged ranks, which are multiples of one half: double them to compute with integers.
     unit = 1 if (ranks % 1 == 0).all() else 2
     chance = _null(np.sort(np.rint(unit * ranks).astype(np.int64)).tobytes())
     at = round(unit * statistic)
@@ -106,7 +106,7 @@ def hodges_lehmann(differences: ArrayLike) -> tuple[float, float, float]:
     walsh = np.sort((values[rows] + values[columns]) / 2)
     if values.size <= _EXACT_UP_TO:
         chance = _null(np.arange(1, values.size + 1).tobytes())
-        # How many Walsh averages the interval leaves out at each end.
+        # Number of Walsh averages that the interval leaves out at each end.
         outside = int(np.searchsorted(np.cumsum(chance), (1 - LEVEL) / 2, side="right"))
     else:
         n = values.size
@@ -140,7 +140,7 @@ class PairTest:
 
     first: str
     second: str
-    # Base sets on which `first` is better than, equal to and worse than `second`.
+    # Numbers of base sets on which `first` is better than, equal to and worse than `second`.
     wins: int
     ties: int
     losses: int
@@ -193,8 +193,9 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
 def _differences(table: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> list[NDArray[np.float64]]:
     """Return the differences of pairs of columns, rounded so that equal differences compare equal.
 
-    Two scores that tie in the ranks differ by 0. All other differences are rounded to digits counted from the
-    largest score of the table. Counted from the largest score of each row, equal differences might not tie.
+    Two scores with equal ranks differ by 0. All other differences are rounded at the same digit, given by the
+    largest score of the table. If each row were rounded by its own largest score, equal differences in two
+    rows might not tie.
     """
     ranked = np.array([snap(row) for row in table]).reshape(table.shape)
     largest = np.abs(table).max(initial=0.0)

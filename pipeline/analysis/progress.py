@@ -25,7 +25,7 @@ class Shortfall:
     waiting: int = 0
     # The fewest and the most examples after which cells were stopped; empty if no cell was stopped.
     reached: tuple[int, ...] = ()
-    # Length of the longest stream that a cell finished on the data set; 0 without such a cell.
+    # Number of examples in the longest stream that any cell finished on the data set; 0 if none finished.
     examples: int = 0
 
 

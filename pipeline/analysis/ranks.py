@@ -15,8 +15,9 @@ from scipy.stats import rankdata
 
 from ..scoring import Direction
 
-# Averages of the same counts in another order differ in the 16th digit. Twelve digits keep every real
-# difference (the finest step of a mean over 1,000 seeds of 1e6 examples is 1e-9) and drop rounding errors.
+# Number of digits that count when scores are compared. Averages of the same numbers in another order differ
+# in the 16th digit. Twelve digits keep every real difference (the finest step of a mean over 1,000 seeds of
+# 1e6 examples is 1e-9) and drop rounding errors.
 _DIGITS = 12
 
 

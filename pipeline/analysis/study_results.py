@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """The results of the cells that a study plans now."""
+    """The stored results of the cells that are in a study's current plan."""
 
-    # The tables of the store, without rows of earlier versions of the study. If the study was run with bases
-    # (other results that it takes cells from), column "base" names the base of a cell; None for an own cell.
+    # The two tables of the store, without rows of earlier versions of the study. If the study takes cells
+    # from other results (bases), column "base" of `cells` names the base; it is None if the store itself has
+    # the cell.
     cells: pd.DataFrame
     curves: pd.DataFrame
     # The validated study as it was run; later versions of the package may not accept it.
@@ -29,7 +30,7 @@ class StudyResults:
     planned: int
     # Environment of the latest run, and the number of runs.
     provenance: dict[str, Any] = field(default_factory=dict)
-    # The winner and the scores of every grid.
+    # For every parameter grid: the scores of its points and the winner.
     tuning: list[Tuned] = field(default_factory=list)
 
 
@@ -43,7 +44,7 @@ def read_results(url: str) -> StudyResults:
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
-    # Check this first, because the error says what to do about results of another version.
+    # Check the version first, because its error says what to do about results of another version.
     store.check_version()
     store.use_bases()
     study, plan = store.read_json("study.json"), store.read_json("plan.json")

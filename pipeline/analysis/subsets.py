@@ -48,7 +48,7 @@ class TaskGroup:
 
 
 def _kind(task: str) -> str:
-    """Return the kind of a `TaskRef.task`, such as "pairs"; empty if the data set is binary itself."""
+    """Return the kind of a task, such as "pairs" for two of the classes; empty for a binary data set."""
     kind, _, argument = task.partition(":")
     return {"pair": "pairs", "binary": "", "group": argument}.get(kind, kind)
 
@@ -66,7 +66,7 @@ def task_groups(cells: pd.DataFrame, design: Design) -> list[TaskGroup]:
         base = parents.pop() if len(parents) == 1 else PurePath(source).name
         named.append(TaskGroup(f"{base} {kind}".strip(), datasets))
     names = [group.name for group in named]
-    # Groups of a single task that would share a name are named after their task.
+    # If several groups have the same name, those that consist of one task get the name of that task.
     return [
         replace(group, name=group.datasets[0])
         if names.count(group.name) > 1 and len(group.datasets) == 1

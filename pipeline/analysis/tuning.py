@@ -1,4 +1,4 @@
-"""Find the best point of every parameter grid from the cells on the seeds for tuning."""
+"""Find the best point (set of parameter values) of every grid, from the cells that ran for tuning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULE_TEXT: dict[WinnerRule, str] = {"best": "", "sparsest": "; within a standar
 
 @dataclass(frozen=True)
 class Tuned:
-    """The result of one grid, for one (data set, algorithm, noise)."""
+    """The outcome of tuning: scores and winner of one grid, for one (data set, algorithm, noise)."""
 
     dataset: str
     algorithm: str
@@ -50,7 +50,7 @@ class Tuned:
 
 
 def _at_edge(best: list[dict[str, Scalar]], grid: dict[str, list[Scalar]]) -> tuple[str, ...]:
-    """Return the numeric parameters that have their smallest or largest value at all of the best points."""
+    """Return the numeric parameters whose value is the grid's smallest or largest at all best points."""
     edge = []
     for name, values in grid.items():
         numbers = [
@@ -64,7 +64,7 @@ def _at_edge(best: list[dict[str, Scalar]], grid: dict[str, list[Scalar]]) -> tu
 
 @dataclass(frozen=True)
 class _Point:
-    """One point of a grid; points are compared by `judged`, the number of mistakes on `n` examples."""
+    """One point of a parameter grid; points are compared by `judged`, their mistakes on `n` examples."""
 
     judged: int
     n: int
@@ -75,7 +75,7 @@ class _Point:
 
     @property
     def order(self) -> tuple[int, int, tuple[int, ...]]:
-        """Return the sort key of the point; the smallest is the best."""
+        """Return the key by which points are sorted: the point with the smallest key is the best."""
         return self.judged, self.mistakes, self.place
 
 
@@ -96,7 +96,7 @@ class _Row(NamedTuple):
     support_vectors: float
 
 
-# Counts; read as float64, because a cell without a count has NaN.
+# Columns of counts. They are converted to float64, because a missing count is NaN.
 _NUMBERS = ("mistakes", "n_examples", "validation_mistakes", "validation_examples", "support_vectors")
 
 
@@ -135,9 +135,10 @@ def tuned_grids(
     """
     tuned = []
     table = cells.loc[cells["stage"] == "tune", list(_Row._fields)]
-    # A batch baseline has no online mistakes, so its ties go to the first point of the grid.
+    # Batch baselines have no online mistakes. With 0 for all, ties in validation mistakes go to the first
+    # point of the grid.
     table = table.astype(dict.fromkeys(_NUMBERS, "float64")).fillna({"mistakes": 0})
-    # Plain rows, because a data frame for each of hundreds of grids takes about thirty times as long.
+    # Use tuples: a data frame for each of hundreds of grids would take about thirty times as long.
     rows = [_Row(*values) for values in zip(*(table[name].tolist() for name in table), strict=True)]
     for (dataset, algorithm, noise, seed), group in itertools.groupby(sorted(rows, key=_group), key=_group):
         tried = list(group)

@@ -4,18 +4,20 @@
 `open_stream` opens a task's rows on any machine. `describe` lists the named data sets; `fetch` downloads and
 `convert` parses them ahead of a run; `look` previews an entry without doing either.
 
-`base_set` names the collection that a source is a part of; statistical tests count a collection once.
+`base_set` names the collection that a source is a part of; statistical tests count the sets of one collection
+as a single data set.
 
 `feature_fit` says which rows give the statistics by which features are standardized or filled. If a protocol
-cuts the test part itself, `fitted` changes the features; `along_stream` and `standardised` change them along
-a stream. `has_test` says whether the data have an official test part, `notes` how features were made.
-`rows_by_number` draws rows of a long generated stream one range at a time.
+splits off test rows itself, `fitted` changes the features with statistics of the training rows. For features
+that are standardized online there are `along_stream` and `standardised`. `has_test` says whether the data
+have an official test part, `notes` how columns were turned into features. `rows_by_number` draws rows of a
+long generated stream one range at a time.
 
-Inside `watched`, downloads and conversions report their progress. `stream_blocks` reads a file in file order
-without conversion, `stream_rows` an opened stream, both in bounded memory. `pins_of` identifies the tables of
-a study, `lacking` lists those that a machine does not have, `chunks` and `receive` transfer them.
-`array_table` and `frame_table` turn rows in memory into a table; `keep_arrays` and `keep_frame` store it in
-the cache under a name.
+Inside `watched`, downloads and conversions report their progress. `stream_blocks` yields the rows of a file
+without converting it, `stream_rows` those of an opened stream; both use bounded memory. `pins_of` identifies
+the parsed tables that a study needs, `lacking` lists those that a machine does not have, `chunks` and
+`receive` transfer them. `array_table` and `frame_table` turn rows in memory into a table; `keep_arrays` and
+`keep_frame` store it in the cache under a name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compose several sources into one stream that changes from each to the next, abruptly or gradually."""
+"""Compose a stream of several data sets; it changes from each to the next, abruptly or gradually."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .tables.options import FEATURE_OPTIONS, ONLINE, Option, Options, Value, cou
 from .tables.stream import Table, freeze, is_sparse
 from .tables.tasks import TaskRef
 
-#: Prefix of a composition's name; the rest is JSON.
+#: Prefix of the name of a composed source; the rest of the name is JSON with its parts and changes.
 COMPOSED = "compose:"
-# Part of the fingerprint; increase it whenever the same composition would contain other rows.
+# Version in the fingerprint of compositions; increase it whenever the same composition would have other rows.
 _VERSION = 1
-# Options of the whole stream, which its sources may not have. Feature options are among them, because their
-# statistics come from the training rows of the stream.
+# Options that apply to the whole stream, so its parts may not set them. Feature options are among them,
+# because means and deviations for standardization come from the training rows of the stream.
 _STREAM_OPTIONS = {"compose", "at", "width", "task", "openml", *FEATURE_OPTIONS}
-# Default number of rows if all parts are generators.
+# Default number of rows of a composition if all its parts are generators.
 _ROWS = 10_000
 
 
@@ -37,10 +37,10 @@ def composed_name(
 ) -> str:
     """Return the name of a source that is composed of others.
 
-    Each part has ``name`` or ``path``, ``target`` if it is a file, and options. `at` are the relative
-    positions of the changes, ascending; empty spaces them equally. `width` is the number of examples that a
-    change takes. `base` is the folder from which relative paths start. Raises InputError if there are fewer
-    than two parts, or a position or a part is invalid.
+    Each part has ``name`` or ``path``, ``target`` if it is a file, and options. `at` are the positions of the
+    changes between parts, as ascending shares of the stream's length; if empty, parts have equal lengths.
+    `width` is the number of examples that a change takes. `base` is the folder from which relative paths
+    start. Raises InputError if there are fewer than two parts, or a position or a part is invalid.
     """
     if len(parts) < 2:
         raise InputError(f"compose: needs two sources or more, found {len(parts)}")
@@ -66,27 +66,27 @@ def composed_name(
 
 @dataclass(frozen=True)
 class Part:
-    """Contain one source of a composition and the options that the study sets for it."""
+    """Contain one part of a composition: its source of rows, and the options that the study sets for it."""
 
     source: Source
     given: Options
 
     @property
     def options(self) -> dict[str, Value]:
-        """All options with their values."""
+        """All options of the part with their values, including defaults."""
         return self.source.options_of(self.ref(self.source.name))
 
     def ref(self, label: str) -> TaskRef:
-        """Return a reference to the multiclass task with all rows and classes of this source."""
+        """Return a reference, called `label`, to the multiclass task of all rows and classes of this part."""
         return TaskRef(label, self.source.name, "multiclass", label, tuple(sorted(self.given.items())))
 
 
 class ComposedSource(Source):
-    """Compose a stream of several sources: each row is the next unused row of the source that is due.
+    """Compose a stream of several sources: choose a source for each row, and take its next unused row.
 
     In a stream planned for n rows, with a change at t₀ = at·n, row t (from 1) comes from the later source
     with probability 1 / (1 + exp(-4 (t - t₀) / width)); with width 0, all rows after t₀ do. The stream ends
-    when the due source has no more rows. For `name`, `at` and `width` see `composed_name`.
+    when the chosen source has no more rows. For `name`, `at` and `width` see `composed_name`.
     """
 
     def __init__(self, name: str, parts: Sequence[Part]) -> None:
@@ -124,7 +124,7 @@ class ComposedSource(Source):
 
     @property
     def rows(self) -> int | None:
-        """The default number of rows, or None if it depends on files."""
+        """The default number of rows of the stream, or None if it depends on the lengths of files."""
         return _ROWS if all(isinstance(part.source, GeneratorSource) for part in self.parts) else None
 
     def table(self, options: Options, draw: Draw) -> Table:
@@ -139,7 +139,7 @@ class ComposedSource(Source):
         )
         for i, part in enumerate(self.parts):
             if drawn[i]:
-                # Draw n rows from each generator, which suffices for every sequence of sources.
+                # Draw n rows from each generator, enough even if all rows of the stream come from it.
                 asked = {**part.options, "n_train": n, "n_test": 0}
                 tables[i] = part.source.table(asked, draws[i])
         due = _due(draw.random_state(), n, at, self._declared["width"])
@@ -155,12 +155,12 @@ def _label(label: str, i: int) -> str:
 
 
 def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width: int) -> NDArray[np.int64]:
-    """Return the index of the source that is due for each of n rows."""
+    """Choose the source of each of n rows, at random near changes if `width` > 0; return sources by index."""
     due = np.zeros(n, np.int64)
     t = np.arange(1, n + 1)
     for i, a in enumerate(at, start=1):
         if width:
-            # Beyond ±700 the exponential overflows or is 0.
+            # Clip to ±700, since beyond that the exponential overflows or is 0.
             slope = np.clip(-4.0 * (t - a * n) / width, -700.0, 700.0)
             due[random_state.random_sample(n) < 1.0 / (1.0 + np.exp(slope))] = i
         else:
@@ -169,7 +169,7 @@ def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width
 
 
 def _taken(tables: Mapping[int, Table], due: NDArray[np.int64], changes: tuple[int, ...]) -> Table:
-    """Build the table: `due` is the index of each row's source, and every source gives its rows in order."""
+    """Build the composed table: `due` has the source of each row; rows of a source keep their order."""
     first = tables[0]
     if any(is_sparse(table.X) for table in tables.values()):
         raise InputError("compose: a source is sparse; set dense = true in its table")

@@ -20,15 +20,15 @@ from .tables.stream import Table, content_fingerprint, is_sparse
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Number of hexadecimal digits of a sha256 that name a cache folder.
+# Number of hexadecimal digits of a sha256 that are used as a name in the cache.
 _DIGITS = 32
 _OPTIONS = {"missing": Option("text", "error", choices=("error", "mean", "indicator")), **FEATURE_OPTIONS}
 
 
 class ArraySource(ConvertedSource):
-    """Read arrays from the cache; the table equals that of a file with the same rows."""
+    """Read a data set that the user gave as arrays, which are stored in the cache."""
 
-    # The name of a data set in references is PREFIX and a hash, followed by TESTED if there is a test part.
+    # Such a data set has the name PREFIX and a hash, followed by TESTED if it has a test part.
     PREFIX, TESTED = "arrays:", ":test"
 
     def __init__(self, name: str) -> None:
@@ -57,7 +57,7 @@ class ArraySource(ConvertedSource):
 
 
 class FrameSource(FileSource):
-    """Read a data frame from an Arrow file in the cache, in the same way as a user's file."""
+    """Read a data set that the user gave as a data frame; the cache has it as an Arrow file."""
 
     PREFIX = "frame:"
 
@@ -93,7 +93,7 @@ def keep_frame(table: pa.Table) -> str:
         feather.write_feather(table, written, compression="uncompressed")
         with written.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
-        # If two processes store the same frame, the later one replaces the file by an equal one.
+        # Replacing is safe: if two processes store the same frame, the files are equal.
         written.replace(frame_path(f"{FrameSource.PREFIX}{digest}"))
     except OSError as error:
         raise InputError(f"{folder}: the cache cannot be written ({error.strerror})") from None
@@ -115,7 +115,7 @@ def _refuse_lost(name: str) -> NoReturn:
 
 
 def _marked(table: Table) -> Table:
-    """Add a feature for each feature with missing values: 1 where the value is missing."""
+    """Append an indicator (1 where the value is missing) for each feature that has missing values."""
     if is_sparse(table.X):
         raise InputError('missing = "indicator" needs dense rows; give a dense array, or set "mean"')
     X: Any = table.X

@@ -40,7 +40,7 @@ class BundledSet:
     note: str
     #: Options that a study may set.
     options: Mapping[str, Option] = field(default_factory=lambda: FEATURE_OPTIONS)
-    #: Named sets of classes that together are the positive class of a task.
+    #: For each name of a binary task, the classes that together are its positive class.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -90,7 +90,7 @@ BUNDLED: dict[str, BundledSet] = {
 
 
 class GeneratorSource(Source):
-    """Draw rows from a generator, new ones for each seed; the fingerprint covers options, not rows."""
+    """Draw a data set's rows from a generator, new ones for each seed; the fingerprint is of its options."""
 
     is_drawn = True
 
@@ -171,7 +171,7 @@ class BundledSource(FixedSource):
         )
 
 
-# Cached in memory, because only sources that are read from files store their fingerprint on disk.
+# The fingerprint is cached in memory, because it is stored on disk only for data sets read from files.
 @cached(LRUCache(maxsize=64), lambda source, recipe, options: recipe_key(recipe), condition=Condition())
 def bundled_content(source: BundledSource, recipe: Mapping[str, Any], options: Options) -> str:
     """Return the content fingerprint of a bundled set, computed once per process."""

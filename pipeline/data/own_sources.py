@@ -1,4 +1,4 @@
-"""Data sets in files: the user's own files, folders, patterns and URLs, OpenML, and public sets."""
+"""Read data sets from files: users' files, folders, patterns and URLs, OpenML's files, and public sets."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
 
 
 def _is_here(place: str) -> bool:
-    """Return whether a place on this machine has files."""
+    """Return whether all files of a place (file, folder or pattern) exist on this machine."""
     try:
         return all(path.exists() for path in files_at(place))
     except InputError:
@@ -66,7 +66,7 @@ def _is_here(place: str) -> bool:
 
 
 def _of_one_format(place: str, names: Sequence[str]) -> list[str]:
-    """Return the data files among file names; raise InputError if their formats differ."""
+    """Return the names that end in a known suffix; raise InputError if there are none or formats differ."""
     formats = {name: format_by_suffix(PurePosixPath(name)) for name in names}
     found = sorted({found for found in formats.values() if found})
     if not found:
@@ -80,15 +80,18 @@ def _of_one_format(place: str, names: Sequence[str]) -> list[str]:
 
 
 class ConvertedSource(FixedSource):
-    """Read a source from files that are parsed once and memory-mapped afterwards."""
+    """Define a data set in files, which are parsed once into a cached table, memory-mapped from then on."""
 
     @abstractmethod
     def parse(self, options: Options) -> Table:
-        """Parse the files."""
+        """Parse the files into a table; the caller applies the feature options."""
 
     @abstractmethod
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
-        """Return the paths of the files, downloaded if allowed; raise InputError if one is missing."""
+        """Return the paths of the data set's files; raise InputError if one is missing.
+
+        With `download`, missing files are downloaded first.
+        """
 
     def fetchable(self, options: Options) -> bool:
         """Return whether missing files can be downloaded."""
@@ -104,7 +107,10 @@ class ConvertedSource(FixedSource):
 
     @abstractmethod
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        """Return everything that determines the table parsed from these files; the cache is keyed by it."""
+        """Return everything that determines the table parsed from these files, such as their hashes.
+
+        It is the table's key in the cache.
+        """
 
     def recipe(self, options: Options) -> dict[str, Any]:
         return pinned(self.name, options) or self.recipe_of(self.files(options), options)
@@ -131,7 +137,7 @@ class ConvertedSource(FixedSource):
 
 
 class PublicSource(ConvertedSource):
-    """Read a public set from the user's folder, the cache or the network."""
+    """Read a public data set from the user's folder, the cache or the network."""
 
     def __init__(self, entry: PublicSet) -> None:
         self.entry = entry
@@ -188,7 +194,7 @@ class PublicSource(ConvertedSource):
         )
 
     def rows(self) -> int:
-        """Return the published number of rows, or that of the stand-in if only the stand-in is present."""
+        """Return the published number of rows; if only a published part of the set is present, the part's."""
         stand_in = self._stand_in()
         counts = self.entry.counts if stand_in is None else stand_in.counts
         return sum(counts) + sum(self.entry.counts_test) or self.entry.n_rows
@@ -254,7 +260,7 @@ class FamilyDataset(Dataset):
         return tuple(dict.fromkeys(path for member in self.members.values() for path in member.locate()))
 
     def describe(self) -> DatasetRow:
-        """Describe a family: the total rows of its tasks, and the features of the widest one."""
+        """Describe a family of data sets: the rows of all its tasks, and the largest number of features."""
         members = list(self.members.values())
         first = members[0].entry
         same = all(member.entry.classes == first.classes for member in members)
@@ -294,7 +300,7 @@ class FileSource(ConvertedSource):
         return *train, *test
 
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        # The suffix gives format and compression. Folder and name do not matter, so files can be moved.
+        # A file is identified by suffix (format and compression) and content, so it can be moved or renamed.
         hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
         recipe = {"files": hashes, "options": _plain(options)}
         train, test = self._parts(options, download=False)
@@ -306,7 +312,7 @@ class FileSource(ConvertedSource):
         try:
             return read_files(train, test, options)
         except InputError as error:
-            # Users do not know the names of local copies, so show the URL instead.
+            # Replace names of local copies in the message by their URL, since users know only the URL.
             message = str(error)
             for place, paths in ((self.place, train), (str(options["test"]), test)):
                 for path in paths if is_url(place) else ():
@@ -330,7 +336,7 @@ class FileSource(ConvertedSource):
 class OpenMLSource(ConvertedSource):
     """Read an OpenML data set by its number."""
 
-    # References and the command line name an OpenML data set by this prefix and its number.
+    # The name of an OpenML data set, also on the command line, is this prefix and its number.
     PREFIX = "openml:"
 
     def __init__(self, number: int) -> None:
@@ -382,6 +388,6 @@ def _refuse_same_content(train: tuple[Path, ...], test: tuple[Path, ...]) -> Non
 
 
 def _plain(options: Options) -> dict[str, Any]:
-    """Return options as JSON values, without the path of a test file."""
+    """Return options as JSON values, without the path of a test file, which is identified by its content."""
     given = {key: value for key, value in options.items() if key != "test"}
     return {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}

@@ -1,4 +1,4 @@
-"""Read data sets from given cached tables, on machines where the files are missing or have other content."""
+"""Read data sets from cached tables that came from another machine, if this one lacks the same files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tables.options import Options, Value
 
 @dataclass(frozen=True)
 class Pin:
-    """Identify the table of a data set on every machine that opens its tasks."""
+    """Identify the parsed table of a data set by its content, so that all machines use the same table."""
 
     #: Name of the public set, or absolute path of the file.
     source: str
@@ -32,21 +32,21 @@ _pinned: dict[tuple[str, tuple[tuple[str, Value], ...]], Pin] = {}
 
 
 def pin(pins: Iterable[Pin]) -> None:
-    """Make this process read the data sets of these pins from the pinned tables instead of from files."""
+    """Make this process read data sets from the cached tables that `pins` identify, instead of from files."""
     _pinned.update(((each.source, each.options), each) for each in pins)
 
 
 def unpin() -> None:
-    """Make this process read all data sets from this machine's files again."""
+    """Undo `pin`: make this process read all data sets from this machine's files again."""
     _pinned.clear()
 
 
 def pin_of(source: str, options: Options, recipe: dict[str, Any]) -> Pin:
-    """Return the pin of a table, given its source, its options and what determines its content."""
+    """Return the `Pin` of a data set's table; `recipe` is everything that determines its content."""
     return Pin(source, tuple(sorted(options.items())), json.dumps(recipe, sort_keys=True))
 
 
 def pinned(source: str, options: Options) -> dict[str, Any] | None:
-    """Return what determines the content of a data set's pinned table; None if the set is not pinned."""
+    """Return the recipe of the table that was pinned for a data set with these options; None if none was."""
     found = _pinned.get((source, tuple(sorted(options.items())))) if _pinned else None
     return None if found is None else found.content

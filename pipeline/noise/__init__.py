@@ -1,7 +1,8 @@
-"""Define models of noise: each has its rate and its names, and changes labels or features.
+"""Define models of noise, which change labels or features of training rows at a given rate.
 
 A model is a class derived from `Noise`, which is uniform label noise, and has an entry in `parse.MODELS`. Its
-instances are immutable, small, hashable and picklable. `Circumstances` describes the task to a model.
+instances are immutable, small, hashable and picklable. An object of `Circumstances` tells a model about the
+task: the names of its classes, and the rows' distances from a decision boundary.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Label noise with rates per class, and pair noise, which replaces each class by the next one."""
+"""Label noise with rates per class or a matrix, and noise that replaces a class by the next one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .uniform import Circumstances, Codes, Level, Noise, percent, plain
 
-# The heading of a column lists at most this many rates.
+# Maximum number of rates that names of the noise list, such as the heading of a table's column.
 _MOST_RATES = 4
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]")
 _ESCAPED = re.compile(r"~([0-9a-f]+)~")
@@ -23,10 +23,10 @@ _ESCAPED = re.compile(r"~([0-9a-f]+)~")
 class ClassNoise(Noise):
     """Label noise that depends on the label alone (class-conditional noise).
 
-    Either `rates`, sorted by name, gives the probability with which a label of a class is replaced by one of
-    the other classes, drawn uniformly; classes without a rate keep their labels. Or `matrix[k][j]` is the
-    probability that a row of class k gets label j, in the order of the classes. `rate` is computed: the mean
-    of the rates, or the mean over the classes of the probability that the matrix changes a label.
+    It is given by `rates` or by `matrix`. `rates` are pairs (class name, probability), sorted by name: a
+    label of the class is replaced with this probability by one of the other classes, drawn uniformly; classes
+    without a rate keep their labels. `matrix[k][j]` is the probability that a row of class k gets label j, in
+    the order of the classes. `rate` is computed from them: the mean probability that a label is changed.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class ClassNoise(Noise):
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Return the table in a study file: the rates or the matrix, and the level."""
+        """Return the noise as a table of a study file, with the rates or the matrix, and the level."""
         given: dict[str, Any] = {"matrix": [list(row) for row in self.matrix]}
         if self.rates:
             given = {"rates": dict(self.rates)}
@@ -63,7 +63,10 @@ class ClassNoise(Noise):
 
     @property
     def slug(self) -> str:
-        """Return the rates, or the matrix row by row, as a file name; special characters become codes."""
+        """Return the noise's name in stored results: its rates, or its matrix row by row.
+
+        Characters that are special in names are replaced by their codes.
+        """
         if self.rates:
             given = ["rates", *(f"{_escaped(name)}={plain(rate)}" for name, rate in self.rates)]
         else:
@@ -76,7 +79,11 @@ class ClassNoise(Noise):
 
     @property
     def amount(self) -> str:
-        """Return the first rates as text; for a matrix, the share of each class that changes, or the mean."""
+        """Return the amount of noise as text: the first few rates.
+
+        For a matrix it is the probability of a change for each class, or their mean if there are many
+        classes.
+        """
         if self.rates:
             some = [f"{name} {percent(rate)}" for name, rate in self.rates if rate] or ["0%"]
             more = f", … ({len(some)} classes)" if len(some) > _MOST_RATES else ""
@@ -100,7 +107,7 @@ class ClassNoise(Noise):
 
     @property
     def n_classes(self) -> int | None:
-        """Return the number of rows of the matrix; None without a matrix."""
+        """Return the number of classes for which the matrix is; None if the noise is given by rates."""
         return len(self.matrix) or None
 
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64]:
@@ -121,8 +128,8 @@ class ClassNoise(Noise):
         given = codes.copy()
         for k, row in enumerate(self.matrix):
             others = [other for other in range(n_classes) if other != k]
-            # Class k itself comes last and gets the remaining probability. If all others have probability
-            # 0, every label of class k is kept, despite rounding.
+            # Draw the new label from cumulative probabilities. Class k itself comes last and gets what
+            # remains, so that every label is kept, despite rounding, if all other classes have probability 0.
             ends = list(itertools.accumulate(row[other] for other in others))
             mine = codes == k
             drawn = np.searchsorted(ends, u[mine], side="right")
@@ -131,7 +138,10 @@ class ClassNoise(Noise):
 
 
 def table_of(fields: list[str]) -> dict[str, Any]:
-    """Return the noise table of a study file, given the parts of a `ClassNoise.slug` after its model."""
+    """Return the rates or matrix, and the level, as in a table of a study file, from a `ClassNoise.slug`.
+
+    `fields` are the parts of the slug after the model.
+    """
     form, *given = fields
     table: dict[str, Any] = {}
     if given[-1] == "level=class":
@@ -162,5 +172,5 @@ class PairNoise(Noise):
     place: ClassVar[int] = 2
 
     def shifts(self, n: int, n_classes: int, rng: np.random.RandomState) -> int:
-        """Return 1, the distance to the next class."""
+        """Return 1, which is added to a class code to get the next class."""
         return 1

@@ -1,4 +1,4 @@
-"""Noise in the features: labels stay, rows change."""
+"""Noise in the features of training rows; labels stay unchanged."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .uniform import Circumstances, Codes, Noise
 
-# Random values are rounded to multiples of 1 / _STEPS, so that rows are the same on every machine: libraries
-# differ in much smaller digits. The rounding itself is too fine to matter.
+# Random values are rounded to multiples of 1 / _STEPS, so that noise is the same on every machine:
+# mathematical libraries differ in much later digits. The rounding is too fine to matter otherwise.
 _STEPS = 1 << 20
 # Number of rows that get noise at a time, so that temporary arrays take little memory.
 _BLOCK = 1 << 12
@@ -21,7 +21,7 @@ _BLOCK = 1 << 12
 class FeatureNoise(Noise):
     """Add normal noise to all features of a training row, with probability `rate` in (0, 1].
 
-    `scale` > 0 is the standard deviation of the noise, in standard deviations of the feature.
+    The standard deviation of the noise is `scale` > 0 times that of the feature.
     """
 
     scale: float = 1.0
@@ -49,7 +49,10 @@ class FeatureNoise(Noise):
         return codes.copy()
 
     def change_features(self, X: Any, rng: np.random.RandomState) -> NDArray[np.bool_]:
-        """Add noise to rows in place, in CSR to stored values only; return the mask of changed rows (n,)."""
+        """Add noise to rows of X in place; return a mask of the changed rows, shape (n,).
+
+        In a CSR matrix only stored values are changed, so that it stays sparse.
+        """
         changed = self.changed(X.shape[0], rng)
         spread = feature_spread(X)
         if isinstance(X, np.ndarray):
@@ -63,11 +66,11 @@ class FeatureNoise(Noise):
         return changed
 
     def changed(self, n: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
-        """Draw which of n rows are changed; return the mask, shape (n,)."""
+        """Draw at random which of n rows get noise; return a mask, shape (n,)."""
         return rng.random_sample(n) < self.rate
 
     def added(self, spread: NDArray[np.float64], n: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-        """Return the noise for n rows, shape (n, d); `spread` is the standard deviation of each feature."""
+        """Draw noise to add to n rows, shape (n, d); `spread` has the standard deviation of each feature."""
         drawn = np.round(rng.standard_normal((n, len(spread))) * _STEPS) / _STEPS
         return drawn * (self.scale * spread)
 
@@ -75,8 +78,8 @@ class FeatureNoise(Noise):
 def feature_spread(X: Any) -> NDArray[np.float64]:
     """Return the standard deviation of each feature over all rows, rounded to single precision, shape (d,).
 
-    The last bits of sums depend on the order of the rows and, on some machines, on the width of vector
-    instructions; single precision drops these bits.
+    Rounding makes results reproducible: the last bits of sums depend on the order of the rows and, on some
+    machines, on the width of vector instructions.
     """
     n, d = X.shape
     if isinstance(X, np.ndarray):
@@ -90,7 +93,7 @@ def feature_spread(X: Any) -> NDArray[np.float64]:
         values = X.data.astype(np.float64)
         mean = np.bincount(X.indices, values, minlength=d) / n
         squares = np.bincount(X.indices, (values - mean[X.indices]) ** 2, minlength=d)
-        # Add the squared deviations of the zeros, which are not stored.
+        # Add the squared deviations of the zeros, which a CSR matrix does not store.
         squares += (n - np.bincount(X.indices, minlength=d)) * mean**2
     spread: NDArray[np.float64] = np.sqrt(squares / n).astype(np.float32).astype(np.float64)
     return spread

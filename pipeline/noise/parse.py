@@ -1,4 +1,4 @@
-"""Read noise from a study file and from the store."""
+"""Make noise objects from the values in study files, and from the names in stored results."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from .features import FeatureNoise
 from .margin import MarginNoise
 from .uniform import Noise, WindowNoise
 
-# The sum of a matrix row may differ from 1 by this much, because numbers in files are rounded.
+# The probabilities in a row of a matrix may add up to 1 ± this much, because numbers in files are rounded.
 _ROUNDING = 1e-6
 
 
 def parse_noise(value: object) -> Noise:
-    """Return the noise of a study file: a rate of uniform noise, or a table with a ``model`` and its keys.
+    """Return the noise that a value of a study file describes.
 
-    Raises ValueError, with a message of one line, for anything else.
+    The value is a rate of uniform noise, or a table with a ``model`` and its keys. Raises ValueError, with a
+    message of one line, for anything else.
     """
     if isinstance(value, Noise):
         return value
@@ -29,7 +30,7 @@ def parse_noise(value: object) -> Noise:
 
 
 def noise_of(slug: str) -> Noise:
-    """Return the noise that has this `Noise.slug`."""
+    """Return the noise with this name, which `Noise.slug` made for stored results."""
     model, *fields = slug.split("_")
     if not fields:
         return Noise(float(slug))
@@ -96,8 +97,9 @@ def _matrix(key: str, value: object) -> tuple[tuple[float, ...], ...]:
 
 _Reader = Callable[[str, object], Any]
 _ANY: dict[str, tuple[str, _Reader]] = {"rate": ("rate", _rate), "level": ("level", _level)}
-# For each model: its class; for each key that its table may have, the attribute of the class and the function
-# that reads the value; and the keys that its table must have.
+# The models of noise by name, each with its class, the keys that its table in a study file may have, and the
+# keys that it must have. A key comes with the attribute of the class that it sets and a function that checks
+# it.
 MODELS: dict[str, tuple[type[Noise], Mapping[str, tuple[str, _Reader]], tuple[str, ...]]] = {
     "uniform": (Noise, _ANY, ("rate",)),
     "class": (
@@ -117,7 +119,7 @@ MODELS: dict[str, tuple[type[Noise], Mapping[str, tuple[str, _Reader]], tuple[st
 
 
 def _from_table(table: Mapping[Any, Any]) -> Noise:
-    """Return the noise of a table; raise ValueError with one line that names the model and the key."""
+    """Return the noise that a table describes; raise ValueError, naming the model and the key at fault."""
     model = table.get("model")
     if not isinstance(model, str) or model not in MODELS:
         wrong = "a table of noise needs a 'model'" if model is None else f"unknown model of noise {model!r}"

@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 Level: TypeAlias = Literal["task", "class"]
 Codes: TypeAlias = NDArray[np.int32]
 
-# Most characters of a noise's name in file names: longer ones could exceed the limit of a file system.
+# Maximum length of a noise's name in file names, because file systems limit the length of names.
 _LONGEST_STEM = 60
 
 
 def plain(number: float) -> str:
-    """Return a number as text that reads back equal, with few digits if they suffice."""
+    """Return a number as text with as few digits as suffice to read back the same number."""
     short = f"{number:.12g}"
     return short if float(short) == number else repr(number)
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage."""
+    """Return a share between 0 and 1 as text, as a percentage."""
     return f"{100 * share:.6g}%"
 
 
 @dataclass(frozen=True, eq=False)
 class Circumstances:
-    """Describe a task to noise models that need more than the labels."""
+    """What noise models can know about a task besides the labels: class names, and the rows' margins."""
 
     # Names of the classes, in the order of their codes.
     classes: tuple[str, ...] = ()
-    # Returns the margin of each row under a reference classifier: float64, shape (n,).
+    # Function that returns the margin of each row under a reference classifier: float64, shape (n,).
     margins: Callable[[], NDArray[np.float64]] | None = None
 
 
@@ -44,7 +44,7 @@ class Noise:
 
     The label becomes one of the other classes, drawn uniformly (AROW paper §5.3 and §5.4). With `level`
     "task" these are the classes of the task. With "class" they are the classes of the data set before the
-    task joins some of them, as in one class against the rest. Instances sort by model, rate and name.
+    task joins some of them, as in one class against the rest. Noises are sorted by model, then by rate.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Noise:
     rate: float = 0.0
     level: Level = "task"
 
-    # Name of the model in study files, and its place in the order of the models.
+    # Name of the model in study files, and the model's position when noises are sorted.
     model: ClassVar[str] = "uniform"
     place: ClassVar[int] = 0
     # Whether the noise changes labels; otherwise it changes features.
@@ -73,7 +73,7 @@ class Noise:
 
     @property
     def further(self) -> dict[str, Any]:
-        """Return the entries of a noise table besides model and rate, without those at their default."""
+        """Return the keys of a noise table besides model and rate, as far as they differ from the default."""
         return {} if self.level == "task" else {"level": self.level}
 
     @property
@@ -87,14 +87,17 @@ class Noise:
 
     @property
     def spec(self) -> Any:
-        """Return the noise as a study file writes it, a number or a table; a cell's key contains this too."""
+        """Return the noise as a study file writes it: a number for uniform noise, otherwise a table.
+
+        This also enters a cell's key, by which its results are stored.
+        """
         if self._is_rate:
             return self.rate
         return {"model": self.model, "rate": self.rate, **self.further}
 
     @property
     def slug(self) -> str:
-        """Return the noise's name in the store and in CSV tables; `noise_of` reads it back."""
+        """Return the noise's name in stored results and CSV tables, from which `noise_of` makes the noise."""
         if self._is_rate:
             return plain(self.rate)
         further = (
@@ -105,13 +108,13 @@ class Noise:
 
     @property
     def stem(self) -> str:
-        """Return the noise's name in file names: the slug, or a shorter name with a digest."""
+        """Return the noise's name in file names: `slug`, or a shorter name with a digest if that is long."""
         slug = self.slug
         return slug if len(slug) <= _LONGEST_STEM else f"{self.model}_{self._digest[:8]}"
 
     @property
     def kind(self) -> str:
-        """Return the name of the noise without its amount; empty for plain uniform noise."""
+        """Return a name of the noise for users, without the amount of noise."""
         name = self.model if self.model != Noise.model or self.level == "task" else ""
         return f"{'' if self.level == 'task' else 'class-level '}{name}".strip()
 
@@ -132,13 +135,14 @@ class Noise:
 
     @property
     def opening(self) -> str:
-        """Return the beginning of a sentence about this noise."""
+        """Return words that begin a sentence about results with this noise, such as "At 30% label noise"."""
         return f"At {self.label}" if self.rate else "Without label noise"
 
     @property
     def code(self) -> int:
-        """Return a whole number ≥ 0 that gives each noise its own random numbers."""
-        # Uniform noise has codes below 2³⁰, from its rate; other noise from 2³¹ on: they never coincide.
+        """Return a whole number ≥ 0 that seeds random numbers, so that they differ between noises."""
+        # The codes of uniform noise come from its rate and are below 2³⁰; those of other noise are 2³¹ or
+        # more, so that they never coincide.
         return round(self.rate * 10**9) if self._is_rate else int(self._digest[:8], 16) | 1 << 31
 
     @property
@@ -147,47 +151,51 @@ class Noise:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Return the names of the classes that the noise depends on, which the task must have."""
+        """Return the names of the classes for which the noise has rates; the task must have these classes."""
         return ()
 
     @property
     def n_classes(self) -> int | None:
-        """Return the number of classes that the task must have; None for any number."""
+        """Return the number of classes that a task must have for this noise; None for any number."""
         return None
 
     def largest_rate(self, n_classes: int) -> float:
         """Return the largest valid rate p for K classes: 1 - 1/K for uniform noise, 1 for other models.
 
-        Uniform noise keeps a label with probability 1 - p; each other label has p / (K - 1), which must
-        not be larger. Equality is allowed as a control: labels are then independent of the clean ones.
+        Uniform noise keeps a label with probability 1 - p, and replaces it by each other label with
+        probability p / (K - 1), which must not be larger. If both are equal, labels are independent of the
+        clean ones; this is allowed, as a control experiment.
         """
         return 1 - 1 / n_classes if type(self) is Noise else 1.0
 
     @property
     def asks_classes(self) -> bool:
-        """Return whether the noise suits only tasks with certain names or numbers of classes."""
-        # Uniform rates up to 0.5 are valid for any number of classes.
+        """Return whether a task's classes must be known to decide whether this noise is valid for it."""
+        # Rates up to that for two classes (0.5 for uniform noise) are valid for any number of classes.
         return bool(self.level == "class" or self.named or self.n_classes or self.rate > self.largest_rate(2))
 
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64] | float:
-        """Return the probability with which each label is replaced."""
+        """Return the probability with which each label is replaced: one number, or one for each label."""
         return self.rate
 
     def shifts(self, n: int, n_classes: int, rng: np.random.RandomState) -> Codes | int:
-        """Return how far, in the order of the classes, each of n labels moves if it is replaced."""
-        # A shift by 1 .. n_classes - 1 never returns to the label itself.
+        """Return, for n labels, what is added to the class code (modulo the number of classes) to replace it.
+
+        The replacement takes place only if it is drawn with the probability from `chances`.
+        """
+        # Draw from 1 .. n_classes - 1, because 0 would give the same label again.
         return rng.randint(1, n_classes, size=n).astype(np.int32)
 
     def corrupt(
         self, codes: Codes, n_classes: int, rng: np.random.RandomState, about: Circumstances = Circumstances()
     ) -> Codes:
-        """Return a new array with the labels that a learner gets for the clean codes of a stream."""
+        """Return a new array of labels with noise, given the clean class codes of a stream."""
         replaced = rng.random_sample(len(codes)) < self.chances(codes, about)
         shift = self.shifts(len(codes), n_classes, rng)
         return np.where(replaced, (codes + shift) % n_classes, codes).astype(np.int32)
 
     def change_features(self, X: Any, rng: np.random.RandomState) -> NDArray[np.bool_]:
-        """Change rows of a matrix in place; return which rows were changed: none for label noise."""
+        """Add feature noise to rows of X in place; return which rows changed: none if this is label noise."""
         return np.zeros(X.shape[0], bool)
 
 
@@ -196,9 +204,10 @@ CLEAN = Noise()
 
 @dataclass(frozen=True)
 class WindowNoise(Noise):
-    """Uniform label noise between two relative positions of the stream, none before and after.
+    """Uniform label noise in a window of the stream; no noise before and after the window.
 
-    Example i of n, counted from 0, is in the window if ``start * n <= i < stop * n``. `rate` applies there.
+    Example i of n, counted from 0, is in the window if ``start * n <= i < stop * n``. `rate` is the rate in
+    the window.
     """
 
     start: float = 0.0
@@ -222,7 +231,7 @@ class WindowNoise(Noise):
         return f"{self.amount} {noise} {between}"
 
     def chances(self, codes: Codes, about: Circumstances) -> NDArray[np.float64]:
-        """Return the rate within the window, 0 elsewhere."""
+        """Return, for each label, the noise rate if it is in the window, otherwise 0."""
         n = len(codes)
         place = np.arange(n)
         return np.where((self.start * n <= place) & (place < self.stop * n), self.rate, 0.0)

@@ -1,4 +1,4 @@
-"""Inputs of a cell whose rows a generator draws while the learner runs: memory does not grow with them."""
+"""Inputs of a cell whose rows a generator makes while the learner runs: long streams need no more memory."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..study.cell import CellSpec
 from .shared_inputs import SharedInputs
 from .splits import BLOCK_ROWS, Codes, Fold
 
-# A stream of at most this many rows is drawn once per repetition and stored, so that cells share its rows.
+# A generated stream of at most this many rows is kept in memory, so that the cells of a repetition share it.
 _SHARED_ROWS = 1 << 18
 
 
 class _Chunks:
-    """Draw the first n rows of a generator in chunks of `BLOCK_ROWS`; only the latest chunk is in memory."""
+    """Generate n rows in chunks of `BLOCK_ROWS` rows; only the latest chunk is in memory."""
 
     def __init__(self, generator: Any, n: int) -> None:
         self._generator, self.n = generator, n
         self._number = -1
         self._latest: tuple[Any, Codes]
-        # Number of rows of each class in each chunk.
+        # Number of rows of each class, by number of the chunk.
         self._counts: dict[int, NDArray[np.intp]] = {}
 
     def chunk(self, number: int) -> tuple[Any, Codes]:
@@ -60,7 +60,7 @@ class _Chunks:
 
 
 class _Labels:
-    """The labels of the rows with these `numbers`; reading a slice of the labels draws its rows."""
+    """Labels that are not stored: reading a slice generates its rows, which have these `numbers`."""
 
     def __init__(self, chunks: _Chunks, numbers: range) -> None:
         self.chunks, self.numbers = chunks, numbers
@@ -75,9 +75,9 @@ class _Labels:
 
 @dataclass(frozen=True, eq=False)
 class _DrawnFold(Fold):
-    """A fold whose rows are drawn when they are read, in row order; X is the first chunk only."""
+    """Selected rows that are generated when they are read, in row order; `X` has the first chunk only."""
 
-    # `rows` is a range and `codes` are `_Labels`: neither grows with the number of rows.
+    # The labels, as `_Labels`: like the range `rows`, they take no memory per row.
     codes: Any
 
     @property
@@ -106,11 +106,11 @@ def _rows_of_chunk(rows: Any, start: int, first: int, last: int) -> Any:
 
 
 def drawn_inputs(spec: CellSpec) -> SharedInputs | None:
-    """Return inputs whose rows are drawn while the cell reads them, or None if all rows must be stored.
+    """Return inputs whose rows are generated while the cell reads them, or None if rows must be stored.
 
-    The cell's learner must be one of this package. All rows must be stored if they are shuffled, if labels
-    have noise, or if metrics or a test need all of them. Short streams are stored too, so that cells share
-    their rows.
+    Call it only for learners of this package. Rows must be stored if they do not come from a generator, are
+    shuffled or have noise, or if metrics, scaling or a test need all of them. It also returns None for short
+    streams: their rows are stored, so that cells share them.
     """
     needed = spec.course.order != "given" or spec.noise.rate or spec.kept or spec.features
     needed = needed or spec.protocol != "prequential" or (spec.stage == "tune" and spec.judge == "validation")

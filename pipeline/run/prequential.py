@@ -1,7 +1,7 @@
 """Stream a cell's examples through its learner: predict each one, then learn it; or fit a batch learner.
 
-Also here: how a cell calls learners of other packages, its clock, compilation before the clock starts, and
-labels that arrive late.
+This module also adapts learners of other packages, measures the time of learning, compiles learners before
+the time counts, and delays labels.
 """
 
 from __future__ import annotations
@@ -48,24 +48,25 @@ from .recorder import Recorder, Tallies, declared
 from .shared_inputs import SharedInputs, matrix_bytes
 from .splits import BLOCK_ROWS, Codes, Floats, Fold, Rows
 
-# Names of the attributes in which learners of other packages may keep a count, by the count's column.
+# Attributes from which counts such as support vectors are read in learners of other packages, by the column
+# of the count.
 _ATTRIBUTES = {name: count.attribute for name, count in COUNTS.items() if count.attribute is not None}
 
-# Models of fewer bytes are not compared with the free memory: the check takes longer than many cells.
+# Models of fewer bytes are not compared with the free memory: asking the system takes longer than many cells.
 _SMALL_BYTES = 1 << 28
 
 
 def stream_learner(learner: Any, batch: int = 1) -> StreamLearner:
-    """Return a learner with the methods that a cell calls.
+    """Return an object with the methods of a `StreamLearner`: the learner itself, or an adapter around it.
 
-    A learner of this package is returned unchanged. Any other one, including a class derived from one of this
-    package, gets an adapter of `learners.guests`, which predicts `batch` rows before it learns them.
+    A learner of this package is returned unchanged. Any other learner, even one of a class derived from one
+    of this package, gets an adapter of `learners.guests`, which predicts `batch` rows before it learns them.
     """
     return learner if is_own(learner) else as_guest(learner, batch, _ATTRIBUTES)
 
 
 def is_own(learner: Any) -> bool:
-    """Return whether a learner's class is defined in this package, not only a base class of it."""
+    """Return whether a learner's class itself, not just a base class of it, is defined in this package."""
     module = type(learner).__module__
     return isinstance(learner, OnlineClassifier) and module.startswith(f"{learners.__name__}.")
 
@@ -76,7 +77,10 @@ def has_log_odds(learner: Any) -> bool:
 
 
 def check_room(learner: StreamLearner, part: Fold, n_classes: int, n_models: int = 1) -> None:
-    """Raise InputError if `n_models` models exceed the free memory; skip learners without `state_bytes`."""
+    """Raise InputError if `n_models` models of this learner would not fit into the free memory.
+
+    Learners that cannot tell the size of a model, because they lack `state_bytes`, are not checked.
+    """
     state_bytes = getattr(learner, "state_bytes", None)
     if state_bytes is None:
         return
@@ -94,17 +98,17 @@ def check_room(learner: StreamLearner, part: Fold, n_classes: int, n_models: int
 
 
 def begin(learner: StreamLearner, classes: Codes, part: Fold) -> None:
-    """Prepare a learner for the rows of a fold; raise InputError if its model would not fit into memory."""
+    """Tell a learner its classes and features; raise InputError if its model would not fit into memory."""
     check_room(learner, part, len(classes))
     n_occurring = part.n_occurring if learner.indifferent_to_absent_features else None
     learner.begin(classes, part.n_features, n_occurring)
 
 
 def blocks_of(learner: StreamLearner, part: Fold) -> Iterator[tuple[int, int, Callable[[int, int], Any]]]:
-    """Yield (start, stop, rows) for each block of a fold, in the form that a learner takes.
+    """Split the rows of a fold (a selection of rows) into blocks; yield (start, stop, rows) for each block.
 
-    ``rows(first, last)`` returns rows first … last - 1 of the fold, which must lie in the block. For this
-    package's learners they are a read-only view; for other learners they are a copy.
+    The function ``rows(first, last)`` returns rows first … last - 1 of the fold, all within the block, in the
+    form that the learner takes: a read-only view for learners of this package, a copy for others.
     """
     if isinstance(learner, Guest):
         for start, stop, X in part.blocks():
@@ -120,7 +124,7 @@ def _rows_of_block(X: Any, start: int, first: int, last: int) -> Any:
 
 
 def mistakes_on(learner: Any, part: Fold, codes: Codes) -> int:
-    """Count a fitted learner's, or batch estimator's, predictions on a fold that differ from `codes`."""
+    """Return the number of a fold's rows for which a fitted learner does not predict the class in `codes`."""
     wrong = 0
     if is_own(learner):
         for start, stop, rows in blocks_of(learner, part):
@@ -133,14 +137,17 @@ def mistakes_on(learner: Any, part: Fold, codes: Codes) -> int:
 
 
 def predictions(learner: Any, part: Fold) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield (start, stop, predicted codes) for each block of a fold; for learners of other packages."""
+    """Predict a fold block by block; yield (start, stop, predicted class codes) of each block.
+
+    The learner is a batch estimator, or another package's learner in its adapter.
+    """
     for start, stop, X in part.blocks():
         guest = isinstance(learner, Guest)
         yield start, stop, learner.predict_codes(learner.rows_of(X)) if guest else learner.predict(X)
 
 
 def batch_counters(learner: Any) -> dict[str, int]:
-    """Return the counts of a fitted batch baseline, including support vectors, by column of the store."""
+    """Return a fitted batch estimator's counts, such as its number of support vectors, by column name."""
     counters: dict[str, int] = learner.counters() if hasattr(learner, "counters") else {}
     support = getattr(learner, "support_vectors_", None)
     if support is None:
@@ -149,13 +156,13 @@ def batch_counters(learner: Any) -> dict[str, int]:
     return {"support_vectors": support.shape[0], "model_bytes": model_bytes} | counters
 
 
-# Extra time beyond a cell's time limit for one call of another package's learner on a busy machine; after it
-# the call is assumed never to return.
+# A call of another package's learner may exceed the cell's time limit by this much, because the machine may
+# be busy. A call that takes longer is assumed never to return.
 GRACE_SECONDS = 10.0
 
 
 class Stopwatch:
-    """Count the seconds spent in ``with watch:`` blocks; `over` is true after more than `limit` seconds."""
+    """Measure the total seconds spent in ``with watch:`` blocks, and whether they exceed a limit."""
 
     def __init__(self, limit: float | None = None) -> None:
         self.limit = limit
@@ -172,44 +179,47 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Seconds counted so far."""
+        """Total seconds in ``with`` blocks so far, including a block that has not ended."""
         return self._counted + (0.0 if self._began is None else time.perf_counter() - self._began)
 
     @property
     def over(self) -> bool:
-        """Whether more seconds than the limit were counted."""
+        """Whether the seconds so far exceed the limit."""
         return self.limit is not None and self.seconds > self.limit
 
 
 class Patience(Protocol):
-    """A function that a cell calls once its learner is compiled, then before steps that may take long."""
+    """A function by which a running cell reports progress to the code that enforces its timeout.
+
+    The cell calls it once its learner is compiled, and then before each step that may take long.
+    """
 
     def __call__(self, seconds: float | None = None) -> None:
-        """Allow the cell this many seconds until its next call; None allows all the time that it has left."""
+        """Set the seconds until the cell must call again; None allows all time left until its timeout."""
 
 
 def endless(seconds: float | None = None) -> None:
-    """Accept any duration: the `Patience` of a cell that is run without timeout."""
+    """Do nothing: the function for cells that run without a timeout, see `Patience`."""
 
 
-# Shape of the synthetic rows for compilation. They are learned in two halves, each long enough to compile the
-# loop that learns the points of a grid together.
+# Shape of the synthetic rows on which learners are trained to compile them. The rows are learned in two
+# halves, each long enough to compile also the loop that trains several parameter settings together.
 _ROWS, _FEATURES = 64, 8
 
 # Seconds that the compilation of a learner may take on a busy machine.
 _LONGEST_SECONDS = 300.0
 
 _compiled: set[Hashable] = set()
-# The lock of the thread that compiles: other threads wait for it before the clocks of their cells start.
+# Only one thread compiles at a time. Others wait for this lock before the time of their cells counts.
 _compiling = threading.Lock()
 
 
 def compile_loops(learners: Sequence[Any], key: tuple[str, Params], part: Fold, classes: Codes) -> None:
-    """Compile learners' loops by training copies on synthetic rows, once per process and type of rows.
+    """Compile learners by training copies of them on synthetic rows, once per process and type of rows.
 
-    `learners` is one learner, or the learners of the grid points of one reading. Learners of other
-    packages are skipped, because their classes may count the rows that they get. `key` is the learner's name
-    and parameters; the synthetic rows have the type of the rows of `part`.
+    `learners` is one learner, or several with different parameters that are trained together. Learners of
+    other packages are skipped, because their classes may count the rows that they get. `key` is the learner's
+    name and parameters; the synthetic rows have the same type as the rows of `part`.
     """
     X, first = part.X, learners[0]
     sparse = not isinstance(X, np.ndarray)
@@ -218,7 +228,7 @@ def compile_loops(learners: Sequence[Any], key: tuple[str, Params], part: Fold, 
     if kind in _compiled or not is_own(first):
         return
     name, params = key
-    # Parameters that are numbers do not change the compiled code.
+    # Identify the compiled code: parameters that are numbers do not change it, so they are left out.
     code = name, [each for each in params if isinstance(each[1], str | bool)], str(kind[1:])
     with _compiling, _alone_on_machine(str(code)):
         if kind not in _compiled:
@@ -231,15 +241,18 @@ def compile_loops(learners: Sequence[Any], key: tuple[str, Params], part: Fold, 
 
 @contextlib.contextmanager
 def _alone_on_machine(code: str) -> Iterator[None]:
-    """Let one process per machine compile new code, which other processes then load from the cache."""
+    """Compile in the ``with`` block; processes on this machine take turns, so that later ones use the cache.
+
+    `code` identifies the code. Once it was compiled on this machine, processes no longer wait.
+    """
     text = f"{code} {code_digest()} {numba.__version__} {platform.python_version()} {platform.node()}"
     mark = data.cache_folder() / "compiled" / hashlib.sha256(text.encode()).hexdigest()[:32]
     if mark.exists():
-        # The code has been compiled before.
+        # Numba's cache already has the code: no lock is needed.
         yield
         return
     with contextlib.ExitStack() as held:
-        # On a file system without locks every process compiles.
+        # If the file system has no locks, every process compiles for itself.
         with contextlib.suppress(OSError, NotImplementedError):
             mark.parent.mkdir(parents=True, exist_ok=True)
             held.enter_context(filelock.FileLock(mark.with_suffix(".lock"), timeout=_LONGEST_SECONDS))
@@ -260,7 +273,7 @@ def _synthetic_rows(X: Any, sparse: bool) -> Fold:
 
 
 def _learn_all(learners: list[OnlineClassifier], part: Fold, classes: Codes) -> None:
-    # Errors are ignored here: the cell itself reports errors of its learner.
+    # An error on the synthetic rows is ignored: if the learner is faulty, its cell fails and reports that.
     with contextlib.suppress(ValueError):
         for each in learners:
             begin(each, classes, part)
@@ -277,18 +290,22 @@ def _learn_all(learners: list[OnlineClassifier], part: Fold, classes: Codes) -> 
 class DelayedLearner:
     """Give a learner each label `delay` (D ≥ 1) examples late: predict x_t, then learn (x_{t-D}, y_{t-D}).
 
-    Rows are taken one by one, because each learned row may change the next prediction.
+    The learner gets one row at a time, because each learned row may change the next prediction.
     """
 
     def __init__(self, learner: StreamLearner, delay: int) -> None:
         self._learner, self._delay = learner, delay
-        # Another package's learner predicted its rows on arrival and need not predict them again.
+        # The method that learns a row. Adapters of other packages' learners normally predict a row before
+        # they learn it; `teach_rows` does not, because the row was predicted when it arrived.
         self._teach = learner.teach_rows if isinstance(learner, Guest) else learner.learn_rows
         # Rows whose labels have not arrived, oldest first.
         self._waiting: deque[tuple[Any, Codes]] = deque()
 
     def learn_along(self, X: Any, codes: Codes, stops: Rows) -> Passage:
-        """Predict each row of X, then learn the row whose label arrives; see `StreamLearner.learn_along`."""
+        """Predict each row of X, and after each learn the earlier row whose label is due.
+
+        The arguments and the result are those of `StreamLearner.learn_along`.
+        """
         began = time.perf_counter()
         scores: list[Floats] = []
         seconds: list[float] = []
@@ -308,14 +325,14 @@ class DelayedLearner:
         return Passage(np.concatenate(scores), seconds, counts)
 
     def end_of_stream(self) -> None:
-        """Learn the rows whose labels arrive after the end of the stream."""
+        """Learn the last `delay` rows, whose labels arrive only after the stream has ended."""
         while self._waiting:
             self._teach(*self._waiting.popleft())
 
 
-# With a time limit the clock is read after this many rows: often enough for a learner that takes a
-# millisecond per row, rarely enough for one that takes a microsecond. It is also read after
-# 1, 2, 4, … rows (`_FIRST_LOOKS`) of the stream.
+# If a cell has a time limit, the time is checked each time after this many rows: often enough for a learner
+# that takes a millisecond per row, rarely enough for one that takes a microsecond. At the start of a stream
+# it is also checked after 1, 2, 4, … rows (`_FIRST_LOOKS`).
 _LIMITED_ROWS = 64
 _FIRST_LOOKS = (1, 2, 4, 8, 16, 32)
 _NOWHERE = np.empty(0, np.int64)
@@ -328,11 +345,11 @@ def stream_through(
     accuracy: Callable[[], float] | None = None,
     begins: Patience = endless,
 ) -> CellResult:
-    """Predict and learn every training row once, in order; record the curve at the checkpoints.
+    """Predict and learn the training rows in order, learn them again in later passes; return the results.
 
-    `streamed` is a new learner. `accuracy` returns the test accuracy for the curve; its time is not counted.
-    `begins` is called once the learner's code has been compiled. In a cell with a time limit, it is also
-    called before each call of another package's learner.
+    `streamed` is a new learner. `accuracy`, if given, returns its current test accuracy for the learning
+    curve; the time that this takes is not counted. `begins` is called once the learner is compiled and, if
+    the cell has a time limit, before each call of another package's learner (see `Patience`).
     """
     spec, part, noisy, counted_from = cell.spec, inputs.train, inputs.noisy, inputs.counted_from
     course, classes = spec.course, np.arange(len(inputs.stream.classes), dtype=np.int32)
@@ -364,7 +381,7 @@ def stream_through(
 
 
 def recorded(recorder: Recorder, counters: Mapping[str, int], seconds: float) -> CellResult:
-    """Return the results of a recorded stream, given the learner's counters and the seconds of learning."""
+    """Return the results of a cell from what `recorder` noted, the learner's final counts and its seconds."""
     row: dict[str, Any] = {
         "counted_from": recorder.counted_from or None,
         "fit_seconds": seconds - recorder.seconds_before(),
@@ -383,11 +400,11 @@ def _first_pass(
     accuracy: Callable[[], float] | None,
     begins: Patience,
 ) -> str:
-    """Predict and learn every row; return why the pass ended early, or "" if it did not."""
+    """Predict and learn every row once; return why the time limit ended this early, or "" if it did not."""
     n, limited = len(part.rows), watch.limit is not None
     stops = recorder.stops
     looks = recorder.shown if accuracy or limited else _NOWHERE
-    # Only another package's learner may fail to return from a call.
+    # Seconds that one call of the learner may take: set for other packages' learners, which may never return.
     longest = watch.limit + GRACE_SECONDS if watch.limit and isinstance(learner, Guest) else None
     for start, stop, rows in blocks_of(learner, part):
         for first, seen in _pieces(start, stop, looks, limited):
@@ -398,7 +415,7 @@ def _first_pass(
             with watch:
                 passage = (late or learner).learn_along(rows(first, seen), noisy[first:seen], noted - first)
             if longest is not None:
-                # The call has returned, so the limit on its duration no longer applies.
+                # The learner's call has returned: remove the limit on its duration.
                 begins()
             recorder.add(passage, noted - first, before)
             over = watch.over and seen < n
@@ -413,7 +430,10 @@ def _first_pass(
 
 
 def _last_labels(learner: StreamLearner, late: DelayedLearner | None, watch: Stopwatch) -> dict[str, int]:
-    """Give the learner the labels that arrive after the stream; return how much its counts grew meanwhile."""
+    """Let the learner learn the labels that arrive after the end of the stream.
+
+    Return how much each of its counts grew meanwhile, because results leave this growth out.
+    """
     if late is None:
         return {}
     before = learner.counters()
@@ -424,11 +444,12 @@ def _last_labels(learner: StreamLearner, late: DelayedLearner | None, watch: Sto
 
 
 def _later_passes(learner: StreamLearner, part: Fold, noisy: Codes, watch: Stopwatch) -> str:
-    """End the first pass and make the others, if requested; return why they ended early, or "".
+    """Learn the training rows again for every pass after the first; return why this ended early, or "".
 
-    Later passes change only what is measured after them: online mistakes are those of the first pass.
+    Online mistakes are those of the first pass: later passes change only what is measured at the end.
     """
-    # Blocks of another package's learner are not cut, because its result may depend on the cuts.
+    # Check the time within blocks of rows, but not for other packages' learners: their results may depend on
+    # how many rows they get in one call.
     limited = watch.limit is not None and not isinstance(learner, Guest)
     passes = learner.epochs - 1
     if watch.limit is None and type(learner).end_of_pass is OnlineClassifier.end_of_pass:
@@ -448,10 +469,10 @@ def _later_passes(learner: StreamLearner, part: Fold, noisy: Codes, watch: Stopw
 
 
 def joined(part: Fold, noisy: Codes, passes: int) -> tuple[Fold, Codes, int]:
-    """Return a fold, its labels and a number of passes; several passes over few rows become a single one.
+    """Return the rows, labels and number of passes to make; few rows are repeated to need a single pass.
 
-    Each pass is a call of compiled code, and a thread that returns from one waits for the GIL as long as it
-    takes to learn some hundred rows.
+    This saves time: after each pass a thread returns from compiled code and waits for the GIL, as long as
+    learning some hundred rows takes.
     """
     if passes < 2 or passes * len(part.rows) > BLOCK_ROWS:
         return part, noisy, passes
@@ -459,24 +480,27 @@ def joined(part: Fold, noisy: Codes, passes: int) -> tuple[Fold, Codes, int]:
 
 
 def _pieces(start: int, stop: int, stops: Rows, limited: bool) -> Iterator[tuple[int, int]]:
-    """Cut rows start … stop - 1 at the row numbers `stops`; if `limited`, also where time must be checked."""
+    """Yield (first, last) for the pieces into which rows start … stop - 1 are cut.
+
+    They are cut at the row numbers `stops` and, if the cell's time is `limited`, where the time is checked.
+    """
     if not (limited or len(stops)):
         return iter([(start, stop)])
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
     if limited:
         cuts.update(range(start + _LIMITED_ROWS, stop, _LIMITED_ROWS))
         if not start:
-            # Cuts after the first few rows reveal a learner that takes seconds per row.
+            # Check the time after the first few rows too, for learners that take seconds per row.
             cuts.update(each for each in _FIRST_LOOKS if each < stop)
     return itertools.pairwise([start, *sorted(cuts)])
 
 
 def fit_batch(learner: Any, inputs: SharedInputs) -> CellResult:
-    """Fit a new batch baseline to all rows at once; it has no mistakes along the stream and no curve."""
+    """Fit a new batch estimator to all training rows at once; the result has no online mistakes or curve."""
     X = take_rows(inputs.train.X, inputs.train.rows)
     watch = Stopwatch()
     with watch:
-        # A copy of the labels, because other cells share them.
+        # Copy the labels: other cells share them, and the estimator might change them.
         learner.fit(X, inputs.noisy.copy())
     row: dict[str, Any] = {"n_examples": X.shape[0], "fit_seconds": watch.seconds, "status": "ok"}
     return CellResult(row | declared(batch_counters(learner)))

@@ -1,10 +1,10 @@
-"""Train the learners of all points of a grid while the rows are read once, and evaluate each point.
+"""Train the learners of several parameter settings together, while the rows are read once; evaluate each one.
 
-Threads and workers run readings: tuples of cells. Most have one cell. Tuning cells that differ only
+Threads and workers run cells in groups called readings; most have one cell. Tuning cells that differ only
 in parameters, not in data set, noise or seed, take the same rows in the same order. If their learner is
-linear, or a kernel learner that only adds support vectors, up to LANES points are one reading. Cells that
-differ only in the number of passes are one point. Each cell gets the same row of results as if it ran alone,
-except that its seconds are an equal share of the seconds of the reading.
+linear, or a kernel learner that only adds support vectors, a reading has up to LANES settings, called points.
+Cells that differ only in the number of passes belong to one point: its model is evaluated after each number.
+A cell's results are those of running it alone, but its seconds are an equal share of the reading's seconds.
 """
 
 from __future__ import annotations
@@ -42,32 +42,35 @@ Reading: TypeAlias = tuple[Cell, ...]
 
 
 def are_read_together(spec: CellSpec, execution: Execution) -> bool:
-    """Return whether cells that differ from this one only in parameters can be one reading.
+    """Return whether this cell and cells that differ from it only in parameters can be trained together.
 
-    They cannot if they have a time limit or late labels, which a reading does not support, or a strategy that
-    queries labels or restarts the learner, because points then differ in the rows that they learn. Nor can
-    they if points are tested or record more than mistakes for the study's metrics.
+    They cannot if they have a time limit or late labels, which this way of training does not support. They
+    cannot with a strategy that queries labels or restarts the learner, because the learners then learn
+    different rows. Nor can they if cells are tested, or record more than mistakes for the study's metrics.
     """
     alone = spec.stage != "tune" or execution.time_limit is not None or spec.course.delay or spec.kept
     alone = alone or spec.test_point
     if alone or {"query", "reset"} & dict(spec.params).keys():
         return False
     learner = resolve_learner(spec.learner)
-    # A learner that overrides `end_of_pass(last)` cannot be read together: the same pass may be the last
-    # for some points and not for others.
+    # Learners that override `end_of_pass(last)` cannot be trained together: cells may have different numbers
+    # of passes, so a pass may be the last for some and not for others.
     shared = learner.linear or (learner.built_in and getattr(learner.factory, "only_adds", False))
     return shared and getattr(learner.factory, "end_of_pass", None) is OnlineClassifier.end_of_pass
 
 
 def readings(cells: Iterable[Cell]) -> Iterator[Reading]:
-    """Group cells that can be read together: each group has at most LANES points, with all their passes."""
+    """Divide cells that can be trained together into groups, each of at most LANES parameter settings.
+
+    Cells that differ only in the number of passes have one setting, so they are in the same group.
+    """
     points = list(_by_point(cells).values())
     for start in range(0, len(points), LANES):
         yield tuple(cell for point in points[start : start + LANES] for cell in point.values())
 
 
 def _by_point(cells: Iterable[Cell]) -> dict[str, dict[Any, Cell]]:
-    """Return cells by point (parameters without the number of passes, as JSON), then by number of passes."""
+    """Return cells by their parameters without the number of passes (as JSON), then by number of passes."""
     points: dict[str, dict[Any, Cell]] = {}
     for cell in cells:
         params = dict(cell.spec.params)
@@ -77,9 +80,9 @@ def _by_point(cells: Iterable[Cell]) -> dict[str, dict[Any, Cell]]:
 
 
 def run_reading(cells: Reading, begins: Patience = endless) -> list[CellResult]:
-    """Run the cells of a reading; an error becomes a row with status "failed"."""
+    """Run a group of cells, training them together; an error makes a row of results with status "failed"."""
     if len(cells) > 1:
-        # If one point raises an error, each cell runs alone, so that the others have results.
+        # If the learner of one cell raises an error, run each cell alone, so that the other cells succeed.
         with contextlib.suppress(Exception):
             return _read(cells, begins)
     return [run_cell(cell, begins) for cell in cells]
@@ -95,7 +98,7 @@ def _read(cells: Reading, begins: Patience) -> list[CellResult]:
     classes = np.arange(len(inputs.stream.classes), dtype=np.int32)
     compile_loops(learners, (spec.learner, spec.params), inputs.train, classes)
     begins()
-    # Each model is in memory twice: in its learner, and next to the other models in the reading's arrays.
+    # Each model is in memory twice: in its learner, and in the arrays that contain all models together.
     check_room(learners[0], inputs.train, len(classes), 2 * len(learners))
     for each in learners:
         begin(each, classes, inputs.train)
@@ -113,7 +116,7 @@ def _read(cells: Reading, begins: Patience) -> list[CellResult]:
 
 
 class _Models:
-    """The models of a reading's points, and a recorder of the stream for each."""
+    """Models that are trained together, one per parameter setting, and a recorder of results for each."""
 
     def __init__(self, learners: list[Any], passes: int, inputs: SharedInputs, spec: CellSpec) -> None:
         self._learners, self._inputs, self._spec = learners, inputs, spec
@@ -128,7 +131,7 @@ class _Models:
         self._recorded = False
 
     def learn(self, passes: int) -> None:
-        """Make this many further passes over the stream; the first one of all is recorded."""
+        """Make this many further passes over the stream; online mistakes are recorded in the very first."""
         if not self._recorded:
             self._record_pass()
             self._recorded, passes = True, passes - 1
@@ -154,7 +157,7 @@ class _Models:
         return self._watch.seconds / len(self._learners)
 
     def outcomes(self) -> Iterator[CellResult]:
-        """Yield the outcome of each model after the passes so far."""
+        """Yield each model's results after the passes so far, with its mistakes on the validation rows."""
         wrong, held_out = [0] * len(self._learners), self._inputs.held_out
         if held_out is not None:
             for start, stop, rows in blocks_of(self._learners[0], held_out[0]):

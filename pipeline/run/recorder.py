@@ -1,4 +1,4 @@
-"""Record a stream: mistakes, counts and seconds at checkpoints, sums for metrics, and the latest examples."""
+"""Record the results of a learner along a stream: totals, learning curves, and data for further metrics."""
 
 from __future__ import annotations
 
@@ -18,35 +18,36 @@ from .splits import Codes, Floats, Rows, checkpoints
 Column = Sequence[Any] | NDArray[Any]
 
 _NOWHERE = np.empty(0, np.int64)
-# Fading areas under the ROC curve and fading average precisions leave out rows whose weight is below this.
-# Otherwise all rows of the stream so far would be sorted at every checkpoint.
+# With fading weights, AUC and average precision leave out old rows whose weight is below this. Otherwise all
+# rows so far would be sorted for each point of a learning curve.
 _LEAST_WEIGHT = 1e-100
-# Fading sums need the counts after every row. They are computed for this many rows at a time, which takes
-# 1.3 MB with 26 classes.
+# Fading sums are computed for this many rows at a time. They need the counts after every row, which for so
+# many rows take 1.3 MB with 26 classes.
 _PIECE = 1024
-# Column of each windowed error, and the count of mistakes from which it is computed.
+# Error rates over a window of the latest rows: the column, and the count of mistakes it is computed from.
 _WINDOW_ERRORS: dict[str, str] = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
 
-# Counts that the recorder makes itself; learners report all others.
+# Counts that the recorder computes itself from the scores; learners report all other counts.
 MISTAKES = ("mistakes", "mistakes_clean", "ties")
 LEARNER_COUNTS = frozenset(COUNTS) - {*MISTAKES}
 _UNCOUNTED: dict[str, int | None] = dict.fromkeys(sorted(LEARNER_COUNTS))
-# Counts that add up along the stream. If the first rows are not counted, their sums are subtracted.
+# Counts that add up along the stream. If results leave out the first rows, the counts of these rows are
+# subtracted.
 _SUMS = frozenset(name for name, count in COUNTS.items() if not count.state)
 
 
 def declared(counters: Mapping[str, int]) -> dict[str, int | None]:
-    """Return a learner's counts by column of the store; a count that the learner does not keep is None."""
+    """Return the declared counts of a learner by column name, with None for those that it does not report."""
     return _UNCOUNTED | {name: value for name, value in counters.items() if name in LEARNER_COUNTS}
 
 
 class Recorder:
-    """Record the results of a stream, in total and at checkpoints.
+    """Record a learner's results along a stream: the totals, and a learning curve.
 
     `noisy` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
-    Counting begins after `counted_from` examples. `points` says after which numbers of counted examples the
-    curve has a point (see `checkpoints`). `course` sets the window and the fading factor. `tallies` collects
-    counts and losses that metrics need in addition.
+    The first `counted_from` examples are left out of all results. `points` says after which numbers of the
+    other examples the curve has a point (see `checkpoints`). `course` sets the window and the fading factor
+    of measures of the latest examples. `tallies` computes the counts and losses that only some metrics need.
     """
 
     def __init__(
@@ -63,15 +64,16 @@ class Recorder:
         self._tallies = tallies
         self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
-        # One dict of columns per call of `add` or `end`. Later dicts may have counts that the first lack.
+        # What was recorded: a dict of columns for each call of `add` or `end`. Later dicts may have columns
+        # that earlier ones lack.
         self._stretches: list[dict[str, Column]] = []
         self._window = course.window
         self._fading = None if course.fading is None else Fading(course.fading, counted_from, self._labels)
-        # Numbers of rows, ascending: the curve has a point after each of `shown`, and counts are noted after
-        # each of `stops`.
+        # Ascending numbers of rows: the curve has a point after each number in `shown`. Counts are recorded
+        # after each number in `stops`, which contains `shown`.
         self.shown = checkpoints(len(noisy) - counted_from, points)
         self.stops = self.shown
-        # Whether counts are also noted after rows where the curve has no point.
+        # Whether counts are also recorded where the curve has no point: where windows and counting begin.
         self._more = bool(counted_from) or self._window is not None
         if self._more:
             self.shown = self.shown + counted_from
@@ -80,9 +82,10 @@ class Recorder:
             self.stops = self.stops[self.stops > 0]
 
     def add(self, passage: Passage, stops: Rows, seconds: float) -> None:
-        """Record the next rows; `seconds` were spent before them.
+        """Record the next rows of the stream; learning took `seconds` before them.
 
-        `stops` are numbers of these rows, ascending; `passage` has the learner's counts after each stop.
+        `passage` has the learner's scores of these rows, and its counts after each number of rows in `stops`,
+        which is ascending and starts at the first of these rows.
         """
         n, seen = len(passage.scores), self.seen
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)
@@ -98,13 +101,13 @@ class Recorder:
             points |= self._fading.errors(passage.scores, stops)
         if self._tallies is not None:
             points |= self._tallies.add(passage.scores, stops)
-        # A long stream has many blocks without a checkpoint.
+        # Most calls are for rows without a stop and would add empty columns: keep only those of a first call.
         if len(stops) or not self._stretches:
             self._stretches.append(points)
         self.seen += n
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
-        """End the curve with a point after the last row so far, even if no checkpoint is there."""
+        """End the learning curve with a point after the last row so far, because the stream stops early."""
         self.shown = np.append(self.shown[self.shown < self.seen], self.seen)
         if self._stretches and self.seen in self._stretches[-1]["t"]:
             return
@@ -116,12 +119,15 @@ class Recorder:
         self._stretches.append({name: [value] for name, value in last.items()})
 
     def note_accuracy(self, accuracy: float) -> None:
-        """Record the test accuracy at the last point added."""
+        """Record the test accuracy at the last point recorded so far."""
         last = self._stretches[-1]
         last["test_accuracy"] = [*[None] * (len(last["t"]) - 1), accuracy]
 
     def counted(self, counters: Mapping[str, int]) -> dict[str, Any]:
-        """Return all counts since counting began, by column of the store; `counters` are the learner's."""
+        """Return all counts without those of the first `counted_from` rows, by column name.
+
+        `counters` are the learner's current counts.
+        """
         found: dict[str, Any] = {**self._totals, **declared(counters)}
         before = self._before()
         for name, value in found.items():
@@ -132,11 +138,11 @@ class Recorder:
         return {"n_examples": max(0, self.seen - self.counted_from), **found}
 
     def seconds_before(self) -> float:
-        """Return the seconds of learning before counting began."""
+        """Return the seconds of learning the first `counted_from` rows, which results leave out."""
         return float(self._before().get("fit_seconds") or 0.0)
 
     def curve(self) -> Curve:
-        """Return the curve by column of the store."""
+        """Return the learning curve, as columns by name."""
         columns = self._columns()
         if self._more:
             columns = self._since(columns)
@@ -146,7 +152,10 @@ class Recorder:
         return columns
 
     def _since(self, columns: dict[str, Column]) -> dict[str, Column]:
-        """Return the columns at the curve's points; t, sums and seconds begin at 0 where counting began."""
+        """Return the columns at the points of the curve, without the first `counted_from` rows.
+
+        The totals of these rows are subtracted: counts, seconds and `t` begin at 0 after them.
+        """
         noted = np.asarray(columns["t"])
         if self._window is not None:
             columns = columns | window_measures(columns, noted, self._window, self.counted_from)
@@ -159,7 +168,7 @@ class Recorder:
         return curve | {"t": noted[places] - self.counted_from}
 
     def _columns(self) -> dict[str, Column]:
-        """Return the columns that were recorded so far, concatenated."""
+        """Return all that was recorded so far, as one dict of columns."""
         if len(self._stretches) == 1:
             return self._stretches[0]
         columns: dict[str, list[Any]] = {}
@@ -175,21 +184,21 @@ class Recorder:
             return {}
         columns = self._columns()
         places = np.flatnonzero(np.asarray(columns["t"]) == self.counted_from)
-        # The stream ended before counting began, so it has no counted rows.
+        # The stream stopped within the first rows, which are left out: subtract everything.
         if not len(places):
             return dict(self._totals)
         return {name: values[places[0]] for name, values in columns.items()}
 
 
 class Tallies:
-    """Add up losses and counts by class; store all scores, which are sorted at the end for ROC curves.
+    """Compute what only some metrics need: counts by class, losses, AUC and average precision.
 
     `given` and `clean` (int32, shape (n,)) are the labels that the learner gets and those without noise.
-    `kept` contains "classes", "scores" or both. Only scores that are log odds (`log_odds`) have a log loss.
-    `references` are new baseline classifiers for the same labels. The first `first` rows are not counted, but
-    the references learn their labels. With a window, curves get areas under the ROC curve of the latest rows;
-    `window_measures` computes the other windowed values. With a fading factor, curves also get the fading
-    variant of every measure.
+    `kept` names what is needed: "classes" (counts by class), "scores" (the rest) or both. Log loss is only
+    computed if scores are log odds (`log_odds`). `references` are new baseline classifiers for these labels.
+    The first `first` rows are not counted, but the baselines learn their labels. If `course` has a window,
+    curves also get AUC and average precision of the latest rows; `window_measures` computes the other values
+    of the window. If it has a fading factor, curves also get each measure with fading weights.
     """
 
     def __init__(
@@ -210,19 +219,19 @@ class Tallies:
         self._references = references if "classes" in kept else None
         self._table = np.zeros((len(BY_CLASS), n_classes), np.int64)
         self._sums = np.zeros(len(LOSSES))
-        # Only the scores of two classes can be sorted.
+        # Whether scores are stored for AUC and average precision, which need two classes.
         self._ordered = "scores" in kept and n_classes == 2
-        # Without noise the two kinds of labels are equal, and scores are sorted only once.
+        # Whether given and clean labels are equal, as without noise: AUC is then computed only once.
         self._clean_alone = self._ordered and np.array_equal(given, clean)
         self._scores: list[Floats] = []
         # Number of rows added so far.
         self._seen = 0
 
     def add(self, scores: Floats, stops: Rows) -> dict[str, NDArray[Any]]:
-        """Add the scores of the next rows; return columns of the curve after each of `stops`.
+        """Add the scores of the next rows; return columns of the learning curve after each number in `stops`.
 
-        `stops` are numbers of these rows, ascending. Areas under the ROC curve are missing: they are computed
-        at the end.
+        `stops` are ascending numbers of rows, which start at the first of these rows. The columns of AUC are
+        not among the returned ones: `areas` computes them at the end of the stream.
         """
         before = min(max(self._first - self._seen, 0), len(scores))
         if before:
@@ -244,7 +253,7 @@ class Tallies:
             columns |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
         if "scores" in self._kept:
             sums = sum_losses(scores, given, clean, self._log_odds, stops, self._sums)
-            # Before any row is counted the divisor is 0: use 1, as the curve has no points there anyway.
+            # Divide by at least 1: before any counted row the curve has no point, so the value is not used.
             columns |= self._losses(sums / np.maximum(stops + counted, 1)[:, None])
         if self._ordered:
             self._scores.append(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0])
@@ -255,7 +264,7 @@ class Tallies:
         return max(self._seen - self._first, 0)
 
     def _pass_over(self, scores: Floats) -> None:
-        """Let reference classifiers learn the labels of the first rows, which are left out of all counts."""
+        """Skip first rows, which are left out of all counts: only baseline classifiers learn their labels."""
         self._seen += len(scores)
         if self._references is not None:
             self._references.add(len(scores), _NOWHERE)
@@ -286,7 +295,10 @@ class Tallies:
         return found
 
     def latest_areas(self, stops: Rows) -> dict[str, Floats]:
-        """Return windowed and fading areas and average precisions after `stops` rows, by column of curves."""
+        """Return AUC and average precision of the latest rows, after each number of counted rows in `stops`.
+
+        Columns by name: over the window, and with fading weights, as far as the study asks for these.
+        """
         latest: dict[str, Floats] = {}
         if self._window is not None:
             latest["window"] = np.ones(self._window)
@@ -302,7 +314,10 @@ class Tallies:
         return found
 
     def _latest_rows(self, codes: Codes, stop: int, weights: Floats) -> tuple[Floats, Codes, Floats]:
-        """Return scores, labels and weights of the latest rows before `stop`, at most one for each weight."""
+        """Return scores, labels and weights of the last rows before row `stop`: as many as there are weights.
+
+        If there are fewer rows, they get the last of the weights.
+        """
         part = slice(max(0, stop - len(weights)), stop)
         return self._all_scores()[part], codes[part], weights[len(weights) - (part.stop - part.start) :]
 
@@ -315,7 +330,7 @@ class Tallies:
         return self._scores[0]
 
     def counts(self) -> dict[str, Any]:
-        """Return counts and mean losses since counting began, by column of the store."""
+        """Return counts and mean losses over all counted rows so far, by column name."""
         row: dict[str, Any] = {}
         if "classes" in self._kept:
             row |= dict(zip(BY_CLASS, self._table.tolist(), strict=True))
@@ -326,11 +341,11 @@ class Tallies:
         return row
 
     def latest(self) -> dict[str, Any]:
-        """Return the curve's values after all rows so far, by column, without areas under the ROC curve."""
+        """Return the values of a curve's point after all rows so far, by column name, except AUC."""
         return self.counts() | (self._faded.latest() if self._faded is not None else {})
 
     def totals(self) -> dict[str, Any]:
-        """Return all totals since counting began, by column of the store."""
+        """Return counts, mean losses, AUC and average precision over all counted rows, by column name."""
         row = self.counts()
         if self._counted:
             row |= {name: float(area[0]) for name, area in self.areas(np.array([self._counted])).items()}
@@ -344,14 +359,14 @@ class Tallies:
 def window_measures(
     columns: Mapping[str, Column], noted: Rows, window: int, first: int
 ) -> dict[str, list[Any]]:
-    """Return errors, counts by class and mean losses of the latest `window` examples, by column of curves.
+    """Return error rates, counts by class and mean losses over the latest `window` examples, by column name.
 
-    Each is a difference of two cumulative values. `columns` has the cumulative values after each number of
-    examples in `noted` (int64, ascending). The first `first` examples are not counted, so the first windows
-    are shorter. A result is None if `columns` has no value at the start of its window. Measures without a
-    column in `columns` are left out.
+    They are differences of the cumulative values in `columns`, which were recorded after each number of
+    examples in `noted` (int64, ascending). The result has a value for each of these numbers; it is None if no
+    cumulative value was recorded at the start of the window. Windows leave out the first `first` examples, so
+    the first windows are shorter. Measures without a column in `columns` are left out.
     """
-    # Index -1 is the row of zeros appended below: the cumulative values at the beginning of the stream.
+    # Position of the cumulative values after t rows. After 0 rows it is -1: a zero is appended to them below.
     index = {0: -1} | {int(t): i for i, t in enumerate(noted)}
     starts = np.maximum(first, noted - window).tolist()
     found: dict[str, list[Any]] = {}
@@ -372,7 +387,10 @@ def window_measures(
 
 
 def are_mistakes(scores: Floats, codes: Codes) -> NDArray[np.bool_]:
-    """Return which rows are mistakes: those whose signed margin is <= 0 or NaN."""
+    """Return which rows are mistakes (bool): the score of the label is not above that of all other classes.
+
+    Ties and NaN are mistakes. With two classes, `scores` has one score per row, positive for class 1.
+    """
     if scores.ndim == 1:
         return ~(np.where(codes == 1, scores, -scores) > 0.0)
     rows = np.arange(len(codes))
@@ -383,19 +401,19 @@ def are_mistakes(scores: Floats, codes: Codes) -> NDArray[np.bool_]:
 
 
 class FadingSums:
-    """Add up terms with a fading factor α in (0, 1), one sum per name: S_t = term_t + α S_{t-1}.
+    """Compute named sums along a stream that fade by a factor α in (0, 1): S_t = term_t + α S_{t-1}.
 
     Gama, Sebastião, Rodrigues (2013), "On evaluating stream learning algorithms", Machine Learning 90.
     """
 
     def __init__(self, factor: float) -> None:
         self._factor = factor
-        # The sums after the last row so far.
+        # The sums after the last row so far, by name.
         self.latest: dict[str, Floats] = {}
 
     def add(self, terms: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return the sums after each of the next rows; terms have shape (n,) or (n, K), with n > 0."""
-        # Imported here, because the import takes as long as a small cell.
+        """Add the terms of the next n > 0 rows, of shape (n,) or (n, K); return the sums after each row."""
+        # Imported only if needed, because importing SciPy's filters takes as long as a small cell.
         from scipy.signal import lfilter
 
         sums: dict[str, Floats] = {}
@@ -415,9 +433,10 @@ def _after(sums: Sequence[Floats], stops: Rows) -> Floats:
 
 
 class Fading:
-    """Compute fading errors: the fading sum of mistakes divided by the fading number of rows.
+    """Compute fading error rates: the fading sum of mistakes divided by the fading number of rows.
 
-    The first `first` rows are left out. Each array of `labels` (int32, shape (n,)) gives one error.
+    The first `first` rows are left out. `labels` are the given and the clean labels of the stream (int32,
+    shape (n,)); each has its own error rate.
     """
 
     def __init__(self, factor: float, first: int, labels: Sequence[Codes]) -> None:
@@ -425,9 +444,9 @@ class Fading:
         self._seen = 0
 
     def errors(self, scores: Floats, stops: Rows) -> dict[str, Floats]:
-        """Add rows; return the errors after each of `stops`, by column of curves; NaN before any counted row.
+        """Add the next n rows; return the error rates after each number of them in `stops`, by column name.
 
-        `scores` has shape (n,) or (n, K). `stops` are numbers of these rows, ascending, at most n.
+        `scores` has shape (n,) or (n, K). `stops` is ascending. An error rate is NaN before any counted row.
         """
         rows = slice(self._seen, self._seen + len(scores))
         self._seen = rows.stop
@@ -439,7 +458,7 @@ class Fading:
         return _shares({name: _after([each], stops) for name, each in sums.items()})
 
     def latest(self) -> dict[str, Floats]:
-        """Return the errors after the last row so far."""
+        """Return the fading error rates after the last row so far, by column name."""
         return _shares(self._sums.latest)
 
 
@@ -449,7 +468,10 @@ def _shares(sums: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 class FadingCounts:
-    """Compute the fading sums that metrics need: a row's weight is `factor` times that of the next row."""
+    """Compute counts by class and mean losses with fading weights, from which metrics are computed.
+
+    The weight of a row is `factor` times the weight of the next row.
+    """
 
     def __init__(self, factor: float) -> None:
         self._sums = FadingSums(factor)
@@ -462,12 +484,12 @@ class FadingCounts:
         counted: tuple[Rows, References] | None,
         losses: tuple[Floats, bool] | None,
     ) -> dict[str, Floats]:
-        """Add rows; return the fading sums and mean losses after each of `stops`, by column of the curves.
+        """Add the next n rows; return fading counts and mean losses after each number of them in `stops`.
 
-        `scores` has shape (n,) or (n, K); `labels` are the given and the clean ones, shape (n,); `stops` are
-        numbers of these rows, ascending, at most n. `counted` has the counts by class and the baselines,
-        `losses` the sums of losses and whether scores are log odds. Counts and sums are those of all rows
-        before these; this call does not change them.
+        `scores` has shape (n,) or (n, K); `labels` are the given and the clean labels, each of shape (n,);
+        `stops` is ascending. `counted` has the counts by class and the baselines, `losses` the sums of losses
+        and whether scores are log odds, both without fading and for all rows before these. This call does
+        not change them. They are None if they are not needed. The result has an array for each column name.
         """
         parts: list[dict[str, Floats]] = []
         table = None if counted is None else counted[0].copy()
@@ -493,18 +515,24 @@ class FadingCounts:
         return _faded({name: _after([part[name] for part in parts], stops) for name in names})
 
     def latest(self) -> dict[str, Floats]:
-        """Return the fading sums and mean losses after the last row so far."""
+        """Return the fading counts and mean losses after the last row so far, by column name."""
         return _faded(self._sums.latest)
 
 
 def _faded(sums: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Turn fading sums into columns of the curves: counts unchanged, losses divided by the sum of weights."""
+    """Return fading counts and mean losses by column name, given their fading sums.
+
+    Sums of losses are divided by the sum of the rows' weights; counts are returned unchanged.
+    """
     own = {column: name for column, name in BY_FADING.items() if name in sums}
     return {name: sums[of] / sums["rows"] if of in LOSSES else sums[of] for name, of in own.items()}
 
 
 def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> Floats:
-    """Return what each row adds to sums that are `so_far` after each row and `before` at the start."""
+    """Return what each row adds to running sums, given their values `so_far` after each row.
+
+    `before` has the sums before the first of these rows.
+    """
     return np.diff(so_far, axis=0, prepend=before[np.newaxis]).astype(np.float64)
 
 
@@ -532,7 +560,7 @@ def average_precision(scores: Floats, codes: Codes, weights: Floats | None = Non
         return float("nan")
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
-    # Precision is computed once for rows with equal scores, after the last of them.
+    # Positions of the last row of each run of equal scores: precision has one value for the whole run.
     last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(scores) - 1)
     seen = last + 1 if weights is None else np.cumsum(weights[order])[last]
     found = np.cumsum(codes[order] if weights is None else (weights * codes)[order])[last]

@@ -17,19 +17,20 @@ from ..study.plan import make_plan
 from ..study.study import Study
 from .task import TrainedCell, learn_cell
 
-# Integer counts that must agree if the model is the same.
+# Counts that must equal those of the first training; a difference shows that the model is another one.
 _COUNTS = ("mistakes", "updates", "support_vectors")
 
 
 def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
-    """Train the model of a row of the cells table again; raise InputError if its counts are not the row's."""
+    """Train the model of a row of the results again; raise InputError if its counts differ from the row."""
     cell = planned_cell(study, row)
-    # Leave out the test curve, which only takes time, and the time limit, which could stop the learner early.
+    # Measure no test accuracy along the stream, which only takes time, and set no time limit, which could
+    # stop the learner earlier than the first time.
     cell = Cell(replace(cell.spec, test_curve=False), replace(cell.execution, time_limit=None))
     trained = learn_cell(cell)
     for name in _COUNTS:
         then, now = row.get(name), trained.outcome.row.get(name)
-        # A missing count is None or NaN in a table; NaN differs from itself.
+        # Compare only counts that both have. A missing count is None or NaN in a table; NaN != NaN.
         if now is not None and then is not None and then == then and int(then) != now:
             raise InputError(
                 f"algorithm {row['algorithm']!r}: training it again gives {name.replace('_', ' ')} {now:,}, "
@@ -39,12 +40,13 @@ def learn_again(study: Study, row: Mapping[str, Any]) -> TrainedCell:
 
 
 def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
-    """Return the cell of a row of the cells table; raise InputError if the study no longer contains it."""
+    """Return the cell that computed a row of the results; raise InputError if the study no longer has it."""
     entry = next((entry for entry in study.algorithms if entry.label == row["algorithm"]), None)
     if entry is None or not is_known(entry.name):
-        raise InputError(f"learner {row['learner']!r} is unknown: your own ones need --plugin FILE")
+        raise InputError(f"learner {row['learner']!r} is unknown: your own learners need --plugin FILE")
     noise = noise_of(row["noise"])
-    # The row has the parameters that won a grid: the algorithm's own, or that of the algorithm in `tuned_as`.
+    # The row's parameters are taken as the winner of the grid: the grid of this algorithm, or of the
+    # algorithm that it names in `tuned_as`.
     won = (row["dataset"], entry.tuned_as or row["algorithm"], noise), study.tuning_seed(int(row["seed"]))
     params = json.loads(row["params"])
     supports = {
@@ -59,15 +61,15 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         part = study.model_copy(
             update={
                 "datasets": [dataset],
-                # The study's other algorithms stay, because the cell depends on them: for example, a grid of
-                # any of them sets aside a part of the stream for tuning.
+                # Keep the study's other algorithms, because the cell depends on them: for example, if any of
+                # them has a grid, a part of the stream is reserved for tuning.
                 "algorithms": [each for each in study.algorithms if is_known(each.name)],
                 "noise": [noise],
                 "seeds": [row["seed"]],
             }
         )
         try:
-            # The folder that the data set's relative path started from when the cell ran.
+            # The folder at which the data set's relative path started when the cell ran.
             path = dataset.path
             base = None if path is None else Path(row["source"].removesuffix(str(Path(path))))
             plan = make_plan(part, base=base)

@@ -1,7 +1,7 @@
 """The inputs that all cells of one (data, noise, seed) share: rows, labels, noisy labels, test part.
 
-They are made once per process. Small tasks read a compact copy of their rows. Feature noise and online
-scaling copy the rows in the order of the stream.
+They are made once per process and cached. Cells of a small task read a copy that has only the rows used. With
+feature noise or online scaling, the changed rows are stored in the order of the stream.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from ..randomness import random_state
 from ..study.cell import CellSpec
 from .splits import Codes, Floats, Fold, Rows, chosen_rows, split
 
-# Rows of more bytes get no compact copy: making it would take longer than it saves, and a stream larger than
-# memory leaves no memory for it.
+# Most bytes of rows that are copied (see `CompactCopy`). Copying more would take longer than it saves, and a
+# stream larger than memory leaves no room for the copy.
 _MOST_BYTES = 1 << 26
-# Approximate bytes of the Python objects around arrays.
+# Approximate bytes of the Python objects that contain the arrays of cached inputs.
 _OBJECTS = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
 class CompactCopy:
-    """A copy of the training and test rows that a task uses; features that occur are renumbered if sparse."""
+    """A copy of only the training and test rows that a task uses; if sparse, without absent features."""
 
-    # For the training and the test matrix: row numbers, ascending (None: all), the rows, and for CSR matrices
-    # the rows with renumbered features.
+    # For the training matrix and, if there is one, the test matrix: the numbers of the copied rows, ascending
+    # (None: all), these rows, and for CSR matrices the rows with only the features that occur, renumbered.
     parts: tuple[tuple[Rows | None, Any, Any], ...]
-    # Bytes that the copy takes or keeps from being freed.
+    # Bytes of memory of the copy and of the original matrices, which stay in memory with it.
     n_bytes: int
 
     def fold(self, fold: Fold, part: int) -> Fold:
-        """Return a fold of the training matrix (part 0) or test matrix (part 1) as a fold of the copy."""
+        """Return the same rows as `fold`, but from the copy of the training (`part` 0) or test matrix (1)."""
         rows, X, renumbered = self.parts[part]
         places = fold.rows if rows is None else np.searchsorted(rows, fold.rows)
-        # Keep the whole matrix's number of rows per block: results of other packages' learners depend on it.
+        # Keep the number of rows per block of the original: results of other packages' learners depend on it.
         return Fold(X, places, fold.codes, renumbered, fold.block_rows())
 
 
 def compact_copy(matrices: list[tuple[Any, Rows | None]]) -> CompactCopy:
-    """Copy the given rows (None for all) of the matrices, unless they are too large or all are used."""
+    """Copy the given rows of each matrix; use the matrix itself if they are all rows (None) or too large."""
     parts: list[tuple[Rows | None, Any, Any]] = []
     n_bytes = 0
     for X, rows in matrices:
@@ -62,12 +62,12 @@ def compact_copy(matrices: list[tuple[Any, Rows | None]]) -> CompactCopy:
             parts.append((rows, take_rows(X, rows), None))
         n_bytes += held_bytes(X) + (0 if parts[-1][1] is X else held_bytes(parts[-1][1]))
     if all(not isinstance(X, np.ndarray) and matrix_bytes(X) <= _MOST_BYTES for _, X, _ in parts):
-        # Training and test rows share the numbering, because a learner knows each feature by one number.
+        # Renumber the features that occur in training or test rows, the same in both for the learner.
         occurs = np.zeros(parts[0][1].shape[1], bool)
         for _, X, _ in parts:
             occurs[X.indices] = True
         occurring = np.flatnonzero(occurs)
-        # Numbers of absent features are never read, so they stay uninitialized.
+        # The new number of each feature; those of absent features are never read, so they stay uninitialized.
         numbers = np.empty(len(occurs), parts[0][1].indices.dtype)
         numbers[occurring] = np.arange(len(occurring))
         for i, (rows, X, _) in enumerate(parts):
@@ -79,7 +79,7 @@ def compact_copy(matrices: list[tuple[Any, Rows | None]]) -> CompactCopy:
 
 
 def held_bytes(X: Any) -> int:
-    """Return the bytes of memory that a matrix takes; almost none if it is mapped from a file."""
+    """Return the bytes of memory that a matrix takes; almost none if its file is mapped into memory."""
     array = X if isinstance(X, np.ndarray) else X.data
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap):
@@ -89,7 +89,7 @@ def held_bytes(X: Any) -> int:
 
 
 def matrix_bytes(X: Any) -> int:
-    """Return the bytes of a dense or CSR matrix."""
+    """Return the bytes of the arrays of a dense or CSR matrix."""
     if isinstance(X, np.ndarray):
         return X.nbytes
     return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
@@ -103,23 +103,24 @@ def with_feature_noise(
     changed = noise.change_features(X, rng)
     renumbered = part.renumbered
     if renumbered is not None:
-        # Noise changed only the values: combine them with the renumbered column indices.
+        # Feature noise changes only stored values, so the renumbered copy takes the new values too.
         numbers = take_rows(renumbered, part.rows)
         renumbered = type(X)((X.data, numbers.indices, numbers.indptr), shape=numbers.shape)
     return Fold(X, np.arange(len(part.rows)), part.codes, renumbered, part.block_rows()), changed
 
 
 def shares_by_class(touched: NDArray[np.bool_], codes: Codes, n_classes: int) -> list[float | None]:
-    """Return the share of examples that noise changed in each class, or None for a class without examples."""
+    """Return, for each class, the share of its examples that noise changed, or None if it has no examples."""
     n, hits = (np.bincount(of, minlength=n_classes).tolist() for of in (codes, codes[touched]))
     return [hit / each if each else None for hit, each in zip(hits, n, strict=True)]
 
 
 def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tuple[Fold, Fold | None]:
-    """Return copies of a cell's rows, each training row standardized by itself and the rows before it.
+    """Return copies of a cell's training and test rows, standardized online.
 
-    The test rows are standardized by the final statistics of the training rows. The rows get the ``bias`` and
-    ``dtype`` of `task`. Raises InputError if values are too large to be standardized.
+    Each training row is standardized by the mean and spread of the rows up to and including it; test rows by
+    those of all training rows. The rows get the ``bias`` and ``dtype`` of `task`. Raises InputError if values
+    are too large to be standardized.
     """
     scale = RunningScale(part.n_features)
 
@@ -140,49 +141,53 @@ def standardised_along(task: data.TaskRef, part: Fold, test: Fold | None) -> tup
     return Fold(X, np.arange(len(X)), part.codes, None, part.block_rows()), test
 
 
-# Most bytes of cached inputs in a process. Cells run seed by seed, and task by task within a seed: shared
-# inputs are used again at once, then with the next seed. About twenty small tasks fit, or one or two that are
-# just small enough to be copied. With more tasks each seed opens the files again: milliseconds per task.
+# Most bytes of cached inputs in a process. Cells run seed by seed, and task by task within a seed: successive
+# cells use a task's inputs, and cells of the next seed again. About twenty small tasks fit, or one or two of
+# nearly `_MOST_BYTES`. With more tasks, files are opened again for each seed: milliseconds per task.
 _SHARED_BYTES = 1 << 28
-# Row orders and labels of a task are cached for this many pairs of repetition and noise level, and take at
-# most this many bytes (part of `_SHARED_BYTES`). Orders of over a million rows exceed this limit: then each
-# cell makes its order and labels again, which takes a small part of the cell's time.
+# Most pairs of repetition and noise level for which a task's row order and labels are cached, and most bytes
+# of these (part of `_SHARED_BYTES`). Tasks of over a million rows exceed the bytes: each of their cells then
+# makes its order and labels again, which takes a small part of the cell's time.
 _ORDERS, _ORDERS_BYTES = 256, 1 << 24
-# Fitted features are cached for this many repetitions of a small task, in at most this many bytes.
+# Most repetitions of a task whose features, standardized by their training rows, are cached; and most bytes.
 _REPETITIONS, _FEATURES_BYTES = 10, 1 << 26
-# Bytes for the cached margins of a task's rows, on which some noise depends: eight per row and repetition.
+# Most bytes of a task's cached margins, which take 8 bytes per row and repetition. A margin is a row's
+# distance from a decision boundary, on which margin noise depends.
 _MARGINS_BYTES = 1 << 24
 _ALONG = "standardised along the stream"
 
 
 @dataclass(frozen=True, eq=False)
 class SharedInputs:
-    """The inputs that the cells of one (data set, noise, seed) share, for all algorithms."""
+    """The rows and labels that the cells of all algorithms share for one (data set, noise, seed)."""
 
     stream: data.Stream
-    # The training rows in their order, with their clean codes.
+    # The training rows in the order in which they are learned, with their clean class codes.
     train: Fold
-    # The labels of these rows that a learner gets: int32, shape (n,).
+    # The labels of the training rows that a learner gets, with noise if any: int32, shape (n,).
     noisy: Codes
-    # Share of examples whose label or features noise changed, in all and for each class. The share of a class
-    # without examples is None; without noise `noise_by_class` itself is None.
+    # Share of training examples whose label or features the noise changed: in all, and for each class (None
+    # for a class without examples). Without noise, `noise_by_class` is None.
     noise_realised: float
     noise_by_class: list[float | None] | None
-    # The rows on which the points of a grid are compared, with their noisy labels.
+    # The validation rows, on which the parameter settings of a grid are compared, with their noisy labels;
+    # None if settings are not compared on validation rows.
     held_out: tuple[Fold, Codes] | None
-    # The clean test part; None for tuning cells, which are never tested.
+    # The test rows with clean labels; None if there are none or the cell is not tested.
     test: Fold | None
-    # Bytes of rows that no other inputs share: their features are fitted to training rows or have noise.
+    # Bytes of rows that only these inputs use, because features are standardized by their training rows or
+    # have noise.
     own_bytes: int = 0
-    # Number of training rows that are learned before counting begins.
+    # Number of first training rows that are learned but left out of all results.
     counted_from: int = 0
-    # Numbers of counted examples after which the concept changes, if the order is the given one.
+    # Numbers of counted examples after which the concept changes (drift), if the data set declares this and
+    # its order is kept.
     changes: tuple[int, ...] = ()
-    # Cached counts of the baselines that see labels only.
+    # Cached counts of the baseline classifiers, which depend on the labels only.
     followed: dict[tuple[int, bytes], BaselineCounts] = field(default_factory=dict)
 
     def with_all_features(self) -> SharedInputs:
-        """Return the same inputs with the original numbers of all features."""
+        """Return the same inputs without renumbered features: columns are those of the data set."""
         held_out = self.held_out
         if held_out is not None:
             held_out = replace(held_out[0], renumbered=None), held_out[1]
@@ -191,7 +196,7 @@ class SharedInputs:
 
     @property
     def n_bytes(self) -> int:
-        """Return the bytes of the arrays and objects; a view counts as the whole array it belongs to."""
+        """Return the bytes of memory of these inputs; a view of an array counts as the whole array."""
         folds = [self.train, *([self.test] if self.test is not None else [])]
         arrays = [self.noisy, *(array for fold in folds for array in (fold.rows, fold.codes))]
         held = _OBJECTS + self.own_bytes
@@ -206,7 +211,10 @@ def _cuts_of(_: object, spec: CellSpec) -> tuple[Hashable, ...]:
 
 
 class _Source:
-    """The inputs that a task's cells share at all noise levels: the stream and a compact copy of its rows."""
+    """The opened data of a task, with caches of the inputs that are made from them for its cells.
+
+    All noise levels and stages of the task share it: the stream, and a copy of the rows that are used.
+    """
 
     def __init__(self, spec: CellSpec, stream: data.Stream) -> None:
         rows, chosen = stream.rows, chosen_rows(spec, stream)
@@ -219,46 +227,48 @@ class _Source:
         arrays = [stream.y, stream.rows, stream.y_test, stream.rows_test]
         arrays += [stream.origin.y] if stream.origin is not None else []
         own = sum(array.nbytes for array in arrays if array is not None)
-        # An order takes 16 bytes per row: 8 for the row number, 4 for each label code (given and clean).
+        # Size of the cache of row orders and labels, which take 16 bytes per row: 8 for the row number, and 4
+        # each for the given and the clean label.
         n = len(stream.y) if chosen is None else len(chosen)
         n += 0 if stream.y_test is None else len(stream.y_test)
         room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)
-        # Fitted features differ between repetitions; they are cached only if they take few bytes.
+        # Size of the cache of features standardized by training rows, which differ between repetitions.
         bytes_of_features = matrix_bytes(self.copy.parts[0][1]) if spec.features else 0
         size = min(_REPETITIONS * bytes_of_features, _FEATURES_BYTES)
         if spec.features == _ALONG:
-            # Features scaled online depend on the rows before, so they are cached with the row order.
+            # Features that are scaled online depend on the row order, so they are cached with it instead.
             room, size = room + size, 0
         self.features: LRUCache[Hashable, Any] = LRUCache(size, held_bytes)
         self.fitting = Condition()
         self.n_bytes = own + self.copy.n_bytes + room + size
         self.inputs: LRUCache[Hashable, SharedInputs] = LRUCache(room, lambda made: made.n_bytes)
-        # The margins of one stream always fit, however long: computing them takes longer than a cell.
+        # Even for a long stream there is room for its margins, because computing them takes longer than a
+        # cell.
         self.margins: LRUCache[Hashable, Floats] = LRUCache(max(_MARGINS_BYTES, 8 * n), attrgetter("nbytes"))
         self.making = Condition()
 
     @cachedmethod(attrgetter("inputs"), _cuts_of, condition=attrgetter("making"))
     def inputs_of(self, spec: CellSpec) -> SharedInputs:
-        """Return the inputs of the cells of one repetition, noise level and stage."""
+        """Return the inputs of a cell, made once for all cells of the same repetition, noise and stage."""
         stream, copy = self.stream, self.copy
         part, test = split(spec, stream)
         test = test if spec.tested else None
         rng = random_state(
             spec.root_seed, spec.dataset.label, seed=spec.seed, purpose="noise", noise=spec.noise
         )
-        # Row numbers in the whole stream: noise of level 'class' looks up the rows' classes before the task
-        # grouped them.
+        # Keep the row numbers in the whole stream: noise of level 'class' uses them to look up the original
+        # classes, which the task may have joined.
         rows, part = part.rows, copy.fold(part, 0)
         if test is not None:
             test = copy.fold(test, 1 if test.X is stream.X_test else 0)
         if spec.features == _ALONG:
             part, test = standardised_along(spec.dataset, part, test)
         elif spec.features:
-            # Sorted, so that the same training rows in another order share the cached features.
+            # Row numbers are sorted, so that the same rows in another order use the same cache entry.
             X = self.fitted(spec.dataset, np.sort(part.rows))
             part = replace(part, X=X, renumbered=None)
             test = None if test is None else replace(test, X=X, renumbered=None)
-        # Label noise sees the features before feature noise is added.
+        # Draw noisy labels first: they may depend on the features, but never on noisy features.
         noisy = self._given_labels(spec, part, rows, rng)
         touched, own = noisy != part.codes, held_bytes(part.X) if spec.features else 0
         if not spec.noise.relabels:
@@ -280,7 +290,7 @@ class _Source:
         return SharedInputs(stream, train, given, realised, by_class, held_out, test, own, prefix, changes)
 
     def _given_labels(self, spec: CellSpec, part: Fold, rows: Rows, rng: np.random.RandomState) -> Codes:
-        """Return the labels that a learner gets for training rows; `rows` are their numbers in the stream."""
+        """Return noisy labels for the training rows `part`; `rows` are the rows' numbers in the stream."""
         noise, stream = spec.noise, self.stream
         codes, classes, origin = part.codes, stream.classes, None
         if noise.level == "class":
@@ -300,14 +310,14 @@ class _Source:
         return noisy if origin is None else origin.codes[noisy]
 
     def _margins(self, part: Fold, codes: Codes, level: str) -> Floats:
-        """Return the margins of rows, in their order, under a reference model fitted to them."""
+        """Return each row's margin: its distance from the boundary of a reference model fitted to them."""
         order = np.argsort(part.rows)
         margins = np.empty(len(order))
         margins[order] = self._sorted_margins(part.X, part.rows[order], codes[order], level)
         return margins
 
-    # Cached by the row numbers: all noise rates of a repetition have the same rows, in different orders, so
-    # they share the margins. X depends on these rows alone, because features are fitted to them or unchanged.
+    # Cached by the sorted row numbers, because all noise rates of a repetition have the same rows, in
+    # different orders. The cache key needs no X: its features are unchanged or standardized by these rows.
     @cachedmethod(
         attrgetter("margins"),
         lambda _, X, rows, codes, level: (sha256(rows).digest(), level),
@@ -323,12 +333,12 @@ class _Source:
         condition=attrgetter("fitting"),
     )
     def fitted(self, task: data.TaskRef, rows: Rows) -> Any:
-        """Return the copy's matrix with features transformed as the task asks, by statistics of `rows`."""
+        """Return the training matrix with features standardized or filled by the statistics of `rows`."""
         return data.fitted(task, self.copy.parts[0][1], rows)
 
 
 def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
-    # All repetitions read the same rows, unless each draws a new stream.
+    # Key of the cache of opened data. It has no seed: repetitions read the same rows, or differ in `stream`.
     has_test = _tests(spec) and stream.X_test is not None
     return stream, has_test, spec.max_examples, spec.course.order, spec.root_seed
 
@@ -339,13 +349,17 @@ def _tests(spec: CellSpec) -> bool:
 
 _source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
 
-# Sources in use, by name, so that a cell need not open its stream to find its source.
+# The `_Source` objects in use, by a key made of data set and options, so that a cell finds its source without
+# opening a file.
 _known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
 _looking = Lock()
 
 
 class _Last(local):
-    """The inputs of a thread's last cell, as long as they are cached: usually the next cell shares them."""
+    """The inputs of the last cell of a thread, for the next cell, which usually has the same inputs.
+
+    The reference is weak, so that it does not keep inputs in memory.
+    """
 
     name: tuple[Hashable, ...] = ()
     reference: ReferenceType[SharedInputs] | None = None
@@ -360,7 +374,7 @@ def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
 
 
 def inputs_of(spec: CellSpec) -> SharedInputs:
-    """Return the inputs of a cell, which threads share: their arrays must not be changed."""
+    """Return the inputs of a cell. Other threads may use the same arrays, so they must not be changed."""
     name = _name_of(spec)
     cuts = _cuts_of(None, spec)
     if name + cuts == _last.name and _last.reference is not None:
@@ -374,7 +388,7 @@ def inputs_of(spec: CellSpec) -> SharedInputs:
 
 def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
     if data.is_drawn(spec.dataset):
-        # Drawn data have one stream per repetition, other data one for all.
+        # Data from a random generator are another stream for each seed; other data are the same for all.
         name = *name, spec.seed
     with _looking:
         reference = _known.get(name)

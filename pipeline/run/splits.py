@@ -17,85 +17,88 @@ from ..randomness import random_state
 from ..study.cell import Cell, CellSpec
 from ..study.study import TUNING_SEED
 
-# Types of arrays: class codes, row numbers, and floats such as scores.
+# Array types for class codes, for row numbers, and for floats such as scores.
 Codes: TypeAlias = NDArray[np.int32]
 Rows: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-# Rows that must be copied for a learner are gathered into blocks of about this many bytes, so that a block
-# stays in the core's own cache until it is learned.
+# Rows that are copied for a learner are copied in blocks of about this many bytes, so that a block stays in
+# the processor core's own cache until it is learned.
 BLOCK_BYTES = 1 << 18
-# Rows that are not copied are passed to the learner this many at a time. Their scores, one per class and row,
-# then take little memory, even if the stream is larger than memory.
+# Rows that are not copied are passed to a learner this many at a time. Its scores, one per class and row,
+# then take little memory however long the stream is.
 BLOCK_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """The rows of a matrix that have the numbers `rows`, in this order, with their clean class codes."""
+    """A selection of rows of a matrix, in the order of their numbers in `rows`, with clean class codes."""
 
-    # Dense or CSR.
+    # The whole matrix, dense or CSR.
     X: Any
     rows: Rows
     codes: Codes
-    # X as CSR with only the features that occur in the task's parts, renumbered in ascending order; or None.
+    # None, or X (CSR) with only the features that occur in the task's training or test rows, renumbered.
     renumbered: Any = None
-    # Number of rows per block; None: a block has about `BLOCK_BYTES`.
+    # Number of rows per block when rows are copied for a learner; None: blocks of about `BLOCK_BYTES`.
     given_block_rows: int | None = None
 
     @property
     def n_occurring(self) -> int | None:
-        """Return the number of features that occur; None if not renumbered."""
+        """Return the number of features that occur in the task's rows; None if they were not renumbered."""
         return None if self.renumbered is None else int(self.renumbered.shape[1])
 
     @functools.cached_property
     def class_counts(self) -> NDArray[np.intp]:
-        """Return the number of rows of each class, up to the last class that occurs."""
+        """Return the number of rows of each class code; classes after the last that occurs are left out."""
         return np.bincount(self.codes)
 
     @property
     def n_features(self) -> int:
-        """Return the number of features of X."""
+        """Return the number of columns of X."""
         return int(self.X.shape[1])
 
     @functools.cached_property
     def in_order(self) -> Any:
-        """Return the rows in the form that the learners' loops take, without a copy."""
+        """Return the selected rows, without a copy, in the form that compiled learners take."""
         return ordered_rows(self.X, self.rows)
 
     @functools.cached_property
     def in_order_renumbered(self) -> Any:
-        """Return the rows of `renumbered` in the form that the learners' loops take, without a copy."""
+        """Return the selected rows of `renumbered`, not copied, in the form that compiled learners take."""
         return ordered_rows(self.renumbered, self.rows)
 
     def part(self, start: int, stop: int | None = None) -> Fold:
-        """Return rows start … stop - 1 of the fold as a fold."""
+        """Return a fold of the rows at positions start … stop - 1 of this one; None: up to the end."""
         return replace(self, rows=self.rows[start:stop], codes=self.codes[start:stop])
 
     def repeated(self, times: int) -> Fold:
-        """Return a fold with all rows `times` times, one pass after the other."""
+        """Return a fold in which the whole sequence of rows is repeated `times` times."""
         return replace(self, rows=np.tile(self.rows, times), codes=np.tile(self.codes, times))
 
     def block_rows(self) -> int:
-        """Return the number of rows in a block of about `BLOCK_BYTES`."""
+        """Return the number of rows that are copied at a time: the given one, or about `BLOCK_BYTES`."""
         if self.given_block_rows is not None:
             return self.given_block_rows
         if isinstance(self.X, np.ndarray):
             row_bytes: int = self.X.shape[1] * self.X.itemsize
         else:
-            # A CSR row stores a value and a column index per non-zero.
+            # Mean bytes of a CSR row, which stores a value and a 4-byte column index for each non-zero.
             row_bytes = self.X.nnz // max(1, self.X.shape[0]) * (self.X.data.itemsize + 4)
         return max(16, min(BLOCK_BYTES // max(1, row_bytes), BLOCK_ROWS))
 
     def blocks(self) -> Iterator[tuple[int, int, Any]]:
-        """Yield (start, stop, rows) for each block; the rows are copied."""
+        """Yield (start, stop, rows) for each block of consecutive rows, which are copied."""
         size = self.block_rows()
         for start in range(0, len(self.rows), size):
             stop = min(start + size, len(self.rows))
             yield start, stop, take_rows(self.X, self.rows[start:stop])
 
     def views(self, *, renumbered: bool) -> Iterator[tuple[int, int, Callable[[int, int], Any]]]:
-        """Yield (start, stop, rows) for each `BLOCK_ROWS` rows; see `prequential.blocks_of`."""
+        """Yield (start, stop, rows) for each `BLOCK_ROWS` rows, without copying them.
+
+        The function ``rows(first, last)`` returns rows first … last - 1 of the fold.
+        """
         rows = self.in_order_renumbered if renumbered else self.in_order
         for start in range(0, len(self.rows), BLOCK_ROWS):
             yield start, min(start + BLOCK_ROWS, len(self.rows)), functools.partial(row_range, rows)
@@ -123,9 +126,10 @@ def checkpoints(n: int, spec: str | int | tuple[int, ...]) -> Rows:
 
 
 def chosen_rows(spec: CellSpec, stream: data.Stream) -> Rows | None:
-    """Return the row numbers that are split into training and test part, ascending; None for all rows.
+    """Return the numbers of the rows to use if `max_examples` limits them, ascending; None for all rows.
 
-    All repetitions choose the same rows, so that the folds of crossval are folds of one set.
+    Training and test part are split from these rows. All repetitions choose the same rows, because the folds
+    of cross-validation must divide one set of rows.
     """
     n = len(stream.y)
     if spec.max_examples is None or spec.max_examples >= n:
@@ -135,7 +139,8 @@ def chosen_rows(spec: CellSpec, stream: data.Stream) -> Rows | None:
     return _chosen(spec.root_seed, spec.dataset.label, n, spec.max_examples)
 
 
-# Cached, because every noise level of a task needs it and tasks run one after the other.
+# Cached, because all noise levels of a task choose the same rows. Few entries suffice, since the cells of a
+# task run in succession.
 @functools.lru_cache(maxsize=4)
 def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> Rows:
     chosen = np.sort(random_state(root_seed, label, seed=0, purpose="split").permutation(n)[:n_chosen])
@@ -144,10 +149,11 @@ def _chosen(root_seed: int, label: str, n: int, n_chosen: int) -> Rows:
 
 
 def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
-    """Return the training part in its order, seeded or given, and the clean test part or None.
+    """Return a cell's training rows in the order in which they are learned, and its test rows or None.
 
-    A tuning cell's validation rows are still in the training part: they are cut off once labels have noise.
-    Raises InputError if a class has fewer rows than there are folds, or has rows in the test part only.
+    The order is random by the seed, or the data set's own. The labels have no noise. A tuning cell's
+    validation rows are still among the training rows: they are cut off after noise is added. Raises
+    InputError if a class has fewer rows than there are folds, or has rows in the test part only.
     """
     given = spec.course.order == "given"
     chosen = chosen_rows(spec, stream)
@@ -177,14 +183,15 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     return Fold(stream.X, rows, stream.y[train]), test
 
 
-# Order 'blocks': number of rows per block, and number of blocks per window. Results depend on both.
+# For rows in order 'blocks' (see `in_blocks`): rows per block, and blocks per window. Results depend on both.
 _BLOCK, _WINDOW = 4096, 64
 
 
 def in_blocks(rows: Rows, rng: np.random.RandomState) -> Rows:
-    """Return rows in random order so that each window of 262,144 rows is read from 64 places of the file.
+    """Return rows in a random order that a file larger than memory can be read in.
 
-    Blocks of rows come in random order, and rows are shuffled within each window of blocks.
+    Blocks of 4,096 consecutive rows are put in random order, and rows are shuffled within each window of 64
+    blocks. A window of 262,144 rows is thus read from only 64 places of the file.
     """
     blocks = np.split(rows, np.arange(_BLOCK, len(rows), _BLOCK))
     order = rng.permutation(len(blocks))
@@ -193,11 +200,12 @@ def in_blocks(rows: Rows, rng: np.random.RandomState) -> Rows:
 
 
 def check_splits(cells: Iterable[Cell]) -> None:
-    """Raise InputError if a split leaves a class out; `cells` has one cell of every split."""
+    """Raise InputError if a class has no training rows in some split; `cells` has one cell of every split."""
     folded: set[str] = set()
     for cell in cells:
         spec = cell.spec
-        # One repetition is enough, because all repetitions share one partition into folds.
+        # Skip cells that need no check: prequential ones have no split, and all cross-validation folds of a
+        # data set were checked with its first cell.
         if spec.protocol == "prequential" or spec.dataset.label in folded:
             continue
         stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
@@ -212,7 +220,7 @@ Halves = tuple[Rows, Rows]
 
 
 def _seeded_split(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
-    """Return training and test rows of a holdout without an official test part."""
+    """Return the training and test rows of protocol 'holdout' for data without their own test part."""
     n_test = max(1, round(len(rows) * spec.test_fraction))
     if spec.course.order == "given":
         train, test = rows[:-n_test], rows[-n_test:]
@@ -233,7 +241,10 @@ def _seeded_split(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
 
 
 def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
-    """Return training and test rows of fold number `spec.seed`; all repetitions share one partition."""
+    """Return the training and test rows of a cross-validation fold, whose number is `spec.seed`.
+
+    All repetitions use the same partition into folds, because each has another fold as its test rows.
+    """
     counts = np.bincount(stream.y[rows], minlength=len(stream.classes))
     if counts.min() < spec.folds:
         rarest = int(counts.argmin())
@@ -243,11 +254,12 @@ def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
             f"{len(rows):,} rows, too few for {spec.folds} folds, some of which would lack the class; "
             f"{remedy}leave the class out"
         )
-    # The seed reserved for tuning has its own partition, whose fold 0 is left out. With `tune_each` a
-    # repetition tunes its grids inside its training part instead.
+    # The seed reserved for tuning has its own partition into folds and learns all but fold 0 of it. It is not
+    # used with `tune_each`, where each repetition tunes its grids inside its training rows.
     tuning = spec.seed == TUNING_SEED
     shuffled = rows[_permutation(spec, spec.seed if tuning else 0, len(rows))]
-    # Deal out the rows class by class, so that every fold has its share of each class.
+    # Stratify: sort the rows by class and give them to the folds in turn, so that all folds have similar
+    # shares of each class.
     shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]
     held_out = np.arange(len(shuffled)) % spec.folds == (0 if tuning else spec.seed)
     return shuffled[~held_out], shuffled[held_out]

@@ -53,14 +53,14 @@ from .shared_inputs import SharedInputs, inputs_of
 from .splits import Codes, Fold
 
 _NOWHERE = np.empty(0, np.int64)
-# Columns of the test by the stream's column with the same measure. The stream's columns are those for clean
-# labels, because a test part has clean labels only.
+# The test part's column of each measure, by the column of the same measure along the stream (there against
+# clean labels, because a test part has clean labels only).
 _BY_CLASS = dict(zip(("predicted", "right_clean", "occurred_clean"), TEST_BY_CLASS, strict=True))
 _SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES, strict=True))
 
 
 def final_test(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
-    """Test a fitted learner or batch estimator; return columns of the cells table."""
+    """Test a trained learner or batch estimator on the test rows; return its results by column name."""
     n = len(test.codes)
     row = (_test_own if is_own(learner) else _test_other)(learner, test, n_classes, kept)
     row["test_occurred"] = class_counts(test, n_classes)
@@ -68,7 +68,7 @@ def final_test(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) 
 
 
 def class_counts(part: Fold, n_classes: int) -> list[int]:
-    """Return the number of rows of each class in a fold."""
+    """Return the number of rows of each of `n_classes` classes in a selection of rows."""
     counts: list[int] = part.class_counts.tolist()
     return counts + [0] * (n_classes - len(counts))
 
@@ -114,15 +114,15 @@ def _columns(tallies: Tallies) -> dict[str, Any]:
 
 
 class RegretWarning(UserWarning):
-    """A cell's regret is missing: the best weights in hindsight were not found, or do not exist."""
+    """Warn that a cell has no regret: the best weights in hindsight were not found, or do not exist."""
 
 
 @dataclass(frozen=True)
 class TrainedCell:
-    """A cell's learner at the end of its stream, with its inputs and what was counted along the stream."""
+    """A cell's trained learner, with the rows and labels it was given and the results along the stream."""
 
     learner: Any
-    # The object that the cell calls: another package's learner in its adapter, otherwise the learner itself.
+    # For a learner of another package, the adapter through which it is called; otherwise `learner` itself.
     streamed: Any
     inputs: SharedInputs
     outcome: CellResult
@@ -131,9 +131,9 @@ class TrainedCell:
 def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endless) -> TrainedCell:
     """Create a cell's learner and train it on the cell's stream; the result is bitwise reproducible.
 
-    With `all_features` the learner numbers features as the data do, so that the caller can inspect it or
-    predict with it. Otherwise absent features may be left out, which changes no count. `begins` is called
-    when the data are loaded and the code is compiled: the cell's timeout counts from then on.
+    With `all_features` the model has a weight for every feature of the data, so that the caller can inspect
+    it or predict with it. Otherwise features that do not occur may be left out, which changes no count.
+    `begins` is called when the data are loaded and the learner is compiled: the timeout counts from then on.
     """
     limit_blas()
     spec = cell.spec
@@ -156,7 +156,7 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
 
 
 def learner_of(cell: Cell) -> ResolvedLearner:
-    """Return the cell's learner; raise GuestError if its version is not the one in the plan."""
+    """Find the learner that a cell names; raise GuestError if another version than planned is installed."""
     name, own = cell.spec.learner, _own_learners(cell.execution.plugins)
     resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
     if resolved.package and resolved.version != cell.spec.algorithm_version:
@@ -180,7 +180,7 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
     trained = learn_cell(cell, all_features=False, begins=begins)
     inputs, row = trained.inputs, trained.outcome.row
     if inputs.held_out is not None:
-        # Count mistakes against the labels that a learner gets, noise included, never against clean labels.
+        # Validation mistakes are counted against noisy labels, because tuning must not use clean labels.
         rest, noisy = inputs.held_out
         row |= validation(mistakes_on(trained.streamed, rest, noisy), len(noisy))
     n_classes, counted, first = len(inputs.stream.classes), row["n_examples"], inputs.counted_from
@@ -194,12 +194,12 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
 
 
 def validation(mistakes: int, n: int) -> dict[str, int]:
-    """Return the columns of a tuning cell's validation part."""
+    """Return the result columns with a tuning cell's mistakes on its n validation rows."""
     return {"validation_mistakes": mistakes, "validation_examples": n}
 
 
 def about_inputs(spec: CellSpec, inputs: SharedInputs, counted: int) -> dict[str, Any]:
-    """Return the cells table's columns about a cell's inputs; `counted` is the number of counted rows."""
+    """Return the result columns that describe a cell's data; results are for `counted` of its rows."""
     row: dict[str, Any] = {
         "occurred_clean": class_counts(_counted_part(inputs, counted), len(inputs.stream.classes)),
         "drawn": data.is_drawn(spec.dataset),
@@ -215,14 +215,17 @@ def about_inputs(spec: CellSpec, inputs: SharedInputs, counted: int) -> dict[str
 
 
 def _counted_part(inputs: SharedInputs, counted: int) -> Fold:
-    # The class counts of the whole training part are cached: all cells that share it use them.
+    # If all training rows are counted, return the shared object: it caches its class counts for all cells.
     first = inputs.counted_from
     whole = counted == len(inputs.train.rows)
     return inputs.train if whole else inputs.train.part(first, first + counted)
 
 
 def _scaling(spec: CellSpec) -> str | None:
-    """Return the value of column ``scaling`` (see `store.schema`); None if features need no statistics."""
+    """Return for column ``scaling`` on which rows features are standardized; None if they are not.
+
+    "so far": the rows up to each row; "learnt": the training rows of the cell; "all": those of the data set.
+    """
     if spec.features:
         return "so far" if spec.features == "standardised along the stream" else "learnt"
     return "all" if data.feature_fit(spec.dataset) else None
@@ -231,7 +234,10 @@ def _scaling(spec: CellSpec) -> str | None:
 def _regrets(
     learner: Any, part: Fold, noisy: Codes, losses: dict[str, Any], cell: Cell
 ) -> dict[str, float | None]:
-    """Return a linear learner's regret on the rows of `part`, for given (`noisy`) and clean labels."""
+    """Return a linear learner's regret on the rows of `part`, against their given (`noisy`) and clean labels.
+
+    `losses` has the learner's mean losses. A regret that cannot be computed is None, and a warning says why.
+    """
     found: dict[str, float | None] = dict.fromkeys(REGRETS)
     try:
         radius = _length_of_weights(getattr(learner, "learner_", learner))
@@ -258,12 +264,15 @@ def _regrets(
 
 
 def _length_of_weights(learner: Any) -> float:
-    """Return the norm of a linear learner's weights; raise HindsightError if it is infinite or undefined."""
+    """Return the norm of a linear learner's weights; raise HindsightError if it is infinite or undefined.
+
+    The norm is undefined if the learner does not score all rows with one weight vector.
+    """
     if not learner.scores_are_linear:
         raise HindsightError("the learner does not score with one weight vector")
     w = learner.row_coef_
     largest = float(np.abs(w).max(initial=0.0))
-    # Scaled first, because squares overflow float64 sooner than weights do.
+    # Divide by the largest weight first: the square of a large weight would overflow float64.
     length = largest * float(np.linalg.norm(w / largest)) if 0.0 < largest < math.inf else largest
     if not math.isfinite(length):
         raise HindsightError("the learner's weights are NaN or infinite")
@@ -271,7 +280,7 @@ def _length_of_weights(learner: Any) -> float:
 
 
 def _own_learners(paths: tuple[str, ...]) -> dict[str, type]:
-    """Return the learners of these plug-in files by name, without those of other plug-ins in this process."""
+    """Return the learners that these plug-in files define, by name."""
     return {name: learner for path in paths for name, learner in _learners_in(path, _state(path)).items()}
 
 
@@ -281,19 +290,19 @@ def _learners_in(path: str, state: tuple[int, ...]) -> dict[str, type]:
 
 
 def _state(path: str) -> tuple[int, ...]:
-    """Return values that change when a file is edited."""
+    """Return numbers that change when a file is edited: inode, size and time of the last change."""
     status = os.stat(path)
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @functools.cache
 def limit_blas() -> None:
-    """Limit BLAS to one thread in this process: cells already run in parallel."""
+    """Limit BLAS to one thread in this process, because cells already run in parallel."""
     threadpool_limits(limits=1)
 
 
 def run_cell(cell: Cell, begins: Patience = endless) -> CellResult:
-    """Run one cell; an error becomes a row with status "failed", so that it never stops other cells."""
+    """Run one cell; if it raises an error, return results of status "failed", so that other cells go on."""
     started = datetime.now(UTC)
     began = time.perf_counter()
     row: dict[str, Any] = describe(cell)
@@ -310,7 +319,7 @@ def run_cell(cell: Cell, begins: Patience = endless) -> CellResult:
 
 
 def stamp(started: datetime, seconds: float) -> dict[str, Any]:
-    """Return the columns that say when and where a cell ran, and for how long."""
+    """Return the result columns that say when and where a cell ran, and for how long."""
     return {
         "total_seconds": seconds,
         "started": started,
@@ -319,7 +328,7 @@ def stamp(started: datetime, seconds: float) -> dict[str, Any]:
 
 
 def failed(cell: Cell, error: BaseException) -> CellResult:
-    """Return the outcome of a cell that raised an error."""
+    """Return the results to store for a cell that raised an error: status "failed" and a message."""
     said = f"{type(error).__name__}: {error}"
     if isinstance(error, GuestError):
         said = f"algorithm {cell.spec.algorithm!r}: {error}"
@@ -329,7 +338,7 @@ def failed(cell: Cell, error: BaseException) -> CellResult:
 
 
 def _place_in(plugins: tuple[str, ...], error: BaseException) -> str:
-    """Return the last file and line of a plug-in in an error's traceback, or ""."""
+    """Return the innermost file and line in an error's traceback that belong to a plug-in, or ""."""
     files = {str(Path(plugin).resolve()) for plugin in plugins}
     place = ""
     each: BaseException | None = error
@@ -342,20 +351,20 @@ def _place_in(plugins: tuple[str, ...], error: BaseException) -> str:
 
 
 def crashed(cell: Cell, reason: str) -> CellResult:
-    """Return the outcome of a cell that crashed its process or reached its timeout."""
+    """Return the results to store for a cell that crashed its process or reached its timeout."""
     return CellResult(describe(cell) | {"status": "crashed", "error": reason})
 
 
-# Cached, because many cells have the same parameters. Typed, because 1, 1.0 and True are equal keys with
-# different texts.
+# Cached, because many cells have the same parameters. With `typed`, because 1, 1.0 and True are equal in
+# Python but have different JSON texts.
 @functools.lru_cache(maxsize=1024, typed=True)
 def _as_json(*params: str | Scalar) -> str:
-    """Return a JSON object as text; the arguments are its names and values, in turn."""
+    """Return a JSON object as text; the arguments are its names and values, alternating."""
     return sorted_json(dict(zip(params[::2], params[1::2], strict=True)))
 
 
 def describe(cell: Cell) -> dict[str, Any]:
-    """Return the columns of the cells table that are known before the cell runs."""
+    """Return the result columns that are known before a cell runs: what it computes."""
     spec = cell.spec
     return {
         "key": cell.key,

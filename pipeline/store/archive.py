@@ -1,7 +1,7 @@
-"""Pack the folder of a store, or a part of it, into one archive, and unpack an archive safely.
+"""Pack a store's folder, or some of its files, into one archive, and unpack an archive safely.
 
 An archive is a zip file, or with the suffix ``.xz`` an uncompressed zip file within an xz file. The second
-kind is smaller if files repeat the same content, such as the keys of cells; it is read and written in memory.
+kind is smaller if several files repeat the same content. It is packed and unpacked in memory.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from pathlib import Path
 
 from ..errors import InputError
 
-# Names of the files in an archive: documents, tables of parts, sources of plug-ins. Others are refused.
+# File names that an archive may contain: JSON documents, Parquet files of results, source files of plug-ins.
+# An archive with any other file is refused.
 _NAMES = re.compile(
     r"(plan|study|provenance|submission)\.json|plan\.parquet"
     r"|(cells|curves)/part-[A-Za-z0-9._-]+\.parquet|plugins/[A-Za-z0-9_][A-Za-z0-9_.-]*\.py"
 )
 # Maximum number of bytes that an archive may unpack to: far above the largest study, far below a disk's size.
 _MOST_BYTES = 2 << 30
-# All entries have this date, so that the same files give the same archive.
+# Every file in an archive gets this date, so that packing the same files twice gives identical bytes.
 _DATE = (2000, 1, 1, 0, 0, 0)
 
 
@@ -58,7 +59,8 @@ def unpack(archive: Path, folder: Path) -> None:
             for entry in entries:
                 path = folder / entry.filename
                 path.parent.mkdir(parents=True, exist_ok=True)
-                # `zipfile` reads no more than the declared size, and compares the checksum.
+                # A false size or checksum does no harm: `zipfile` reads at most the size that the archive
+                # declares for the file, and then compares the checksum.
                 with opened.open(entry) as member, path.open("xb") as target:
                     shutil.copyfileobj(member, target)
     except FileNotFoundError:
@@ -76,7 +78,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def _decompressed(archive: Path) -> io.BytesIO:
-    """Return the content of an xz file, of which at most `_MOST_BYTES` are read."""
+    """Return the content of an xz file; raise EOFError if it is incomplete or longer than `_MOST_BYTES`."""
     decompressor = lzma.LZMADecompressor()
     content = decompressor.decompress(archive.read_bytes(), _MOST_BYTES)
     if not decompressor.eof:

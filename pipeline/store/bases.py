@@ -1,8 +1,8 @@
-"""Read cells from bases: finished results elsewhere, in which a store looks up the keys that it lacks.
+"""Read results from bases: other finished outputs, in which a store looks up the cells that it lacks.
 
-A base is a folder or URL that `singlepass run` wrote, or ``reference``: the cells that come with the package
-and those that `singlepass reference fetch` downloaded. Nothing is written to a base, and nothing is copied
-from it.
+A base is a folder or URL that `singlepass run` wrote, or the word ``reference``, which stands for the results
+that come with the package and those that `singlepass reference fetch` downloaded. Nothing is written to a
+base, and nothing is copied from it into the store.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .reference import REFERENCE, read_index
 from .schema import SCHEMAS
 from .tables import joined
 
-# The document of a store that lists its bases, and how many of the study's cells each of them has.
+# Name of the JSON document in a store that lists its bases, and how many of the study's cells come from each.
 BASES = "bases.json"
 _OTHER_VERSION = "leave it out, or run its study again with this version"
 
 
 class Base:
-    """Finished results that are only read; raises InputError if they are absent or cannot be read.
+    """Finished results of another run, which are only read; raises InputError if absent or unreadable.
 
     `url` is as the user gave it; messages and reports use `name`. Only successful cells of a base count.
     """
@@ -48,7 +48,7 @@ class Base:
             holder = holder_of(part.folder) if url != REFERENCE else None
             if holder is not None:
                 raise InputError(f"base {url}: {holder} is writing to it: use it when that run has ended")
-        # Read now, so that a base that cannot be read is refused before anything runs.
+        # Read the keys now, so that a base that cannot be read is reported before any cell runs.
         self.keys = frozenset(key for keys in self._keys for key in keys)
 
     @cached_property
@@ -64,7 +64,7 @@ class Base:
 
     @cached_property
     def fingerprints(self) -> dict[str, str]:
-        """Return the fingerprints of the data, by `data_id`, of the studies whose results are in the base."""
+        """Return the fingerprint of each data set in the base, as its studies recorded it, by `data_id`."""
         found: dict[str, str] = {}
         for part in self._parts:
             try:
@@ -78,7 +78,7 @@ class Base:
         return found
 
     def table(self, within: str, keys: Collection[str]) -> pa.Table:
-        """Return the rows of cells in the table `within` ("cells" or "curves")."""
+        """Return the base's rows of the cells with these keys; `within` is the table, "cells" or "curves"."""
         found, wanted = [], set(keys)
         for part, own in zip(self._parts, self._keys, strict=True):
             if taken := wanted & own:
@@ -90,7 +90,7 @@ class Base:
 
 @contextlib.contextmanager
 def _naming() -> Iterator[None]:
-    """Put "base" in front of the message of an InputError."""
+    """Put "base" in front of the message of an InputError that is raised in the context."""
     try:
         yield
     except InputError as error:

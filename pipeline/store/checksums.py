@@ -11,8 +11,8 @@ import zlib
 
 import pyarrow as pa
 
-# Before the footer: the mark, then the CRC-32 of everything else in four bytes. After the footer: its length
-# in four bytes, then Parquet's closing mark.
+# A file ends with: the text `_MARK`, `_SUM` bytes with the CRC-32 of all other bytes of the file, Parquet's
+# footer, and `_END` bytes with the footer's length and Parquet's own closing mark.
 _MARK, _SUM, _END = b"SINGLEPASS-CRC32", 4, 8
 
 

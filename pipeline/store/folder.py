@@ -20,8 +20,8 @@ from ..errors import InputError
 
 # Protocols of object stores, which write each object whole or not at all.
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "memory"})
-# Number of objects read at once from a remote store: an answer takes tens of milliseconds, and each object,
-# up to some 15 MB, is in memory.
+# Number of objects read at once from a remote store. One at a time would be slow, because each answer takes
+# tens of milliseconds. More would need much memory, because each object has up to about 15 MB.
 _AT_ONCE = 16
 
 
@@ -29,7 +29,7 @@ class Folder:
     """A folder of any fsspec file system; raises InputError for an unknown kind of URL.
 
     `url` is the folder as the user gave it, `root` its path in the file system `fs`. If it `is_local`, files
-    can be locked, and opened by path. Object stores put files whole (`puts_whole`).
+    can be locked, and opened by path. `puts_whole` is true for object stores, which never leave half a file.
     """
 
     def __init__(self, url: str) -> None:
@@ -42,12 +42,12 @@ class Folder:
         self.puts_whole = not _OBJECT_STORES.isdisjoint(protocols)
 
     def path(self, name: str) -> str:
-        """Return the path of a file in the file system."""
+        """Return the full path, in the file system, of a file in the folder."""
         return f"{self.root}/{name}"
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Turn errors of reading into an InputError of one line, except FileNotFoundError."""
+        """Turn errors of reading, except FileNotFoundError and Arrow's errors, into a one-line InputError."""
         try:
             yield
         except (InputError, FileNotFoundError, pa.ArrowException):
@@ -57,7 +57,7 @@ class Folder:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Turn errors of writing into an InputError of one line."""
+        """Turn errors raised while writing into a one-line InputError."""
         try:
             yield
         except InputError:
@@ -70,8 +70,9 @@ class Folder:
             ) from None
 
     def _reason(self, error: Exception) -> str:
-        # On a disk, any error but OSError is a defect of the code. Clients of object stores raise errors of
-        # various types for a missing network or account.
+        # On a local disk an error that is not an OSError is a bug in the code, so it is raised unchanged.
+        # Clients of object stores raise errors of various types for a missing network or account: report any
+        # type.
         if self.is_local and not isinstance(error, OSError):
             raise error
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -98,7 +99,7 @@ class Folder:
         return content
 
     def sources(self, names: Sequence[str]) -> Iterator[str | pa.Buffer | FileNotFoundError]:
-        """Yield for each file its local path, its content if the folder is remote, or a FileNotFoundError.
+        """Yield each file's path if the folder is local; if remote, its content or a FileNotFoundError.
 
         Remote files are read several at a time. Raises InputError if a remote file cannot be read.
         """
@@ -114,7 +115,7 @@ class Folder:
                 if isinstance(found, FileNotFoundError):
                     yield found
                 elif isinstance(found, Exception):
-                    # Raised as an InputError, because a failed read does not mean that the part is damaged.
+                    # Raise an InputError, because a failed read does not mean that the file is damaged.
                     with self.reading():
                         raise found
                 else:
@@ -123,14 +124,14 @@ class Folder:
     def listed(self, folder: str) -> list[str]:
         """Return the sorted names in a subfolder; empty if it does not exist."""
         with self.reading(), contextlib.suppress(FileNotFoundError):
-            # Other processes write here too, so a cached listing may be outdated.
+            # Discard a cached listing: other processes write to the folder too, so it may be outdated.
             self.fs.invalidate_cache(self.path(folder))
             found = self.fs.ls(self.path(folder), detail=False)
             return sorted(path.rsplit("/", 1)[-1] for path in found if not path.endswith("/"))
         return []
 
     def make(self, folder: str) -> None:
-        """Create a subfolder, except in object stores, which have none; buckets are the user's to create."""
+        """Create a subfolder; do nothing in object stores, which have none (users create their buckets)."""
         if self.puts_whole:
             return
         with self.writing():
@@ -167,7 +168,7 @@ def _write_through(path: str, content: bytes) -> None:
 
 
 def _sync_folder(path: str) -> None:
-    """Flush a folder's list of names to the disk, if the system supports it."""
+    """Flush a folder's list of file names to the disk with fsync, if the system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -7,9 +7,9 @@ and the newcomer takes the lease over. The newcomer measures this time by its ow
 
 If two clients take over a dead holder's lease at the same moment, both write, wait and read, and the one
 whose lease was overwritten gives up. A holder that was suspended for so long that it seemed dead finds
-another client's lease and stops before it writes again (`StoreLock.check`). The parts that it wrote before
-do no harm: part names are unique, a merged part exists before its members are removed, and readers count one
-row per cell.
+another client's lease and stops before it writes again (`StoreLock.check`). The result files ("parts") that
+it wrote before do no harm: their names are unique, merged files are removed only after the result of the
+merge exists, and readers count one row per cell.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ RENEWED_EVERY = 5.0
 _MISSED = 4
 # Seconds between writing a lease and reading it back: long compared with the time that a write takes.
 SETTLING = 1.0
-# Seconds to wait for a local lock: a process that only tests the lock has it for less than a millisecond.
+# Seconds to wait for a local lock. A process that only tests whether the store is locked takes the lock for
+# less than a millisecond; one that has it for longer than this is a run.
 _TRYING = 0.5
 
 LOCK, HOLDER, LEASE = ".lock", ".lock-holder.json", "lease.json"
@@ -48,7 +49,7 @@ class Holder:
     pid: int
     # When the process took the lock or lease: UTC, to the second.
     since: str
-    # Identifies a boot of a system and its process namespace; empty if unknown.
+    # Identifies the system in which `pid` is valid, by its boot and process namespace; empty if unknown.
     machine: str = ""
     # Random text that tells this lock or lease from earlier ones of the same process.
     token: str = ""
@@ -56,12 +57,12 @@ class Holder:
     renewed: int = 0
 
     def __str__(self) -> str:
-        """Return the process, host and start as part of a message."""
+        """Describe the holder in a message by its process number, host and start time."""
         return f"process {self.pid} on {self.host} since {self.since}"
 
     @property
     def is_gone(self) -> bool:
-        """Whether the process has certainly ended: it ran on this system, and its number does not exist."""
+        """Whether the process has certainly ended: it ran on this system, and no process has its number."""
         if not self.machine or self.machine != _machine():
             return False
         try:
@@ -124,7 +125,7 @@ def locked(folder: Folder, note: Callable[[str], None]) -> Iterator[StoreLock]:
 
 
 def holder_of(folder: Folder) -> Holder | None:
-    """Return the recorded holder of a store's lock or lease; None if there is none, or it has ended."""
+    """Return the process that has a store's lock or lease; None if there is none, or if it has ended."""
     if not folder.is_local:
         found = _read(folder, LEASE)
         return None if found is None or found.is_gone else found
@@ -136,14 +137,15 @@ def holder_of(folder: Folder) -> Holder | None:
     try:
         lock.acquire()
     except (filelock.Timeout, NotImplementedError, OSError):
-        # Either another process has the lock, or locking fails here: then the recorded holder may have ended.
+        # Either another process has the lock, or this file system has no locks. In the second case the
+        # process that the store records as holder may have ended.
         return _named(folder)
     lock.release()
     return None
 
 
 def silence(folder: Folder) -> timedelta | None:
-    """Return the time since a lease was renewed, which the store's clock recorded; None without a lease."""
+    """Return the time since a lease's file was last written, by the store's clock; None without a lease."""
     if folder.is_local:
         return None
     try:
@@ -218,7 +220,7 @@ def _wait_for_the_dead(folder: Folder, note: Callable[[str], None]) -> None:
 def _renew(folder: Folder, mine: Holder, lock: StoreLock, ended: threading.Event) -> None:
     renewed = 0
     while not ended.wait(RENEWED_EVERY):
-        # After a brief network failure the next renewal succeeds.
+        # Ignore errors: after a brief network failure the next renewal succeeds.
         with contextlib.suppress(Exception):
             found = _read(folder, LEASE)
             if found is not None and found.token != mine.token:

@@ -15,8 +15,8 @@ from .store import Store
 
 
 def _counted(schema: pa.Schema) -> list[str]:
-    """Return the columns in which all machines must agree: integers, and lists of integers."""
-    # The number of repetitions depends on the study that planned the cell.
+    """Return the columns whose values must be equal on all machines: integers, and lists of integers."""
+    # The number of repetitions may differ: it depends on the study that planned the cell.
     left_out = {*PROVENANCE, "repetitions"}
     return [
         field.name
@@ -29,15 +29,15 @@ def _counted(schema: pa.Schema) -> list[str]:
 COUNTED = {"cells": _counted(CELLS), "curves": _counted(CURVES)}
 
 
-# Key, column, and the values in two stores.
+# Two different results of one cell: the cell's key, the column, and the values in the two stores.
 Conflict: TypeAlias = tuple[str, str, Any, Any]
 
 
 def conflicts(first: pa.Table, second: pa.Table, within: str = "cells") -> Iterator[Conflict]:
-    """Yield each count in which the rows of two tables for the same cell or curve point differ.
+    """Yield each integer result in which two tables differ for the same cell or the same point of a curve.
 
-    `within` is "cells" or "curves". Not compared are rows that only one table has, failed cells, and values
-    that are null in one table, because the version that wrote it did not have the column.
+    `within` is "cells" or "curves". Rows that only one table has and failed cells are not compared. A value
+    that is null in one table is not compared either: an earlier version, without the column, wrote that row.
     """
     tables = [as_now(table, SCHEMAS[within]) for table in (first, second)]
     if within == "cells":
@@ -73,7 +73,7 @@ def _message(cells: pa.Table, key: str, column: str, *values: tuple[str, Any]) -
 
 
 def merge_cells(stores: Sequence[Store], out: Store) -> int:
-    """Write the cells of stores, but not those of their bases, once each to `out`; return their number.
+    """Write each cell of some stores once to `out`, without the cells of their bases; return the number.
 
     Raises InputError, before anything is written, if two stores have different counts of a cell.
     """

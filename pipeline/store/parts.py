@@ -5,8 +5,8 @@ counts as done when its row exists, and then its curve exists too. Names are ran
 many processes may write parts at once, and no process changes a written part. Only the process that has the
 lock (see `locking`) removes parts, and only after their rows are in another part.
 
-Merging writes the merged part first and removes its sources then. If it is killed on the way, cells exist
-twice; readers count one row per cell.
+A merge first writes the merged part, and then removes the parts that it replaces. If the process is killed
+in between, some cells exist twice; readers count one row per cell.
 """
 
 from __future__ import annotations
@@ -29,29 +29,30 @@ from .folder import Folder
 from .schema import OTHER_OUTPUT, SCHEMAS, as_now, fits, refuse_other_versions, schema_of
 from .tables import JUDGED_BY, beaten_keys, in_order, joined, only, read_lean, to_parquet, without
 
-# Incomplete parts older than this were left by killed processes. They only take disk space. Younger ones may
-# still be written by a worker.
+# Parts with one of two files that are older than this were left by killed processes, and are removed. A
+# worker may still be writing younger ones.
 LEFT_AFTER = timedelta(hours=1)
 # A reader starts again if parts are merged while it reads, at most this often. A run merges once, at its end.
 _TRIES = 20
-# The pause grows with each try: on a busy machine a merge may take as long as the read.
+# Seconds to wait before the second try. The wait grows with each try, because on a busy machine a merge may
+# take as long as the read.
 _PAUSE_SECONDS = 0.02
 
 _T = TypeVar("_T")
 
 
 class _MergedMeanwhile(Exception):
-    """A listed part no longer exists."""
+    """Raised if a file was listed but then not found, usually because another process merged it."""
 
 
 class Parts:
-    """The parts in a folder; `other_version` is the advice in errors about parts of another version."""
+    """The parts in a folder; `other_version` is the advice in errors about parts of another schema."""
 
     def __init__(self, folder: Folder, other_version: str = OTHER_OUTPUT) -> None:
         self.folder, self.url, self._other_version = folder, folder.url, other_version
 
     def prepare(self) -> None:
-        """Create the folders and write a test file; raise InputError if that fails."""
+        """Create the folders for parts and write a test file; raise InputError if that fails."""
         for within in SCHEMAS:
             self.folder.make(within)
         self.try_writing()
@@ -104,7 +105,7 @@ class Parts:
         return self.steadily(read)
 
     def read(self, names: Sequence[str], within: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield columns of each part; call it within `steadily`, because a merge may remove listed parts."""
+        """Yield a table with columns of each part; call within `steadily`, as a merge may remove parts."""
         for name, source in zip(names, self._sources(names, within), strict=True):
             try:
                 with self._opened(source, within) as file:
@@ -138,7 +139,7 @@ class Parts:
     # -- tidying, by the process that has the lock -------------------------------------------------
 
     def check_version(self) -> None:
-        """Raise InputError if the first part is readable and of another version."""
+        """Raise InputError if the first part has another schema version; ignore it if it is unreadable."""
         for source in self._sources(self.names()[:1], "cells"):
             with contextlib.suppress(OSError, pa.ArrowException), self._opened(source, "cells"):
                 pass
@@ -149,7 +150,8 @@ class Parts:
         Raises InputError, and moves nothing, if a part is of another version: such a part is not damaged.
         """
         names = self.names()
-        # An object store has a checksum for every object, and never returns changed content.
+        # In an object store the curves are not read to check them: it verifies every object by a checksum of
+        # its own, and never returns changed content.
         curves = self.folder.listed("curves") if self.folder.puts_whole else self._intact(names, "curves")
         intact = set(curves).intersection(self._intact(names, "cells"))
         damaged = [name for name in names if name not in intact]
@@ -193,7 +195,7 @@ class Parts:
             raise source
         try:
             check_parquet(source)
-            # `read_table` would do the same, but imports all of Arrow's dataset module first.
+            # Not pyarrow's `read_table`, which would first import all of Arrow's dataset module.
             with pq.ParquetFile(source, page_checksum_verification=True) as file:
                 refuse_other_versions(file.schema_arrow, self.url, self._other_version)
                 if not fits(file.schema_arrow, within):
@@ -202,7 +204,8 @@ class Parts:
         except UnicodeDecodeError:
             raise pa.ArrowInvalid("a name in it is not UTF-8 text") from None
         except OSError as error:
-            # An errno comes from the system (a permission, a disk, a network), not from the file's content.
+            # An OSError with an errno comes from the system (a permission, a disk, a network); one without
+            # comes from the file's content.
             if error.errno is None or isinstance(error, FileNotFoundError):
                 raise
             raise InputError(f"{self.url}: cannot be read ({error.strerror or error})") from None
@@ -229,25 +232,29 @@ MOST_ROWS = {"cells": 1 << 17, "curves": 1 << 20}
 
 @dataclass(frozen=True)
 class Compaction:
-    """The result of a merge."""
+    """The outcome of a merge of parts, in numbers of parts, cells and dropped rows."""
 
     # Numbers of parts before and after the merge.
     before: int
     after: int
     # Number of cells in the store.
     cells: int
-    # Number of rows of the cells table that were dropped because another part has a better row of the cell.
+    # Number of rows of the cells table that were dropped because another part has a better row of that cell.
     repeats: int
 
 
 def compact(parts: Parts) -> Compaction:
-    """Merge parts into few; needs the store's lock. Other processes may read and write parts meanwhile."""
+    """Merge a store's parts into few.
+
+    The caller must have the store's lock. Other processes may read and write parts meanwhile.
+    """
     names = parts.names()
     judged = list(parts.read(names, "cells", JUDGED_BY))
     beaten = {names[place]: keys for place, keys in beaten_keys(judged).items()}
     repeats = sum(map(len, beaten.values()))
     lengths = zip(parts.lengths(names, "cells"), parts.lengths(names, "curves"), strict=True)
-    # Merging would lose the unknown columns of a later singlepass, so such parts stay unchanged.
+    # Parts with unknown columns, which a later version of singlepass wrote, stay unchanged, because merging
+    # would lose these columns.
     mergeable = {
         name: (cells, points)
         for name, (cells, points) in zip(names, lengths, strict=True)

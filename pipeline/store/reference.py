@@ -1,8 +1,8 @@
 """Find the reference cells: results of shipped studies that come with the package or were downloaded.
 
-``reference_cells/index.json`` lists them. The cells of a study are the archive of a store with few columns
-and short curves (see `compact_copy`). Archives of small studies are next to the index, others have a URL.
-`ReferenceIndex.fetch` unpacks an archive into the cache.
+``reference_cells/index.json`` lists them. Each study's cells are in one archive, which contains a store with
+few columns and short curves (see `compact_copy`). Archives of small studies are next to the index, the others
+have a URL. `ReferenceIndex.fetch` unpacks an archive into the cache.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ FOLDER = Path(__file__).parent / "reference_cells"
 
 @dataclass(frozen=True)
 class ReferenceStudy:
-    """An entry of the index."""
+    """An entry of the index of reference cells: one study and the archive of its results."""
 
     study: str
     cells: int
-    # Size and SHA-256 of its archive.
+    # Size and SHA-256 of the archive with the study's results.
     bytes: int
     sha256: str
-    # The commit and the versions that computed the cells.
+    # The commit of singlepass and the versions of packages that computed the cells.
     commit: str
     versions: dict[str, str] = field(default_factory=dict)
-    # Where its archive is; empty for cells that come with the package.
+    # Where the archive can be downloaded; empty if it comes with the package.
     url: str = ""
 
 
@@ -59,7 +59,7 @@ class ReferenceIndex:
 
     @property
     def name(self) -> str:
-        """Return the name of these cells in reports."""
+        """Return the name by which reports call the reference cells of this release."""
         return f"{REFERENCE}-{self.release}"
 
     def place(self, entry: ReferenceStudy) -> Path:
@@ -98,7 +98,7 @@ class ReferenceIndex:
 
 
 def _unpack_whole(archive: Path, place: Path) -> None:
-    """Unpack an archive into a new folder, unless another process is faster."""
+    """Unpack an archive into the new folder `place`, unless another process has created it meanwhile."""
     with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
         unpack(archive, Path(scratch) / place.name)
         try:
@@ -125,13 +125,14 @@ def read_index(folder: Path = FOLDER) -> ReferenceIndex:
     return ReferenceIndex(content["release"], studies, folder)
 
 
-# Largest total size of the archives that come with the package, so that a wheel takes at most 3 MB.
+# Largest total size in bytes of the archives that come with the package: a wheel shall take at most 3 MB.
 MOST_BYTES = 1_900_000
 # Maximum number of points of a learning curve in a compact copy.
 POINTS = 10
 # Columns that a compact copy leaves out: where and when a cell ran, and times that no table shows.
 _LEFT_OUT = {"total_seconds", "started", "worker", "traceback", "attempts", "error"}
-# Rows with equal values next to each other take less space.
+# The order of rows in a compact copy: rows with equal values next to each other take less space when
+# compressed.
 _SORTED_BY = [(name, "ascending") for name in ("stage", "dataset", "algorithm", "noise", "params", "seed")]
 
 
@@ -147,7 +148,9 @@ def compact_copy(source: str, keys: list[str], folder: Path, documents: dict[str
     final = cells.filter(pc.equal(cells["stage"], "run"))["key"]
     curves = thinned(parts.table("curves", keys=final.to_pylist()), final)
     for within, table in (("cells", _few_columns(cells)), ("curves", _few_columns(curves, "fit_seconds"))):
-        # Not compressed here, because the archive is compressed as a whole.
+        # The Parquet file is not compressed, because the archive that contains it is compressed as a whole.
+        # Splitting integers into streams of their first, second, … bytes makes that compression more
+        # effective.
         encoding = {
             field.name: "BYTE_STREAM_SPLIT" for field in table.schema if pa.types.is_integer(field.type)
         }
@@ -173,7 +176,7 @@ def thinned(curves: pa.Table, keys: pa.ChunkedArray) -> pa.Table:
 
 
 def _few_columns(table: pa.Table, *left_out: str) -> pa.Table:
-    """Return a table without the columns to leave out and those without a value, and with rounded times."""
+    """Return a table with rounded times and without empty columns, `_LEFT_OUT` columns and `left_out`."""
     names = [
         name
         for name in table.column_names

@@ -1,8 +1,9 @@
 """The columns of the store, their version, and how parts of other versions are read; the result of one cell.
 
-A part is read if its version is one of `READABLE`, it has all columns that may not be null, and known
-columns have their type. Columns that it lacks are null. Unknown columns, of a later singlepass with the
-same version, are ignored. So adding a nullable column needs no new version.
+A part, a Parquet file of results, is read if its version is one of `READABLE`, it has all columns that may
+not be null, and the columns that this singlepass knows have the right type. Missing columns are read as null.
+Unknown columns, of a later singlepass with the same version, are ignored. So a new nullable column needs no
+new version.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from ..scoring import (
 
 # Increased when a column changes its meaning or type.
 SCHEMA_VERSION: Final = 3
-# Versions whose columns have the same meaning as today.
+# Versions of results that can be read, because their columns have the same meaning as in this version.
 READABLE: Final = frozenset({SCHEMA_VERSION})
 METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 
@@ -46,9 +47,9 @@ def _fields(kind: pa.DataType, *names: str, nullable: bool = True) -> list[pa.Fi
 
 
 _COUNTED = _fields(pa.int64(), *COUNTS)
-# Columns for metrics; null if no metric of the study needs them. Counts by class are lists in the order of
-# the classes: one column per class would need as many columns as the largest task has classes, and one row
-# per class would multiply the number of rows by K.
+# Columns from which metrics are computed; null if no metric of the study needs them. Counts by class are
+# lists in the order of the classes: one column per class would need as many columns as the largest task has
+# classes, and one row per class would multiply the number of rows.
 _KEPT = [
     *_fields(pa.list_(pa.int64()), *BY_CLASS),
     *_fields(pa.int64(), *REFERENCES),
@@ -58,14 +59,15 @@ _KEPT_TYPES = {field.name: field.type for field in _KEPT} | dict.fromkeys(PRECIS
 
 
 def _faded(kind: pa.DataType) -> pa.DataType:
-    """Return the type of a count with a fading factor, which is no longer an integer."""
+    """Return the column type of a count in which older examples weigh less, so that it is not an integer."""
     return pa.list_(pa.float64()) if pa.types.is_list(kind) else pa.float64()
 
 
 CELLS = pa.schema(
     [
         *_fields(pa.string(), "key", "dataset", nullable=False),
-        # The study's label for the data set from which the task is made, and the name or path of that set.
+        # `parent`: the study's label for the data set from which the task is made. `source`: that data set's
+        # name or path.
         *_fields(pa.string(), "parent", "source", nullable=False),
         *_fields(pa.string(), "task", "algorithm", "learner", "params", nullable=False),
         pa.field("grid", pa.string()),
@@ -84,12 +86,13 @@ CELLS = pa.schema(
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
         *_fields(pa.int64(), "n_features", "n_examples"),
-        # Number of examples, from the start of the stream, that are learned but not counted, because the
-        # winners of grids were chosen on them.
+        # Number of examples at the start of the stream that are learned but left out of the results, because
+        # parameters of algorithms were tuned on them.
         pa.field("counted_from", pa.int64()),
-        # The order of the rows; null for the seeded one.
+        # The name of the order in which the rows are learned; null if the seed determines the order.
         pa.field("order", pa.string()),
-        # Number of seeds that run, if it is lower than the study's: further seeds would change nothing.
+        # Number of seeds that run, if it is lower than in the rest of the study because further seeds would
+        # give the same results; otherwise null.
         pa.field("repetitions", pa.int64()),
         # Numbers of counted examples after which the concept of the stream changes.
         pa.field("changes", pa.list_(pa.int64())),
@@ -98,11 +101,13 @@ CELLS = pa.schema(
         pa.field("noise_realised", pa.float64()),
         pa.field("noise_by_class", pa.list_(pa.float64())),
         *_COUNTED,
-        # `occurred_clean` and `test_occurred` (how often each class occurs) are stored for every cell.
+        # Most columns of counts by class are null unless a metric needs them, but `occurred_clean` and
+        # `test_occurred` (how often each class occurs) are stored for every cell.
         *_KEPT,
         *_fields(pa.float64(), *PRECISIONS, *REGRETS),
-        # Numbers of examples after which an online model selection moved to the next level of complexity,
-        # another point of a grid took the lead, or a detector restarted the learner.
+        # Numbers of examples after which an algorithm that adapts online switched its model: to the next
+        # level of complexity, to other parameters of a grid that took the lead, or to a restart by a drift
+        # detector.
         pa.field("switches", pa.list_(pa.int64())),
         *_fields(pa.int64(), "test_examples", "test_mistakes"),
         pa.field("test_accuracy", pa.float64()),
@@ -111,12 +116,14 @@ CELLS = pa.schema(
         *_fields(pa.float64(), *TEST_SCORES),
         *_fields(pa.int64(), "validation_examples", "validation_mistakes"),
         *_fields(pa.float64(), "fit_seconds", "total_seconds"),
-        # The number of points of a grid that were learned in one reading, if the cell was one of them; the
-        # cell's seconds are then its share of the reading's.
+        # If this cell and others with other parameters of the same grid were learned together in one pass
+        # over the rows: the number of these cells. The cell's seconds are then its share of the seconds of
+        # the pass.
         pa.field("points", pa.int64()),
         pa.field("started", pa.timestamp("us", tz="UTC")),
         *_fields(pa.string(), "worker", "traceback"),
-        # How often the cell was started, if workers were lost or it crashed each time; otherwise null.
+        # How often the cell was started, if a worker that ran it was lost or if every start crashed;
+        # otherwise null.
         pa.field("attempts", pa.int64()),
     ],
     metadata=METADATA,
@@ -147,7 +154,7 @@ PLAN = pa.schema(
 )
 # Columns that identify a row.
 IDENTITY = {"cells": ("key",), "curves": ("key", "t")}
-# Columns that record when, where and how fast; all others are equal whenever a study is run again.
+# Columns that record when, where and how fast a cell ran. All others are equal whenever a study is run again.
 PROVENANCE = ("fit_seconds", "total_seconds", "points", "started", "worker", "traceback", "attempts")
 
 
@@ -157,7 +164,7 @@ def version_of(schema: pa.Schema) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-# The advice in an error about an output of another version.
+# The advice in an error about an output folder whose results have another schema version.
 OTHER_OUTPUT: Final = "choose another --out, or move the folder away and run the study again"
 
 
@@ -172,7 +179,7 @@ def refuse_other_versions(schema: pa.Schema, url: str, remedy: str = OTHER_OUTPU
 
 
 def fits(schema: pa.Schema, folder: str) -> bool:
-    """Return whether a part has all required columns, and the right types; its version must be readable."""
+    """Return whether a part, of a readable version, has all required columns and the right column types."""
     return all(
         schema.field(field.name).type == field.type if field.name in schema.names else field.nullable
         for field in SCHEMAS[folder]
@@ -186,7 +193,7 @@ def schema_of(within: str, columns: Sequence[str]) -> pa.Schema:
 
 
 def with_values(table: pa.Table) -> set[str]:
-    """Return the names of a table's columns that are not of Arrow's null type."""
+    """Return the names of a table's columns that have values, that is, are not of Arrow's null type."""
     return {field.name for field in table.schema if not pa.types.is_null(field.type)}
 
 
@@ -200,11 +207,11 @@ def as_now(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-# Columns of the curves table, all of one length.
+# The points of a cell's learning curve: by column of the curves table, one value per point.
 Curve: TypeAlias = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
-# The columns that progress and the costs of cells need.
+# Columns of a cell's row that the progress display and the estimate of remaining time need.
 _TOLD = ("key", "dataset", "algorithm", "params", "status", "n_examples", "fit_seconds", "total_seconds")
 
 
@@ -216,13 +223,14 @@ class CellResult:
     row: dict[str, Any]
     # The cell's rows of the curves table, by column but without the column "key"; empty if it failed.
     curve: Curve = field(default_factory=dict)
-    # Whether the worker that ran the cell stores it itself; the row then has only what progress needs, and
-    # the curve is empty.
+    # Whether the worker that ran the cell stores it itself; the row then has only the columns that the
+    # progress display needs, and the curve is empty.
     stored: bool = False
-    # Whether the outcome was reported before, but lost before it was stored.
+    # Whether the cell was run again, because its first outcome was lost after it was reported but not yet
+    # stored.
     again: bool = False
 
     def receipt(self) -> CellResult:
-        """Return only the columns that progress needs: the worker stores the whole result itself."""
+        """Return a short copy for the progress display, if the worker stores the whole result itself."""
         row = {name: self.row[name] for name in _TOLD if name in self.row}
         return CellResult(row, stored=True)

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 # A finished run with more parts than this is merged: a run writes many, and a reader should open few.
 MAX_PARTS = 8
-# A file with the name of a run, whose workers write only to a store with this file. A new client that finds
-# the file may continue the run.
+# Name of a file that contains the name of a run. While it is in the store, workers of that run may write
+# results to the store themselves, and a new client that finds it may continue the run.
 MARK = "shared.json"
-# File that names what a run's cluster leaves behind if the run is killed, such as jobs, and its number of
-# workers. The run removes the file at its end.
+# Name of a file that lists what remains of a run's cluster if the run is killed, such as batch jobs, and the
+# number of workers. The run removes the file at its end.
 CLUSTER = "cluster.json"
 # The small JSON documents of a store, except those of its lock.
 DOCUMENTS = ("study.json", "plan.json", "provenance.json", BASES, MARK, CLUSTER)
-# The columns from which progress is computed.
+# Columns of the cells table from which the progress of a run is computed.
 PROGRESS = ("key", "status", "n_examples", "fit_seconds", "total_seconds", "started", "worker")
 
 
@@ -55,7 +55,7 @@ class Store:
         self.folder = Folder(url)
         self.fs, self.root, self.url = self.folder.fs, self.folder.root, url
         self.set_aside: list[str] = []
-        #: Set by `exclusive`.
+        #: The lock that this process has on the store; set by `exclusive`.
         self.lock: StoreLock | None = None
         #: Bases in which keys that the store lacks are looked up, in this order; see `use_bases`.
         self.bases: tuple[Base, ...] = ()
@@ -64,7 +64,7 @@ class Store:
     # -- writing -----------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create the folders; raise InputError if that fails, or if they have results of another version."""
+        """Create the store's folders; raise InputError if that fails or they have an unreadable schema."""
         self._parts.prepare()
         self.check_version()
 
@@ -112,10 +112,10 @@ class Store:
     # -- bases -------------------------------------------------------------------------------------
 
     def use_bases(self, urls: Sequence[str] = ()) -> None:
-        """Look up missing keys in the bases at these URLs, by default in those that the store records."""
+        """Take cells that the store lacks from the bases at these URLs, by default from the recorded ones."""
         if not urls:
             recorded: dict[str, Any] | None = {}
-            # The next access reports an output that cannot be read or written.
+            # Ignore an output that cannot be read or written: the next access to it reports the error.
             with contextlib.suppress(InputError):
                 recorded = self._document(BASES)
             if recorded is None:
@@ -124,7 +124,7 @@ class Store:
         self.bases = tuple(map(Base, dict.fromkeys(urls)))
 
     def known_data(self) -> dict[str, str]:
-        """Return the data fingerprints of all bases by `data_id`; if bases differ, the first one counts."""
+        """Return each data set's fingerprint in the bases, by `data_id`; earlier bases take precedence."""
         found: dict[str, str] = {}
         for base in reversed(self.bases):
             found |= base.fingerprints

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Columns that decide which of several rows of a cell counts.
 JUDGED_BY = ("key", "status", "started")
-# Below this number of rows, columns without a value take little memory, so all are read at once.
+# Tables with fewer rows than this are read all columns at once, because empty columns take little memory.
 FEW_ROWS = 1 << 14
 
 
@@ -59,7 +59,7 @@ def read_lean(file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
     """
     n, there = file.metadata.num_rows, set(file.schema_arrow.names)
     known = [name for name in columns if name in there]
-    # One at a time, so that a column without a value is freed before the next is read.
+    # Read columns of a long table one at a time, so that an empty one is freed before the next is read.
     reads = [known] if n < FEW_ROWS else [[name] for name in known]
     found: dict[str, pa.ChunkedArray] = {}
     for names in reads:
@@ -72,7 +72,7 @@ def joined(tables: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
     """Concatenate tables with the columns of a schema; a column without a value in any table stays null."""
     if not tables:
         return schema.empty_table()
-    # Without promotion Arrow does not concatenate a null column with one of another type.
+    # Without type promotion Arrow refuses to concatenate a column of null type with one of another type.
     return pa.concat_tables(tables, promote_options="default").replace_schema_metadata(schema.metadata)
 
 
@@ -90,7 +90,7 @@ def to_frame(table: pa.Table, schema: pa.Schema) -> pd.DataFrame:
         if name not in frame:
             if kind not in shared:
                 shared[kind] = null[name].iloc[np.zeros(len(frame), int)].set_axis(frame.index)
-            # All columns of nulls of one type share a Series; pandas copies it if one of them is changed.
+            # Empty columns of one type share a Series, to save memory; pandas copies it if one is changed.
             frame.insert(at, name, shared[kind])
     return frame
 
@@ -103,7 +103,7 @@ def to_parquet(table: pa.Table, *, compression: str = "zstd", **options: Any) ->
 
 
 def part_of(rows: list[dict[str, Any]], curves: list[Curve]) -> tuple[pa.Table, pa.Table]:
-    """Return the cells and curves tables of finished cells, given their rows and curves."""
+    """Return the cells table and the curves table of finished cells, given each cell's row and curve."""
     lengths = [len(curve.get("t", ())) for curve in curves]
     # Most columns are counts that few studies need: skip the columns that no row has.
     there = set[str]().union(*rows)
@@ -143,7 +143,7 @@ def _column(stretches: list[Any], lengths: list[int], field: pa.Field) -> pa.Arr
 
 
 def _lists(stretches: list[NDArray[np.int64]]) -> pa.Array:
-    """Return the rows of matrices, which may differ in width, as lists; much faster than row by row."""
+    """Return all rows of matrices, which may differ in width, as one Arrow column of lists."""
     widths = np.repeat([stretch.shape[1] for stretch in stretches], [len(stretch) for stretch in stretches])
     ends = np.concatenate([[0], np.cumsum(widths)]).astype(np.int32)
     return pa.ListArray.from_arrays(ends, np.concatenate([stretch.ravel() for stretch in stretches]))
@@ -152,7 +152,7 @@ def _lists(stretches: list[NDArray[np.int64]]) -> pa.Array:
 def in_order(table: pa.Table, within: str) -> pa.Table:
     """Return a table ("cells" or "curves", by `within`) sorted by the columns of `IDENTITY`."""
     keys = table["key"].combine_chunks().dictionary_encode()
-    # Integer ranks of the keys sort many times faster than the keys, and a merged part is already sorted.
+    # Sort by integer ranks of the keys, many times faster than by the keys themselves.
     rank = np.empty(len(keys.dictionary), np.int64)
     rank[pc.sort_indices(keys.dictionary).to_numpy()] = np.arange(len(rank))
     columns = [rank[keys.indices.to_numpy()]]

@@ -1,1 +1,1 @@
-"""Read a study, check it and plan it into cells."""
+"""Read a study file, check it, and plan the cells (single runs of a learner) that compute its results."""

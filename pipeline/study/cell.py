@@ -1,4 +1,4 @@
-"""Define cells, the units of work: what a cell computes, its key, how it is executed, and groups of cells."""
+"""Define cells, the units of work: one run of a learner on one data set with one noise level and seed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from ..noise import Noise
 from ..scoring import Kept
 from .specs import USUAL, Course, ProtocolName, Scalar
 
-# Part of every key. Raise it if a change of the pipeline changes the counts that cells store, or a sum that
-# is computed in the same way for all learners.
+# Part of every cell's key, by which results are found again. Raise it if a change of the code changes the
+# counts that cells store, or a sum that is computed in the same way for all learners: all cells are then
+# recomputed.
 CELL_VERSION = 4
 
-# One encoder for all texts: `json.dumps` would construct one per call.
+# Encode JSON with sorted keys. One encoder is shared, because `json.dumps` would make a new one in each call.
 sorted_json = json.JSONEncoder(sort_keys=True).encode
 
 StageName = Literal["tune", "run"]
 FeatureWork = Literal["", "fitted on the training part", "standardised along the stream"]
-# The labels of data set and algorithm, and the noise.
+# What a grid is tuned for: the label of a data set, the label of an algorithm, and the noise.
 Group = tuple[str, str, Noise]
-# A cell's parameters, sorted by name: those of the learner and of the active strategy around it.
+# A cell's parameters as (name, value) pairs sorted by name: those of its learner, and those of the strategy,
+# tuner or change detector around it.
 Params = tuple[tuple[str, Scalar], ...]
 
 
@@ -35,10 +37,11 @@ Params = tuple[tuple[str, Scalar], ...]
 class CellSpec:
     """Describe what a cell computes; two cells with equal `document` have equal integer results."""
 
-    # Of the task only the label and the kind are hashed; `fingerprint` identifies the content of its data.
+    # The task. Only its label and kind enter the cell's key, with `fingerprint` for the content of its data.
     dataset: data.TaskRef
     fingerprint: str
-    # The algorithm's label in the study, which is not hashed, and the name and version of its learner.
+    # The algorithm's label in the study, which does not enter the cell's key, and its learner's name and
+    # version.
     algorithm: str
     learner: str
     algorithm_version: int | str
@@ -46,9 +49,10 @@ class CellSpec:
     noise: Noise
     seed: int
     root_seed: int
-    # "tune" if the cell judges a point of a grid, "run" if the report counts it.
+    # "tune" if the cell only tries a parameter setting of a grid, "run" if its results are reported.
     stage: StageName
-    # The following are keys of the study, or of the data set where it overrides them.
+    # The following fields up to `test_curve` are keys of the study file, or of the data set's table if set
+    # there.
     protocol: ProtocolName
     judge: str
     checkpoints: str | int | tuple[int, ...]
@@ -59,40 +63,43 @@ class CellSpec:
     max_train: int | None
     max_test: int | None
     test_curve: bool = False
-    # Whether the cell is a tuning cell that is also tested.
+    # Whether the cell only tries a setting of a grid, but is tested too.
     test_point: bool = False
     course: Course = USUAL
-    # What the cell must store for the study's metrics besides mistakes.
+    # What the cell must store besides mistakes, because the study's metrics need it.
     kept: tuple[Kept, ...] = ()
-    # How the cell itself standardizes features and fills missing values: with statistics of its training
-    # rows, or of the rows so far. Empty if this is done when the data are opened, or not at all.
+    # From which rows the cell computes statistics to standardize features and fill missing values: its
+    # training rows, or the rows so far. Empty if this is done when the data are opened, or not at all.
     features: FeatureWork = ""
 
     @property
     def group(self) -> Group:
-        """Return the (data set, algorithm, noise) for which a grid is tuned."""
+        """Return the cell's (data set, algorithm, noise), for which grids are tuned."""
         return self.dataset.label, self.algorithm, self.noise
 
     @property
     def tested(self) -> bool:
-        """Return whether the cell is tested, if there is a test part."""
+        """Return whether the cell's learner is tested at the end, provided that there are test rows."""
         return self.stage == "run" or self.test_point
 
     def at(self, seed: int, params: Params) -> CellSpec:
-        """Return a copy with another seed and other parameters, faster than `dataclasses.replace`."""
+        """Return a copy with this seed and these parameters; faster than `dataclasses.replace`."""
         other = object.__new__(CellSpec)
         vars(other).update(vars(self), seed=seed, params=params)
         return other
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the dictionary that is hashed; its keys must not change if a field is renamed."""
+        """Return the dictionary from which the cell's key is computed.
+
+        Its own keys must not change if a field of the class is renamed, so that stored results stay valid.
+        """
         learner = registry.stored_name(self.learner)
         document = {
             "cell_version": CELL_VERSION,
             "task": [self.dataset.label, self.dataset.task],
             "fingerprint": self.fingerprint,
-            # Not the label, which only reports use: a new label must not recompute the cells.
+            # The learner's name instead of the algorithm's label: a new label must not recompute the cells.
             "algorithm": learner,
             "learner": learner,
             "learner_version": self.algorithm_version,
@@ -112,11 +119,11 @@ class CellSpec:
             "max_test": self.max_test,
             "test_curve": self.test_curve,
             **self.course.document,
-            # Omitted when empty, so that studies without such metrics keep their keys.
+            # Left out when empty, so that cells of studies without such metrics keep their keys.
             **({"kept": list(self.kept)} if self.kept else {}),
             **({"test_point": True} if self.test_point else {}),
         }
-        # Omitted when empty, so that cells computed before this field existed keep their keys.
+        # Left out when empty, so that cells computed before this field existed keep their keys.
         return document | {"features": self.features} if self.features else document
 
 
@@ -124,43 +131,44 @@ class CellSpec:
 class Execution:
     """Describe how a cell runs; nothing here changes its results."""
 
-    # The grid to which a tuning cell belongs, or whose winner the cell runs, as JSON; for the store.
+    # As JSON, for the stored results: the grid to which the cell's parameters belong, or whose winner they
+    # are.
     grid: str | None = None
-    # Python files with learners, loaded where the cell runs.
+    # Paths of Python files that define learners; the process that runs the cell loads them.
     plugins: tuple[str, ...] = ()
-    # Seconds of learning after which the cell is stopped.
+    # Seconds of learning after which the cell is stopped; None for no limit.
     time_limit: float | None = None
-    # Number of repetitions if it is lower than the study's; for the store.
+    # For the stored results: the number of repetitions of the cell's data set, if lower than the study's.
     repetitions: int | None = None
-    # The learner itself, if it is a notebook object or class: it is pickled with the cell.
+    # The learner itself, if it is an object or a class of a notebook; it is pickled together with the cell.
     given: Given | None = None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Everything that a worker needs to run one cell: a few hundred bytes, without the data."""
+    """Everything that a process needs to run one cell, except the data: a few hundred bytes."""
 
     spec: CellSpec
     execution: Execution = Execution()
 
     @cached_property
     def key(self) -> str:
-        """Return the hex digest of `spec.document`, cut to 32 digits."""
+        """Return the name under which results are stored: 32 hex digits of a digest of `spec.document`."""
         return hashlib.sha256(sorted_json(self.spec.document).encode()).hexdigest()[:32]
 
     def with_key(self, key: str) -> Cell:
-        """Set the key, which is slow to compute, to a known value, and return the cell itself."""
+        """Set the key, which is slow to compute, to its known value; return this cell."""
         vars(self)["key"] = key
         return self
 
 
-# Placeholder for the seed in the hashed text; larger than any seed.
+# Placeholder for the seed in the text from which keys are computed; larger than any seed.
 _SEED = 1 << 70
 
 
 @dataclass(frozen=True)
 class CellGroup:
-    """Consecutive cells of one stage of a study, which differ in seed and parameters only."""
+    """Cells of a study's tuning or evaluation that differ only in seed and parameters."""
 
     spec: CellSpec
     execution: Execution
@@ -184,7 +192,7 @@ class CellGroup:
         return (self.cell(seed, params) for seed, params in self.members)
 
     def cell_keys(self) -> list[str]:
-        """Return the cells' keys, ten times faster than `Cell.key` computes them one by one."""
+        """Return the keys of all cells; ten times faster than calling `Cell.key` for each."""
         keys, last = [], None
         for seed, params in self.members:
             if params is not last:

@@ -31,12 +31,15 @@ def check_study(study: Study, learners: Learners) -> None:
     _check_regret(study, learners)
 
 
-# Why each of these keys of an algorithm needs a single pass; starts a message.
+# Beginning of the error message for an algorithm that has this key and makes several passes.
 _ALONG = {"tune": "tune compares points", "query": "query asks for labels", "reset": "reset detects changes"}
 
 
 def draws_randomly(study: Study, learners: Learners) -> bool:
-    """Return whether other packages' learners or active strategies draw random numbers in each repetition."""
+    """Return whether any algorithm draws random numbers that differ between repetitions.
+
+    Such draws are made by active-learning strategies, and by learners of other packages with a free seed.
+    """
     given = ((each, learners[each.label]) for each in study.algorithms)
     return any(
         (each.query is not None and STRATEGIES[each.query].draws)
@@ -46,7 +49,7 @@ def draws_randomly(study: Study, learners: Learners) -> bool:
 
 
 def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
-    """Refuse an unknown parameter or a value that the learner does not accept."""
+    """Raise InputError if an algorithm has an unknown parameter, or a value that its learner refuses."""
     for key in (*spec.fixed, *spec.lists, *spec.support_of):
         if not learner.takes(key):
             hint = misplaced(key) or did_you_mean(key, learner.parameters)
@@ -61,7 +64,7 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
         try:
             learner.check({**point, **spec.strategy})
         except (TypeError, ValueError) as error:
-            # The message names the algorithm by its label, so remove the learner's class name.
+            # Remove the learner's class name, because the message below names the algorithm by its label.
             message = str(error).removeprefix(f"{getattr(learner.factory, '__name__', '')}: ")
             raise InputError(f"algorithm {spec.label!r}: {message}") from None
 
@@ -77,7 +80,7 @@ def _datasets_of(study: Study, algorithm: AlgorithmSpec) -> list[DatasetSpec]:
 
 
 def _check_dataset_parameters(study: Study, learners: Learners) -> None:
-    """Refuse a data set's parameter that no algorithm has, or a value that an algorithm does not accept."""
+    """Raise InputError if a data set sets parameters that no algorithm has, or values that one refuses."""
     known = {name for learner in learners.values() for name in learner.parameters}
     for dataset in study.datasets:
         labels = [algorithm.label for algorithm in _on(study, dataset.label)]
@@ -98,7 +101,10 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
 
 
 def _check_shared_grids(study: Study, learners: Learners) -> None:
-    """Refuse `tuned_as` if the algorithm that it names has no grid, or one that does not suit the learner."""
+    """Raise InputError if an algorithm's `tuned_as` names an algorithm without a grid, or with an unfit one.
+
+    A grid is unfit if the learner of the first algorithm does not accept its parameters.
+    """
     models = {each.label: each for each in study.algorithms}
     for algorithm in study.algorithms:
         for dataset in _datasets_of(study, algorithm) if algorithm.tuned_as is not None else ():
@@ -114,7 +120,10 @@ def _check_shared_grids(study: Study, learners: Learners) -> None:
 
 
 def _check_batch(study: Study, learners: Learners) -> None:
-    """Refuse a batch baseline without a test part, or with a grid judged by online mistakes."""
+    """Raise InputError for a batch learner without test rows, or with a grid compared by online mistakes.
+
+    A batch learner makes no predictions along the stream.
+    """
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
         for dataset in _datasets_of(study, algorithm) if learner.batch else ():
@@ -129,7 +138,7 @@ def _check_batch(study: Study, learners: Learners) -> None:
 
 
 def _check_support_sizes(study: Study, learners: Learners) -> None:
-    """Refuse a parameter that is set to the support size of a linear learner, which has no support set."""
+    """Raise InputError if a parameter is set to the support size of a linear learner, which has none."""
     for algorithm in study.algorithms:
         for key, label in algorithm.support_of.items():
             if learners[label].linear:
@@ -144,7 +153,10 @@ def _asks_regret(study: Study) -> bool:
 
 
 def _check_regret(study: Study, learners: Learners) -> None:
-    """Refuse metric 'regret' for learners without one weight vector; baselines are exempt."""
+    """Raise InputError if metric 'regret' is asked for, but a learner does not have one weight vector.
+
+    Batch learners and the baselines that see only labels are exempt.
+    """
     if not _asks_regret(study):
         return
     if not has_solver():
@@ -180,7 +192,7 @@ def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef])
 
 
 def _check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse noise that does not suit the classes of a task."""
+    """Raise InputError if the study's noise does not suit the classes of a task."""
     for noise in study.noise:
         for task in tasks if noise.asks_classes else ():
             own, joined = data.task_classes(task)
@@ -194,7 +206,10 @@ def _check_noise(study: Study, tasks: Sequence[data.TaskRef]) -> None:
 
 
 def _check_classes(noise: Noise, task: data.TaskRef, classes: Sequence[str]) -> None:
-    """Refuse noise that names an unknown class, is for another number of classes, or has too large a rate."""
+    """Raise InputError if noise names an unknown class, or does not suit the number of classes.
+
+    Its matrix may be of another size, or its rate too large for so few classes.
+    """
     n_classes = len(classes)
     place = f"data set {task.label!r}: noise of model {noise.model!r}"
     for name in noise.named:
@@ -216,7 +231,7 @@ def _check_classes(noise: Noise, task: data.TaskRef, classes: Sequence[str]) -> 
 
 
 def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse a multiclass task for a learner of two classes."""
+    """Raise InputError if a learner for two classes runs on a task with more classes."""
     for task in tasks:
         for algorithm in _on(study, task.parent) if task.task == "multiclass" else ():
             if not learners[algorithm.label].takes_many_classes(algorithm.strategy):
@@ -228,7 +243,7 @@ def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.T
 
 
 def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse a class weight for a class that the task lacks."""
+    """Raise InputError if an algorithm has a class weight for a class that a task does not have."""
     datasets = {dataset.label: dataset for dataset in study.datasets}
     for task in tasks:
         for algorithm in _on(study, task.parent):
@@ -238,7 +253,7 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
             classes = data.task_classes(task)[0] if named else ()
             for name in named:
                 if name not in classes:
-                    # Data sets have different classes, so the hint shows how to set weights for one data set.
+                    # With several data sets, the message also shows how to set class weights for one of them.
                     table = f"parameters = {{ {json.dumps(algorithm.label)} = {{ class_weight = … }} }}"
                     elsewhere = f"; for one data set: {table} in its table" if len(datasets) > 1 else ""
                     raise InputError(
@@ -248,7 +263,10 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
 
 
 def _check_metrics(study: Study, tasks: Sequence[data.TaskRef]) -> None:
-    """Refuse regret on a multiclass task, and a ranking by a metric that needs a positive class."""
+    """Raise InputError if a metric needs two classes and a task has more.
+
+    This concerns regret, and the metric by which algorithms are ranked.
+    """
     many = next((task.label for task in tasks if task.task == "multiclass"), None)
     if many is None:
         return

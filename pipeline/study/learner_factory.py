@@ -1,4 +1,4 @@
-"""Find the learners that a study names, describe and make them, and give them their parameters."""
+"""Find the learners that a study names, construct them, and determine their parameters."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from .study import Study
 
 @dataclass(frozen=True)
 class ResolvedLearner:
-    """Describe a learner named in a study, with what the plan must know about it."""
+    """A learner that a study names: its class, and its properties that matter for planning cells."""
 
     name: str
-    # The class, or a template that is copied for each cell if an object is given; None if loading fails.
+    # The learner's class; or, for an object given in a notebook, a template that is copied for each cell.
+    # None if it cannot be loaded.
     factory: type | Template | None
-    # For a class named as ``module:Class``: its package with the version; otherwise "".
+    # For a class of another package, named as ``module:Class``: the package and its version; otherwise "".
     package: str = ""
     # Why cells with this learner cannot be computed; "" if they can.
     problem: str = ""
@@ -45,7 +46,10 @@ class ResolvedLearner:
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """Return the constructor's parameters, and ``batch`` if an adapter can learn several rows at once."""
+        """Return the names of the learner's parameters.
+
+        If it is called through an adapter that can give it several rows at once, ``batch`` is one of them.
+        """
         if self.built_in:
             return frozenset(self._constructed({}).get_params())
         more = {"batch"} if takes_batches(self.factory) else set()
@@ -54,7 +58,8 @@ class ResolvedLearner:
     @cached_property
     def _own_parameters(self) -> frozenset[str]:
         if hasattr(self.factory, "get_params"):
-            # This fails for a class whose constructor needs an argument.
+            # `get_params` needs an object. Making one fails if the constructor needs an argument: then use
+            # its signature, below.
             with contextlib.suppress(TypeError, ValueError, GuestError):
                 return frozenset(self._constructed({}).get_params())
         return frozenset(name for name, each in self._signature.items() if each.kind != each.VAR_KEYWORD)
@@ -65,26 +70,32 @@ class ResolvedLearner:
 
     @cached_property
     def float_parameters(self) -> frozenset[str]:
-        """Return the parameters with a float default; none for other packages, where 1 and 1.0 may differ."""
+        """Return the names of parameters with a float default, in which 1 and 1.0 mean the same.
+
+        There are none for learners of other packages, which may treat 1 and 1.0 differently.
+        """
         defaults = self._signature.items() if self.built_in else ()
         return frozenset(name for name, each in defaults if isinstance(each.default, float))
 
     def takes(self, parameter: str) -> bool:
-        """Return whether the learner has a parameter; True if that cannot be known."""
+        """Return whether the learner has a parameter of this name; True if that cannot be known."""
         open_ended = any(each.kind == each.VAR_KEYWORD for each in self._signature.values())
         return self.factory is None or open_ended or parameter in self.parameters
 
     def batch_size(self, params: Mapping[str, Any]) -> int:
-        """Return how many rows the learner predicts before it learns them."""
+        """Return how many rows at a time the learner predicts and then learns."""
         return int(params.get("batch", 1)) if self._takes_our_batch else 1
 
     @property
     def _takes_our_batch(self) -> bool:
-        """Return whether a parameter ``batch`` is meant for the adapter and not for the learner."""
+        """Return whether parameter ``batch`` is for the adapter around the learner, not for the learner."""
         return not self.built_in and "batch" not in self._own_parameters
 
     def state_parameter(self, params: Mapping[str, Any]) -> str | None:
-        """Return the name of the seed parameter if it is unset; None otherwise, and for built-in learners."""
+        """Return the name of the learner's seed parameter if `params` do not set it, otherwise None.
+
+        It is also None for built-in learners, and for learners without such a parameter.
+        """
         for name in () if self.built_in else STATES:
             declared = self._signature.get(name)
             if declared is not None and declared.default is None and name not in params:
@@ -99,8 +110,9 @@ class ResolvedLearner:
 
     @property
     def version(self) -> int | str:
-        """Return the version that enters the cell's key; for a plug-in it includes a hash of its content."""
-        # The content is included, because authors rarely raise the version while they write a learner.
+        """Return the learner's version, a new value of which makes its cells run again."""
+        # A plug-in's version includes a hash of the file, because authors rarely raise the version while they
+        # write a learner.
         if self.package or not isinstance(self.factory, type):
             return self.package
         declared: int = getattr(self.factory, "algorithm_version", 1)
@@ -109,12 +121,12 @@ class ResolvedLearner:
 
     @property
     def batch(self) -> bool:
-        """Return whether the learner is a batch baseline, which makes no online predictions."""
+        """Return whether the learner is fitted to all rows at once and makes no online predictions."""
         return self.built_in and registry.is_batch(self.factory)
 
     @property
     def linear(self) -> bool:
-        """Return whether the learner is one of this package's linear ones, which have no support set."""
+        """Return whether the learner is a linear one of this package: it has weights and no support set."""
         return self.built_in and registry.is_linear(self.factory)
 
     def scores_linearly(self, params: Mapping[str, Any]) -> bool:
@@ -127,11 +139,11 @@ class ResolvedLearner:
         state: Callable[[], int] | None = None,
         classes: Sequence[str] | None = None,
     ) -> Any:
-        """Return a new learner, wrapped in a strategy, tuned grid or change detector if `params` name one.
+        """Return a new learner, wrapped in a query strategy, tuner or change detector if `params` name one.
 
-        `state` returns a new seed. It is called for the strategy, and for a learner of another package if
-        `params` do not set the learner's seed. `classes` are the class names in code order, for class
-        weights. Raises GuestError if the learner cannot be loaded or its constructor fails.
+        `state` returns a seed. It is called for a strategy that draws random numbers, and for a learner of
+        another package if `params` do not set the learner's seed. `classes` are the class names in code
+        order, for class weights. Raises GuestError if the learner cannot be loaded or its constructor fails.
         """
         if self.problem:
             raise GuestError(self.problem)
@@ -177,23 +189,23 @@ class ResolvedLearner:
             made = self.make(params)
         except GuestError:
             return
-        # If a user's learner declares no checks, its cells report wrong parameters.
+        # Check only learners that declare checks; others raise errors when their cells run.
         if hasattr(made, "check_parameters"):
             made.check_parameters()
         elif hasattr(made, "_parameter_constraints"):
             made._validate_params()
 
     def takes_many_classes(self, params: Mapping[str, Any]) -> bool:
-        """Return whether the learner accepts more than two classes; True if it does not say."""
+        """Return whether the learner accepts more than two classes; True if it does not declare that."""
         if self.problem:
             return True
         try:
             made = self.make(params)
-        except (TypeError, GuestError):  # the constructor needs other arguments, or raises
+        except (TypeError, GuestError):  # the learner cannot be constructed with these parameters alone
             return True
         tags = getattr(made, "__sklearn_tags__", None)
         if tags is None:
-            # River's classifiers declare this attribute.
+            # `_multiclass` is the attribute by which River's classifiers declare this.
             return bool(getattr(made, "_multiclass", True))
         declared = tags().classifier_tags
         return declared is None or bool(declared.multi_class)
@@ -225,19 +237,19 @@ def resolve_learner(name: str) -> ResolvedLearner:
         module, dot, last = name.rpartition(".")
         if dot:
             hint = f"write a class of another package as 'module:Class', '{module}:{last}'"
-        raise InputError(f"algorithm {name!r} is unknown: {hint}; your own ones need --plugin FILE")
+        raise InputError(f"algorithm {name!r} is unknown: {hint}; your own learners need --plugin FILE")
     factory: Any = known[name]
     return _resolved(name, factory)
 
 
-# Cached, because every cell needs its learner.
+# Cached, because each of thousands of cells looks its learner up.
 @functools.lru_cache(maxsize=128)
 def _resolved(name: str, factory: type | Template, package: str = "") -> ResolvedLearner:
     return ResolvedLearner(name, factory, package)
 
 
 def _given_learner(name: str) -> ResolvedLearner:
-    """Return the learner that was given to a study as a notebook object or class."""
+    """Return a learner that was given to a study in a notebook, as an object or a class."""
     given = find_given(name)
     if given is None:
         raise InputError(
@@ -268,7 +280,7 @@ def known_learners(study: Study) -> dict[str, ResolvedLearner]:
 
 
 def missing_learners(learners: Mapping[str, ResolvedLearner]) -> list[str]:
-    """Return one line for each algorithm whose learner cannot be loaded; the other algorithms still run."""
+    """Return a message for each algorithm whose learner cannot be loaded; other algorithms still run."""
     return [
         f"algorithm {label!r}: {learner.problem}; its cells are marked failed"
         for label, learner in learners.items()
@@ -277,7 +289,7 @@ def missing_learners(learners: Mapping[str, ResolvedLearner]) -> list[str]:
 
 
 def left_out(plugins: Sequence[str]) -> list[str]:
-    """Return a line for each class of the loaded plug-ins that looks like a learner but is not one."""
+    """Return a message for each class in the plug-in files that looks like a learner but cannot be used."""
     return [
         f"plugin file {path}: left out: {reason}"
         for path in plugins
@@ -286,7 +298,7 @@ def left_out(plugins: Sequence[str]) -> list[str]:
 
 
 def refuse_left_out(study: Study, plugins: Sequence[str]) -> None:
-    """Raise InputError if an algorithm names a class of a loaded plug-in file that is not a learner."""
+    """Raise InputError if an algorithm names a class of a plug-in file that cannot be used as a learner."""
     for plugin in plugins:
         reasons = registry.left_out(plugin)
         for algorithm in study.algorithms:
@@ -296,7 +308,7 @@ def refuse_left_out(study: Study, plugins: Sequence[str]) -> None:
 
 
 def refuse_changed(study: Study) -> None:
-    """Raise InputError if a notebook object or class has changed since the study was made."""
+    """Raise InputError if a learner given in a notebook has changed since the study was made."""
     for algorithm in study.algorithms:
         given = find_given(algorithm.name)
         if given is not None and given.changed:
@@ -307,7 +319,10 @@ def refuse_changed(study: Study) -> None:
 
 
 def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
-    """Yield the parameter settings of an algorithm: the product of its lists, the last one fastest."""
+    """Yield all parameter settings of an algorithm's grid: each combination of values of its lists.
+
+    The last parameter varies fastest. An algorithm without lists has one setting.
+    """
     fixed, grid = spec.fixed, spec.grid
     for values in itertools.product(*grid.values()):
         yield {**fixed, **dict(zip(grid, values, strict=True))}
@@ -316,10 +331,10 @@ def grid_points(spec: AlgorithmSpec) -> Iterator[dict[str, Scalar]]:
 def with_dataset_parameters(
     algorithm: AlgorithmSpec, dataset: DatasetSpec, learner: ResolvedLearner
 ) -> AlgorithmSpec:
-    """Return an algorithm with those of the data set's parameters that its learner has.
+    """Return an algorithm with the parameters that a data set sets for it, where it does not set them itself.
 
-    Parameters under the algorithm's label override those for all algorithms. An algorithm with `tuned_as`
-    ignores the data set's grids, because it uses the winner of the other algorithm.
+    Parameters for all algorithms are ignored if its learner lacks them; those under the algorithm's label
+    override them. An algorithm with `tuned_as` ignores grids, because it uses another algorithm's winner.
     """
     given: dict[str, Scalar | list[Scalar]] = {}
     for key, value in dataset.parameters.items():
@@ -335,13 +350,13 @@ def with_dataset_parameters(
 
 
 def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -> AlgorithmSpec:
-    """Return an algorithm with floats instead of whole numbers where the learner's parameters are floats.
+    """Return an algorithm in which whole numbers are floats where the learner's parameters are floats.
 
-    ``C = 1`` and ``C = 1.0`` are then the same cell, and a grid that contains both is refused.
+    ``C = 1`` and ``C = 1.0`` then have the same results, and a grid that contains both is refused.
     """
     given = algorithm.lists | algorithm.fixed
     found = {key: _canonical(value, key, learner) for key, value in given.items()}
-    # Compare by repr, because 1 == 1.0 in Python.
+    # Compare by repr whether a value changed, because 1 == 1.0 in Python.
     if all(repr(found[key]) == repr(value) for key, value in given.items()):
         return algorithm
     with _named(f"algorithm {algorithm.label!r}"):

@@ -1,4 +1,4 @@
-"""Plan a study as cells, one per (data set, algorithm, noise, seed), stage by stage, with stable keys."""
+"""Plan a study as cells, one per (data set, algorithm, noise, seed): those that tune grids come first."""
 
 from __future__ import annotations
 
@@ -29,50 +29,51 @@ from .learner_factory import (
 from .specs import AlgorithmSpec, DatasetSpec, Scalar
 from .study import Study
 
-# The parameters that won each grid, by group and tuning seed.
+# The best parameters of each grid, by ((data set, algorithm, noise), seed on which the grid was tuned).
 Winners = Mapping[tuple[Group, int], dict[str, Scalar]]
-# The final support size of each cell, by group and seed.
+# The number of support vectors at the end of each cell, by ((data set, algorithm, noise), seed).
 SupportSizes = Mapping[tuple[Group, int], int]
 
 
 @dataclass(frozen=True)
 class PlannedAlgorithm:
-    """An algorithm of the study, with everything that all its cells on a task share."""
+    """An algorithm of the study, with what is the same in all its cells on a task."""
 
     algorithm: AlgorithmSpec
     # The version of the algorithm's learner.
     version: int | str
-    # Parameters of the learner's wrapper: an active strategy, a grid tuned along the stream or a detector.
+    # Parameters of the object that wraps the learner: a query strategy, a tuner along the stream, or a change
+    # detector; empty without one.
     strategy: dict[str, Scalar]
     execution: Execution
 
     @cached_property
     def points(self) -> list[Params]:
-        """Return the points of the grid, each with the strategy's parameters."""
+        """Return the parameter settings of the grid, each with the parameters in `strategy`."""
         return [self.with_strategy(point) for point in grid_points(self.algorithm)]
 
     def with_strategy(self, params: dict[str, Scalar]) -> Params:
-        """Return the parameters of a cell's learner and of its query strategy together, sorted by name."""
+        """Return a learner's parameters together with those in `strategy`, sorted by name."""
         return tuple(sorted({**params, **self.strategy}.items()))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A study with its names resolved: its tasks, their data set entries and its learners."""
+    """A study with everything that it names: its tasks, their data and its learners; makes its cells."""
 
     study: Study
     tasks: tuple[data.TaskRef, ...]
-    # The data set entry from which each task is made, by the task's label.
+    # The data set table of the study from which each task is made, by the task's label.
     datasets: dict[str, DatasetSpec]
     fingerprints: dict[str, str]
     # The learner of each algorithm, by the algorithm's label.
     learners: Learners
     plugins: tuple[str, ...]
-    # Labels of tasks whose data are not on this machine; their fingerprints come from finished results.
+    # Labels of tasks whose data are not on this machine. Their fingerprints are known from finished results.
     absent: frozenset[str] = frozenset()
 
     def tuning_groups(self) -> Iterator[CellGroup]:
-        """Yield the tuning cells: one for every point of every grid and every tuning seed."""
+        """Yield the tuning cells in groups: one cell per parameter setting of a grid and tuning seed."""
         for task, noise, entry in self._groups():
             if entry.algorithm.grid:
                 seeds = self._tuning_seeds(task, noise)
@@ -80,7 +81,10 @@ class Plan:
                 yield self._group(task, entry, noise, "tune", members)
 
     def evaluation_groups(self, winners: Winners) -> Iterator[CellGroup]:
-        """Yield the evaluation cells whose parameters are known, without those that need a support size."""
+        """Yield, in groups, the evaluation cells whose parameters are known, given the winners of grids.
+
+        Cells that need the support size of another algorithm are left out; see `matched_groups`.
+        """
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
             if algorithm.support_of:
@@ -99,7 +103,10 @@ class Plan:
                 yield self._group(task, entry, noise, "run", members)
 
     def matched_groups(self, sizes: SupportSizes) -> Iterator[CellGroup]:
-        """Yield the evaluation cells with other cells' support sizes as parameters, if these are known."""
+        """Yield, in groups, the evaluation cells that have another algorithm's support size as a parameter.
+
+        Cells whose support size is not known yet are left out.
+        """
         for task, noise, entry in self._groups():
             algorithm, members = entry.algorithm, []
             for seed in self.seeds_of(task, noise) if algorithm.support_of else ():
@@ -107,7 +114,8 @@ class Plan:
                     key: sizes.get(((task.label, label, noise), seed))
                     for key, label in algorithm.support_of.items()
                 }
-                # A stream without a mistake leaves no support vector, but a budget must be at least 1.
+                # The size becomes a budget, which must be at least 1, but a learner without a mistake has no
+                # support vector.
                 found = {key: max(1, size) for key, size in own.items() if size is not None}
                 if len(found) == len(own):
                     members.append((seed, entry.with_strategy({**algorithm.fixed, **found})))
@@ -115,26 +123,32 @@ class Plan:
                 yield self._group(task, entry, noise, "run", members)
 
     def tuning_cells(self) -> Iterator[Cell]:
-        """Yield the tuning cells."""
+        """Yield all tuning cells."""
         return _cells(self.tuning_groups())
 
     def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
-        """Yield the evaluation cells that need no support size."""
+        """Yield the evaluation cells that `evaluation_groups` makes, one by one."""
         return _cells(self.evaluation_groups(winners))
 
     def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
-        """Yield the evaluation cells that need other cells' support sizes."""
+        """Yield the evaluation cells that `matched_groups` makes, one by one."""
         return _cells(self.matched_groups(sizes))
 
     def cell(self, group: Group, stage: StageName, seed: int, params: Mapping[str, Scalar]) -> Cell | None:
-        """Return a cell with given parameters, those of a strategy included; None for an unknown group."""
+        """Return the cell with these properties; None if the study lacks this data set, algorithm or noise.
+
+        `group` is (data set, algorithm, noise); `params` include those of a query strategy.
+        """
         for task, noise, entry in self._groups():
             if (task.label, entry.algorithm.label, noise) == group:
                 return self._group(task, entry, noise, stage, []).cell(seed, tuple(sorted(params.items())))
         return None
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
-        """Count cells that lack another cell's support size, by (algorithm, algorithm of the other cell)."""
+        """Count the cells that cannot run, because the support size of another algorithm is not known.
+
+        The counts are by (algorithm, other algorithm).
+        """
         missing: dict[tuple[str, str], int] = {}
         for task, noise, entry in self._groups():
             algorithm = entry.algorithm
@@ -147,7 +161,10 @@ class Plan:
         return missing
 
     def split_cells(self) -> Iterator[Cell]:
-        """Yield one cell for each split of each task on this machine: one per seed, and one for tuning."""
+        """Yield one cell for each split into training and test rows, to check the splits.
+
+        A task has one split per seed, and one per tuning seed. Tasks whose data are elsewhere are left out.
+        """
         entry, noise = self._entries[0], self.study.noise[0]
         for task in self.here:
             if self.n_tuning_cells:
@@ -162,7 +179,7 @@ class Plan:
         return [task for task in self.tasks if task.label not in self.absent]
 
     def present(self, label: str) -> Plan:
-        """Get the data of an absent task; return the plan in which the task is no longer absent.
+        """Get the data of a task that are not on this machine; return a plan in which they are present.
 
         The data are downloaded if possible. Raises InputError if they are not available, or differ from the
         data from which a base (``--base``) computed its results.
@@ -178,7 +195,7 @@ class Plan:
 
     @cached_property
     def data_fingerprints(self) -> dict[str, str]:
-        """Return the fingerprints of the tasks' data, by `data_id`."""
+        """Return the fingerprints of the tasks' data, by what identifies the data (see `data_id`)."""
         return {data_id(task): self.fingerprints[task.label] for task in self.tasks}
 
     @cached_property
@@ -192,11 +209,14 @@ class Plan:
 
     @property
     def n_evaluation_cells(self) -> int:
-        """Return the number of cells on the study's seeds, which run once every grid has a winner."""
+        """Return the number of evaluation cells, which run once every grid has a winner."""
         return sum(len(self.seeds_of(task, noise)) for task, noise, _ in self._groups())
 
     def n_by_name(self, *, matched: bool = False) -> Counter[tuple[Hashable, str]]:
-        """Count evaluation cells (`matched`: those that need a support size) by data set and algorithm."""
+        """Return the number of evaluation cells by (data set, algorithm).
+
+        With `matched`, only cells that need another algorithm's support size are counted.
+        """
         found: Counter[tuple[Hashable, str]] = Counter()
         for task, noise, entry in self._groups():
             if entry.algorithm.support_of or not matched:
@@ -204,11 +224,14 @@ class Plan:
         return found
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
-        """Return the seeds of a task: only the first one if the other repetitions would be identical."""
+        """Return the seeds of a task's cells: only the first if all repetitions would be identical."""
         return self.repetitions(self.datasets[task.label], noise, drawn=data.is_drawn(task))
 
     def repetitions(self, dataset: DatasetSpec, noise: Noise, *, drawn: bool = False) -> list[int]:
-        """Return the seeds of a data set; `drawn` says that a generator makes new rows for each seed."""
+        """Return the seeds of a data set's cells: only the first if all repetitions would be identical.
+
+        `drawn` says that a random generator makes other rows for each seed.
+        """
         differ = self.study.order_of(dataset) != "given" or noise.rate or drawn
         if differ or draws_randomly(self.study, self.learners):
             return self.study.seeds
@@ -219,15 +242,16 @@ class Plan:
 
     @cached_property
     def _tuned(self) -> frozenset[str]:
-        """Return the labels of the tasks on which an algorithm has a grid."""
+        """Return the labels of the tasks on which at least one algorithm has a grid."""
         return frozenset(task.label for task, _, entry in self._groups() if entry.algorithm.grid)
 
     def _as_tuned(
         self, algorithm: AlgorithmSpec, task: data.TaskRef, winner: dict[str, Scalar] | None
     ) -> dict[str, Scalar] | None:
-        """Return the parameters of an algorithm with `tuned_as`: the winning ones and its own; or None.
+        """Return the parameters of an algorithm that uses the winning parameters of another (`tuned_as`).
 
-        `winner` has the winning parameters of the algorithm in `tuned_as`. Without a winner it is None.
+        They are those winning parameters that belong to the grid, and the algorithm's own. `winner` has all
+        parameters of the other algorithm's winner; if it is not known yet, both it and the result are None.
         """
         if winner is None:
             return None
@@ -238,7 +262,7 @@ class Plan:
 
     @cached_property
     def features(self) -> dict[str, FeatureWork]:
-        """Return how the cells of each task transform features, by the label of the task."""
+        """Return from which rows cells standardize features, by task label; see `CellSpec.features`."""
         return {task.label: self._features_of(task) for task in self.tasks}
 
     def _features_of(self, task: data.TaskRef) -> FeatureWork:
@@ -248,7 +272,7 @@ class Plan:
         return "fitted on the training part" if fit and self.cuts_test(task) else ""
 
     def cuts_test(self, task: data.TaskRef) -> bool:
-        """Return whether cells split a test part off the rows of a task."""
+        """Return whether test rows are split off the rows of a task, instead of coming from a test file."""
         protocol = self.study.protocol_of(self.datasets[task.label])
         return protocol == "crossval" or (protocol == "holdout" and not data.has_test(task))
 
@@ -257,7 +281,7 @@ class Plan:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]
 
     def _groups(self) -> Iterator[tuple[data.TaskRef, Noise, PlannedAlgorithm]]:
-        # Tasks are the outermost loop, so that a worker runs the cells of one data set in succession.
+        # Loop over tasks first, so that the cells of one data set run in succession and share cached data.
         for task in self.tasks:
             dataset = self.datasets[task.label]
             entries = []
@@ -305,7 +329,8 @@ class Plan:
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
             course=study.course_of(dataset, tuned=task.label in self._tuned),
-            # Tuning cells need no other measures: the points of a grid are compared by mistakes only.
+            # Tuning cells store only mistakes, by which the settings of a grid are compared, unless the study
+            # wants all measures of them (`test_points`).
             kept=kept_for(study.metrics) if stage == "run" or study.test_points else (),
             test_point=study.test_points and stage == "tune",
             features=self.features[task.label],
@@ -331,7 +356,7 @@ def _least(*limits: int | None) -> int | None:
 
 
 def data_id(task: data.TaskRef) -> str:
-    """Identify a task's data in all studies: return its source, choice of rows and labels, and options."""
+    """Return text that identifies a task's data across studies: source, classes and options, as JSON."""
     return json.dumps([task.source, task.task, task.options])
 
 
@@ -343,12 +368,12 @@ def make_plan(
     known: Mapping[str, str] | None = None,
     parse: bool = True,
 ) -> Plan:
-    """Resolve the names of a study, check it and return its plan.
+    """Find the data and learners that a study names, check the study, and return its plan.
 
     Relative paths of data files start at `base`, by default the current folder. `plugins` are Python files
     with the user's learners. `known` has fingerprints of data, by `data_id`; they are used for data that
-    are not on this machine. With `parse` False they are also used for files that are not parsed yet. Raises
-    InputError if anything in the study is unknown, missing or wrong.
+    are not on this machine, so that these need not be downloaded. With `parse` False they are also used for
+    files that were not parsed before. Raises InputError if anything in the study is unknown or wrong.
     """
     for plugin in plugins:
         try:

@@ -1,4 +1,4 @@
-"""Define the tables of a study file: data sets, algorithms, class weights, active strategies and rankings."""
+"""Define and check the tables of a study file: ``[[datasets]]``, ``[[algorithms]]`` and ``[[rankings]]``."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Strategy:
 
     # The name of the strategy's class.
     name: str
-    # The strategy's parameter, "" if it has none: its key in a study (which no learner uses as the name of a
-    # parameter), its name in the class, and its default.
+    # The strategy's one parameter, if it has one: its key in a study file (different from all parameters of
+    # learners), its name in the class ("" for both if there is none), and its default.
     key: str = ""
     parameter: str = ""
     default: int | float = 0
 
     @cached_property
     def factory(self) -> type[QueryAll]:
-        """Return the strategy's class, imported on demand, so that reading a study imports no learner."""
+        """Return the strategy's class, imported only now, so that reading a study imports no learner."""
         found: type[QueryAll] = getattr(learners, self.name)
         return found
 
@@ -55,7 +55,10 @@ class Strategy:
     def around(
         self, learner: Any, settings: Mapping[str, Any], state: Callable[[], int] | None = None
     ) -> QueryAll:
-        """Return the learner wrapped in the strategy; `state` returns the seed of the strategy's draws."""
+        """Return a learner wrapped in this strategy, with its parameter from `settings`.
+
+        `state` returns a seed for the random numbers that the strategy draws.
+        """
         given = {self.parameter: settings.get(self.key, self.default)} if self.key else {}
         if self.draws and state is not None:
             given["random_state"] = state()
@@ -69,9 +72,9 @@ STRATEGIES = {
     "selective-adaptive": Strategy("AdaptiveSelectiveSampling", "query_beta", "beta", 1.0),
     "random": Strategy("RandomQueries", "query_q", "q", 0.5),
 }
-#: The classes that tune a grid along the stream, by the value of `tune`.
+#: Names of the classes that choose among a grid's settings along the stream, by the value of key `tune`.
 TUNERS = {"leader": "FollowTheLeader", "weights": "ExponentialWeights"}
-#: The study keys of all strategies' parameters.
+#: The keys by which a study file sets parameters of query strategies.
 KEYS = tuple(strategy.key for strategy in STRATEGIES.values() if strategy.key)
 
 
@@ -79,10 +82,10 @@ CLASS_WEIGHT = "class_weight"
 
 
 def with_weights_as_text(parameters: Any) -> Any:
-    """Return parameters with class weights, alone or in a list, as JSON text.
+    """Return parameters in which class weights, one table or a list of tables, are JSON text.
 
-    Text is hashed, stored and plotted like any other value. Labels are sorted, so that equal weights give
-    equal texts. Anything but a dictionary is returned unchanged.
+    As text, they are hashed, stored and plotted like any other value. Labels are sorted, so that equal
+    weights give equal texts. Anything but a dictionary is returned unchanged.
     """
     if not (isinstance(parameters, dict) and CLASS_WEIGHT in parameters):
         return parameters
@@ -98,7 +101,7 @@ def _as_text(value: Any) -> Any:
 
 
 def weights_of(value: Any) -> Any:
-    """Return the weights by class that a text encodes; any other value is returned unchanged."""
+    """Return the class weights that a JSON text contains; return any other value unchanged."""
     if not (isinstance(value, str) and value.startswith("{")):
         return value
     try:
@@ -127,33 +130,39 @@ def by_code(parameters: Mapping[str, Any], classes: Sequence[str] | None) -> dic
     return {**found, CLASS_WEIGHT: weights}
 
 
-# How grids are tuned: "seed" on a reserved seed, the others along the stream.
+# How the settings of a grid are compared: "seed" by separate cells on a reserved seed, "leader" and "weights"
+# by one cell along the stream.
 Tune = Literal["seed", "leader", "weights"]
 Order = Literal["shuffled", "blocks", "given"]
 
 
 @dataclass(frozen=True)
 class Course:
-    """Describe how a cell reads and measures its stream: order, delay of labels, window, part for tuning."""
+    """How a cell reads and measures its stream: order, delay of labels, window, part for tuning."""
 
-    # Rows come in a seeded order, whole or of blocks (`splits.in_blocks`), or in the order of their source.
+    # "shuffled": rows in random order by the seed; "blocks": blocks of rows in random order, see
+    # `splits.in_blocks`; "given": rows in the order of the data set.
     order: Order = "shuffled"
-    # Number of examples between a row and its label.
+    # Number of examples by which a label arrives later than its row.
     delay: int = 0
-    # With `window`, curves also have measures of that many latest examples; with `fading`, measures with this
-    # fading factor.
+    # If set, learning curves also have measures over the latest `window` examples, and measures in which the
+    # weight of an example is `fading` times that of the next one.
     window: int | None = None
     fading: float | None = None
-    # Share of the stream, from its start, on which grids are tuned and which is not counted; 0: no such part.
+    # Share of the stream, from its start, that is used to tune grids and left out of results; 0: no such
+    # part.
     tune_fraction: float = 0.0
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the fields to hash: those that differ from the defaults, so that older keys stay valid."""
+        """Return the fields that enter a cell's key.
+
+        Fields with default values are left out, so that keys from before a field existed stay valid.
+        """
         return {name: value for name, value in vars(self).items() if value != getattr(USUAL, name)}
 
     def prefix(self, n: int) -> int:
-        """Return the number of examples at the start of `n` on which the points of grids are compared."""
+        """Return how many examples at the start of a stream of `n` are used only to tune grids."""
         return min(n - 1, max(1, round(n * self.tune_fraction))) if self.tune_fraction else 0
 
 
@@ -170,15 +179,16 @@ Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
 # Noise, which a study file gives as a number (the rate of uniform noise) or as the table of any noise model.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
-# A value that is not a list stands for a list of one.
+# Validator that turns a single value into a list of one value.
 AS_LIST = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
-# A list of names, or a single name.
+# A list of names, which a study file may also give as a single name.
 NameList = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 
-# Parameters that a data set gives to one algorithm.
+# Parameters that the table of a data set sets for a single algorithm.
 OwnParameters = Annotated[dict[str, Scalar | list[Scalar]], Field(min_length=1)]
 
-# Key of an inline table that sets a parameter to another algorithm's support size.
+# Key in ``{ support_of = "LABEL" }``, by which a parameter is set to the number of support vectors of another
+# algorithm.
 SUPPORT_OF = "support_of"
 
 
@@ -213,7 +223,7 @@ class DatasetSpec(BaseModel):
     def _weights_are_text(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        # A table under an algorithm's label may contain class weights too.
+        # Convert class weights for all algorithms, and those in the table of a single algorithm.
         own = {
             key: given if key == CLASS_WEIGHT else with_weights_as_text(given) for key, given in value.items()
         }
@@ -251,7 +261,7 @@ class DatasetSpec(BaseModel):
 
     @property
     def options(self) -> dict[str, Scalar]:
-        """Return the keys that are not fields of this table."""
+        """Return the options of the data set: the keys that are not fields of this class."""
         return dict(self.model_extra or {})
 
     @property
@@ -265,12 +275,12 @@ class DatasetSpec(BaseModel):
 class AlgorithmSpec(BaseModel):
     """Describe one ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
 
-    docs/study.md describes the keys. All other keys are constructor parameters, lists are grids, and
-    ``{ support_of = "LABEL" }`` is the final support size of the algorithm with that label on the same data
-    set, noise and seed. `query` puts an active strategy of `STRATEGIES` around the learner. `tuned_as` is the
-    label of an algorithm whose winning parameters this one uses. With a `tune` of `TUNERS` the points of the
-    grid compete along the stream, in one cell. `reset` is the detector that restarts the learner, or all
-    points of such a grid.
+    docs/study.md describes the keys. Keys that are not fields of this class are constructor parameters: a
+    list is a grid of values, and ``{ support_of = "LABEL" }`` stands for the final support size of the
+    algorithm with that label on the same data set, noise and seed. `query` wraps the learner in a query
+    strategy of `STRATEGIES`. `tuned_as` is the label of an algorithm whose winning parameters this one uses.
+    With a `tune` of `TUNERS`, a single cell compares the settings of the grid along the stream. `reset` is
+    the change detector that restarts the learner, or all learners of such a grid.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -298,7 +308,10 @@ class AlgorithmSpec(BaseModel):
 
     @property
     def strategy(self) -> dict[str, Scalar]:
-        """Return the active strategy, the grid tuned along the stream or the detector, as cell parameters."""
+        """Return the parameters of the object that wraps the learner, as they enter a cell's parameters.
+
+        It is a query strategy, a tuner of a grid along the stream, or a change detector.
+        """
         if self.query is None:
             reset = {} if self.reset is None else {"reset": self.reset}
             if self.tune in TUNERS and self.lists:
@@ -323,28 +336,31 @@ class AlgorithmSpec(BaseModel):
 
     @property
     def lists(self) -> dict[str, list[Scalar]]:
-        """Return the parameters given as lists."""
+        """Return the parameters that have a list of values."""
         return {key: value for key, value in (self.model_extra or {}).items() if isinstance(value, list)}
 
     @property
     def grid(self) -> dict[str, list[Scalar]]:
-        """Return the grid whose points are separate cells: `lists`, unless tuned along the stream."""
+        """Return the parameters whose combinations of values are tried by separate tuning cells.
+
+        These are `lists`, or none if a single cell tunes them along the stream.
+        """
         return {} if self.tune in TUNERS else self.lists
 
     def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
-        """Return the entry with further parameters, without changing those that it sets itself."""
+        """Return this algorithm with further parameters; those that it has already are not changed."""
         extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
         return AlgorithmSpec.model_validate({**self.model_dump(), **extra}) if extra else self
 
     @property
     def fixed(self) -> dict[str, Scalar]:
-        """Return the parameters given as single values."""
+        """Return the parameters that have a single value."""
         values = self.model_extra or {}
         return {key: value for key, value in values.items() if not isinstance(value, list | dict)}
 
     @property
     def support_of(self) -> dict[str, str]:
-        """Return the parameters that are another algorithm's support size, with that algorithm's label."""
+        """Return the parameters that are set to the support size of another algorithm, with its label."""
         values = self.model_extra or {}
         return {key: value[SUPPORT_OF] for key, value in values.items() if isinstance(value, dict)}
 
@@ -385,10 +401,11 @@ class AlgorithmSpec(BaseModel):
 
 
 class RankingSpec(BaseModel):
-    """Describe one ``[[rankings]]`` table: algorithms that the report also ranks among themselves.
+    """Describe one ``[[rankings]]`` table: a subset of the algorithms that the report also ranks separately.
 
-    `datasets` restricts the ranking to these data sets; empty means all. `focus` is plotted against each
-    other algorithm, task by task, at the noise rates `focus_noise` (if empty: three of the study's).
+    `datasets` restricts the ranking to these data sets; empty means all. The report plots the results of
+    algorithm `focus` against those of each other algorithm, with a point per task, at the noise rates
+    `focus_noise` (if empty: three of the study's rates).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,4 +1,4 @@
-"""Define the keys of a study file, and validate a study: each key, and the keys against each other."""
+"""Define the keys of a study file, and check each key and whether the keys agree with each other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .specs import (
 # reported results never share random draws.
 TUNING_SEED = 1_000_000
 DEFAULT_FOLDS = 10
-# Limit on the points of a learning curve: each is a row of the store.
+# Most points of a learning curve, each of which is stored as a row of the results.
 _MOST_CHECKPOINTS = 10_000
 
 
@@ -43,7 +43,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
-    """Return the checkpoints of a list as a tuple; raise ValueError if they are not rising counts."""
+    """Return a list of checkpoints as a tuple; raise ValueError if they are not rising whole numbers."""
     for value in values:
         if not _is_count(value):
             raise ValueError(f"{value!r} is not a number of examples: give whole numbers from 1 on")
@@ -58,7 +58,10 @@ def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _check_labels(key: str, kind: str, labels: Iterable[str], known: Sequence[str]) -> None:
-    """Raise ValueError if a key of the study names an algorithm or data set that the study does not have."""
+    """Raise ValueError if one of the `labels` under a key is not the label of one of the study's entries.
+
+    `kind` says what `known` are: algorithms or data sets.
+    """
     for label in labels:
         if label not in known:
             raise ValueError(f"{key}: no {kind} is called {label!r}: {did_you_mean(label, known)}")
@@ -68,61 +71,63 @@ class Study(BaseModel):
     """The keys of a study; docs/study.md describes each of them for users."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    # Also the name of the results folder.
+    # Name of the study, and of the folder of its results.
     name: Annotated[str, Field(max_length=100)]
-    # Heading of the report; the name if empty.
+    # Heading of the report; if empty, the study's name is used.
     title: str = ""
     description: str = ""
-    # Name or file of the study whose keys this one takes over; see `study_file.extended`.
+    # Name or file of another study whose keys this study takes over; see `study_file.extended`.
     extends: str = ""
     protocol: ProtocolName = "prequential"
-    # A number is a rate of uniform label noise, a table is another model.
+    # Noise levels to compare: a number is the rate of uniform label noise, a table is any model of noise.
     noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
-    # Seeds of the repetitions; a number n stands for 0 .. n-1. With "crossval" seeds are fold numbers, by
-    # default all.
+    # Seeds of the repetitions; a study file may give a number n for seeds 0 .. n-1. With protocol "crossval",
+    # seeds are fold numbers, by default those of all folds.
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(strict=True, ge=0)] = 0
     # Where learning curves have points: "log" (spaced logarithmically), a number of equal steps, or a list of
     # numbers of examples; always also at the end of the stream.
     checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
     order: Order = "shuffled"
-    # In the given order: share of a stream, from its start, on which grids are tuned; results omit it.
+    # With order "given": share of a stream, from its start, that is used to tune grids and left out of
+    # results.
     tune_fraction: Share = 0.1
     # Number of examples by which labels are late: after x_t is predicted, (x_{t-delay}, y_{t-delay}) is
     # learned. With label_due = "before" it is learned just before x_t is predicted, as in River. Labels due
     # after the end of the stream are learned and not counted.
     delay: Annotated[int, Field(strict=True, ge=0)] = 0
     label_due: Literal["after", "before"] = "after"
-    # With `window`, curves also have measures of that many latest examples; with `fading`, measures with this
-    # fading factor.
+    # If set, learning curves also have measures over the latest `window` examples, and measures in which the
+    # weight of an example is `fading` times that of the next one.
     window: Count | None = None
     fading: Share | None = None
-    # Whether to add the algorithms `BASELINES`, which use labels only.
+    # Whether to add the algorithms in `BASELINES`, which predict from earlier labels only.
     baselines: StrictBool = False
-    # Share of the rows that a seeded split holds out for testing.
+    # Share of the rows that protocol "holdout" splits off for testing, if a data set has no own test rows.
     test_fraction: Share = 0.3
     folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
-    # Maximum number of rows of a task, which are chosen before any split; the same in every repetition.
+    # Maximum number of rows of a task. They are chosen before any split, and are the same in all repetitions.
     max_examples: Count | None = None
-    # Maximum number of training and test rows of a repetition: the first ones in the seeded or given order.
+    # Maximum numbers of training and of test rows of a repetition: the first rows in its order.
     max_train: Count | None = None
     max_test: Count | None = None
-    # How the points of a grid are compared: by online mistakes, or by mistakes on validation rows. None
-    # stands for "online" with protocol "prequential" or the given order, otherwise for "validation".
+    # How the parameter settings of a grid are compared: by online mistakes, or by mistakes on validation
+    # rows. None: "online" with protocol "prequential" or order "given", otherwise "validation".
     tune_by: Literal["online", "validation"] | None = None
     validation_fraction: Share = 0.2
-    # "sparsest": the smallest support set within one standard error of the best point (Breiman et al. 1984,
-    # section 3.4.3).
+    # Which setting of a grid wins. "best": the one with fewest mistakes. "sparsest": the one with the
+    # smallest support set among those within one standard error of the best (Breiman et al. 1984, section
+    # 3.4.3).
     winner: WinnerRule = "best"
     tune: Tune = "seed"
-    # Whether each repetition chooses the winners of grids itself, inside its own training part. Otherwise all
-    # repetitions use the winners chosen on the seed reserved for tuning, and the spread over repetitions does
-    # not include the randomness of this choice.
+    # Whether each repetition tunes grids itself, inside its own training rows. Otherwise all repetitions use
+    # the winners chosen on the seed reserved for tuning, and the spread over repetitions does not include the
+    # randomness of this choice.
     tune_each: StrictBool = False
-    # Whether tuning cells are also tested and record the study's metrics, so that results show how any choice
-    # of a winner would have done.
+    # Whether all parameter settings of grids are also tested and record the study's metrics, so that results
+    # show how well any other winner would have done.
     test_points: StrictBool = False
-    # Seconds that a cell's learner may take. Batch baselines are not interrupted.
+    # Seconds after which a cell's learner is stopped. Learners that are fitted in batch are not interrupted.
     time_limit: Positive | None = None
     # Maximum number of training rows of a tuning cell.
     max_tune: Count | None = None
@@ -130,7 +135,8 @@ class Study(BaseModel):
     # Metrics from `METRIC_NAMES`; algorithms are ranked by the first one unless `rank_by` names another.
     metrics: NameList = []
     rank_by: str | None = None
-    # Labels of the algorithms whose learning curves (empty: all) and decision boundaries the report draws.
+    # Labels of the algorithms whose learning curves the report draws (empty: all), and of those whose
+    # decision boundaries it draws.
     curves: list[str] = []
     solutions: list[str] = []
     datasets: Annotated[list[DatasetSpec], Field(min_length=1)]
@@ -191,7 +197,7 @@ class Study(BaseModel):
         parts = [table, *(datasets if isinstance(datasets, list) else [])]
         crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
         folds = table.get("folds", DEFAULT_FOLDS)
-        # The check of the key `folds` reports an invalid value.
+        # If `folds` is invalid, leave `seeds` unset: the validation of `folds` reports it.
         sound = isinstance(folds, int) and not isinstance(folds, bool) and 2 <= folds <= TUNING_SEED
         return {**table, "seeds": list(range(folds))} if crossval and sound else table
 
@@ -202,7 +208,8 @@ class Study(BaseModel):
         if not isinstance(entries, list) or table.get("tune", "seed") == "seed":
             return table
         own = {"tune": table["tune"]}
-        # An active strategy wraps one learner, so it cannot compare the points of a grid.
+        # Set the study's `tune` for all algorithms without a query strategy, which wraps a single learner and
+        # so cannot compare the settings of a grid.
         with_tune = [
             {**own, **each} if isinstance(each, dict) and not each.get("query") else each for each in entries
         ]
@@ -216,7 +223,7 @@ class Study(BaseModel):
         entries = table.get("algorithms")
         if not isinstance(entries, list):
             return table
-        # A study that is read from results already contains its baselines.
+        # Add baselines only if they are missing: a study that is read from results already contains them.
         names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
         names |= {entry.name for entry in entries if isinstance(entry, AlgorithmSpec)}
         added = [{"name": name, "label": label} for name, label in BASELINES.items() if name not in names]
@@ -242,7 +249,7 @@ class Study(BaseModel):
                 'max_tune: with order = "given" grids are tuned on the first tune_fraction of the stream; '
                 "remove max_tune"
             )
-        # A study that is read from results contains the default explicitly.
+        # Accept the default value, because a study that is read from results contains it explicitly.
         if not given and self.tune_fraction != type(self).model_fields["tune_fraction"].default:
             raise ValueError('tune_fraction needs order = "given", which no data set here uses')
         if self.tune_each:
@@ -354,33 +361,34 @@ class Study(BaseModel):
         return self
 
     def protocol_of(self, entry: DatasetSpec) -> ProtocolName:
-        """Return the protocol of a data set."""
+        """Return the protocol of a data set: its own, or that of the study."""
         return entry.protocol or self.protocol
 
     @property
     def ranked_by(self) -> str | None:
-        """Return the metric that ranks, or None if the study sets no metrics."""
+        """Return the metric by which algorithms are ranked, or None if the study names no metrics."""
         return self.rank_by or (self.metrics[0] if self.metrics else None)
 
     def tuning_seed(self, seed: int) -> int:
-        """Return the seed on which the grids of a repetition are tuned."""
+        """Return the seed of the cells that tune grids for the repetition with seed `seed`."""
         return seed if self.tune_each else TUNING_SEED
 
     @property
     def own_winners(self) -> dict[str, WinnerRule]:
-        """Return the rules that algorithms set for choosing the winner of their grid, by label."""
+        """Return the rules for choosing the winner of a grid, by label, of algorithms that set their own."""
         return {each.label: each.winner for each in self.algorithms if each.winner is not None}
 
     def order_of(self, entry: DatasetSpec) -> Order:
-        """Return the order of a data set's rows: "shuffled" or "blocks" by the seed, or "given"."""
+        """Return the order of a data set's rows, "shuffled", "blocks" or "given": its own or the study's."""
         return entry.order or self.order
 
     def course_of(self, entry: DatasetSpec, *, tuned: bool) -> Course:
-        """Return how the streams of a data set are read; `tuned` says whether grids are tuned on it."""
+        """Return how cells read and measure a data set; `tuned` says whether any grid is tuned on it."""
         judged = tuned and self.order_of(entry) == "given"
         return Course(
             order=self.order_of(entry),
-            # A label due just before row t arrives just after row t-1, so the delay is one less.
+            # With "before", a label arrives just before row t is predicted, which is just after row t-1: the
+            # delay is one less.
             delay=self.delay - (self.label_due == "before"),
             window=self.window,
             fading=self.fading,
@@ -388,7 +396,7 @@ class Study(BaseModel):
         )
 
     def judge_of(self, entry: DatasetSpec) -> Literal["online", "validation"]:
-        """Return whether the points of a grid are compared by online mistakes or on validation rows."""
+        """Return how the settings of a grid are compared: by mistakes "online" or on "validation" rows."""
         if self.tune_by is not None:
             return self.tune_by
         online = self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given"
@@ -396,5 +404,5 @@ class Study(BaseModel):
 
 
 def misplaced(key: str) -> str:
-    """Return advice for a key of the study that was written below a ``[[table]]``; "" for other keys."""
+    """Return advice if a key found in a ``[[table]]`` is a key of the whole study; "" for other keys."""
     return f"'{key}' is a key of the study: put it above the first [[…]]" if key in Study.model_fields else ""

@@ -1,4 +1,4 @@
-"""Read studies from TOML files and dictionaries; report an error in one line that names the key."""
+"""Read studies from TOML files and dictionaries; errors are one line that names the key at fault."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from ..errors import InputError, did_you_mean
 from .specs import DatasetSpec, RankingSpec
 from .study import Study, misplaced
 
-# Keys whose values are lists of tables.
+# Keys of a study whose values are lists of tables, which TOML writes as ``[[key]]``.
 _TABLES = ("datasets", "algorithms", "rankings")
 
-# Pattern for each expected type: if a quoted value matches it, the message advises to remove the quotes.
+# For each expected type, the pattern of its values: if a quoted value matches, the error message advises to
+# remove the quotes.
 _BARE = {"int": r"[+-]?[\d_]+", "float": r"[+-]?[\d_]*\.?\d+(e[+-]?\d+)?", "bool": "true|false"}
 
 
 def _check_keys(table: dict[str, Any], source: str) -> None:
-    """Raise InputError for unknown keys, and for tables in single brackets that need double ones."""
+    """Raise InputError for unknown keys of a study, and for ``[tables]`` that need double brackets."""
     for key, value in table.items():
         if key not in Study.model_fields:
             hint = did_you_mean(key, Study.model_fields)
@@ -37,7 +38,7 @@ def _check_keys(table: dict[str, Any], source: str) -> None:
 
 
 def _check_tables(table: dict[str, Any], source: str) -> None:
-    """Raise InputError for study keys inside tables of data sets and rankings."""
+    """Raise InputError if the table of a data set or a ranking contains a key of the whole study."""
     for name, model in (("datasets", DatasetSpec), ("rankings", RankingSpec)):
         entries = table.get(name)
         for place, entry in enumerate(entries if isinstance(entries, list) else (), start=1):
@@ -47,7 +48,7 @@ def _check_tables(table: dict[str, Any], source: str) -> None:
 
 
 def _check_tests_are_read(study: Study, source: str) -> None:
-    """Raise InputError for a test file that the protocol never reads."""
+    """Raise InputError if a data set has a test file that its protocol never reads."""
     for number, entry in enumerate(study.datasets, start=1):
         protocol = study.protocol_of(entry)
         if entry.options.get("test") and protocol != "holdout":
@@ -58,7 +59,7 @@ def _check_tests_are_read(study: Study, source: str) -> None:
 
 
 def _one_line(error: ValidationError, source: str) -> str:
-    """Return the first problem of a validation as one line that names the key."""
+    """Return the first problem that pydantic found, as one line that names the key."""
     first = error.errors(include_url=False)[0]
     place = ""
     for part in first["loc"]:
@@ -116,12 +117,12 @@ def read_study(path: Path, shipped: Mapping[str, Path] = MappingProxyType({})) -
 
 
 def extended(table: dict[str, Any], path: Path, shipped: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the table of a study with the keys of the study that it extends, if it extends one.
+    """Return the keys of a study, together with those of the base study that it extends, if any.
 
-    The algorithms are those of both studies; of two with the same label, that of the extended study is left
-    out. Every other key of the table replaces that of the extended study, whose title and description are not
-    taken over. Relative paths of data files start at the folder of the file that names them. `path` is the
-    file of the study, or the folder of a study without a file.
+    The algorithms are those of both studies; if both have one with the same label, that of the base is left
+    out. Every other key of the study replaces that of the base, whose title and description are not taken
+    over. Relative paths of data files start at the folder of the file that names them. `path` is the file of
+    the study, or the folder of a study without a file. `shipped` has the files of studies by name.
     """
     return _Extension(table, path, shipped).table if table.get("extends") else table
 
@@ -133,7 +134,7 @@ def extension(path: Path, shipped: Mapping[str, Path]) -> str:
 
 
 class _Extension:
-    """A table of a study and the table that it extends."""
+    """The keys of a study that extends another, and the keys of that base study."""
 
     def __init__(
         self, table: dict[str, Any], path: Path, shipped: Mapping[str, Path], seen: tuple[Path, ...] = ()
@@ -160,7 +161,7 @@ class _Extension:
 
     @property
     def table(self) -> dict[str, Any]:
-        """Return the merged table, as `extended` describes it."""
+        """Return the keys of both studies together, as `extended` describes."""
         both = {_label(each): each for each in _tables(self.base, "algorithms")}
         both |= {_label(each): each for each in _tables(self.own, "algorithms")}
         return {**self.base, **self.own, "algorithms": list(both.values())}
@@ -180,18 +181,18 @@ class _Extension:
 
 
 def _tables(table: dict[str, Any], key: str) -> list[Any]:
-    """Return the tables under a key as a list; if they are not one, validation reports it later."""
+    """Return the list of tables under a key; a value that is no list is put into one and refused later."""
     found = table.get(key, [])
     return found if isinstance(found, list) else [found]
 
 
 def _label(entry: Any) -> str:
-    """Return the label of an algorithm's table."""
+    """Return the label of an algorithm's table: its key `label`, or else its name."""
     return str(entry.get("label") or entry.get("name")) if isinstance(entry, dict) else str(entry)
 
 
 def _with_paths_from(folder: Path, entry: Any) -> Any:
-    """Return a data set's table with absolute paths; relative ones start at `folder`."""
+    """Return a data set's table in which the paths of files are absolute; relative ones start at `folder`."""
     if not isinstance(entry, dict):
         return entry
     own: dict[str, Any] = {

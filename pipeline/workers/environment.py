@@ -1,4 +1,4 @@
-"""Describe the versions, code and processor of a process, and compare two processes."""
+"""Describe the package versions and the machine of a process, to compare workers with this process."""
 
 from __future__ import annotations
 
@@ -14,39 +14,40 @@ from pathlib import Path
 from .. import data
 from ..code import code_digest
 
-# Versions in COMPARED decide outcomes, so they must match; the others are only reported.
+# Results depend on the packages in COMPARED, so their versions must match (for singlepass: the digest of its
+# code). Versions of the other packages are only reported.
 COMPARED = ("singlepass", "numba", "numpy", "scipy", "python")
 _TOLD = ("scikit-learn", "dask", "distributed", "pandas", "pyarrow")
 
 
 @dataclass(frozen=True)
 class Environment:
-    """The software and hardware of a process."""
+    """The package versions and the machine of a process that runs cells."""
 
     # Version by package name, and of "python"; None if a package is missing.
     versions: dict[str, str | None]
-    # Digest of this package's sources: in an editable install they change under one version.
+    # Digest of this package's source code, because in an editable install it changes without a new version.
     code: str
     platform: str
     cpu: str
     host: str = field(compare=False)
     pid: int = field(compare=False)
-    # Cache folder: processes on one host with the same folder share their tables.
+    # Cache folder of the process, in which it finds data tables.
     cache: str = field(compare=False)
 
     @property
     def place(self) -> tuple[str, str]:
-        """Host and cache folder: processes that agree in both share their tables."""
+        """Host and cache folder. Processes with the same pair share data tables, so these are sent once."""
         return self.host, self.cache
 
     def shown(self, name: str) -> str:
-        """Return a package's version for a table; for this package also the digest of its code."""
+        """Return a package's version as text for users; for this package also the digest of its code."""
         version = self.versions[name] or "missing"
         return f"{version} ({self.code[:8]})" if name == "singlepass" else version
 
 
 def this_environment() -> Environment:
-    """Return the versions of packages, the machine and the process that cells run on here."""
+    """Return the package versions and the machine of this process."""
     versions = {name: _version(name) for name in ("singlepass", "numba", "numpy", "scipy", *_TOLD)}
     versions["python"] = platform.python_version()
     return Environment(
@@ -61,7 +62,7 @@ def this_environment() -> Environment:
 
 
 def differences(here: Environment, there: Environment) -> list[tuple[str, str, str]]:
-    """Return (name, here, there) for each difference that can change outcomes."""
+    """Return (package, version here, version there) for each difference that can change results."""
     names = [
         name for name in COMPARED if name != "singlepass" and here.versions[name] != there.versions[name]
     ]
@@ -71,7 +72,10 @@ def differences(here: Environment, there: Environment) -> list[tuple[str, str, s
 
 
 def table_of(here: Environment, others: Mapping[str, list[tuple[str, str, str]] | str]) -> str:
-    """Return a text table of workers' `differences`, or why they could not be asked, by their addresses."""
+    """Return a text table that shows how the versions of workers differ from those of this process.
+
+    `others` has the `differences` of each worker, or a text why its versions are unknown, by its address.
+    """
     rows = [("worker", "", "here", "there")]
     for address, found in others.items():
         if isinstance(found, str):

@@ -1,7 +1,8 @@
-"""Record which cells the threads of a process are running, for the run that follows a crash.
+"""Record which cells the threads of a process are running, so that the run after a crash knows the suspects.
 
-The record is a small file, mapped into memory. A thread notes a cell before running the cell, which takes a
-microsecond; the note survives any end of the process. Each thread has a slot with its cell's key, or blanks.
+The record is a small file, mapped into memory, with a slot for each thread. Before a thread runs a cell, it
+writes the cell's key to its slot, which takes a microsecond; when idle, it writes blanks. The file survives
+any end of the process.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from types import TracebackType
 
 from .. import data
 
-# Hexadecimal digits of a cell's key.
+# Bytes of a thread's slot in the file: a cell's key has this many hexadecimal digits.
 _SLOT = 32
 
 
@@ -45,7 +46,7 @@ class InFlight:
         # If the cache cannot be written, the run goes on without a record.
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # The previous run's cells stay in the file until this run has ended normally.
+            # Keep the cells of the previous, crashed run in the file until this run has ended normally.
             left = "".join(sorted(self.left)).encode()
             # Replace the file instead of changing it: another process may still have the previous one mapped.
             scratch = self._path.with_name(f".{os.getpid()}-{self._path.name}")
@@ -56,7 +57,10 @@ class InFlight:
         return self
 
     def note(self, slot: int, key: str) -> None:
-        """Note that the thread of a slot starts the cell with this key, or is idle if the key is empty."""
+        """Record that a thread starts the cell with this key, or is idle if the key is empty.
+
+        `slot` is the number of the thread.
+        """
         if self._map is not None:
             self._map[slot * _SLOT : (slot + 1) * _SLOT] = key[:_SLOT].ljust(_SLOT).encode()
 

@@ -24,14 +24,15 @@ from ..run.task import crashed, run_cell
 from ..store.schema import CellResult
 from ..study.cell import Cell
 
-# The kernel (out of memory) or an administrator may kill a process: one or two crashes do not prove that the
-# cell is at fault.
+# A cell counts as crashed only after this many crashes of its subprocess: one or two may have another cause,
+# such as an administrator or the kernel (out of memory) killing it.
 TRIES = 3
-# Interval of the checks of time and memory. The process starts in a second and can fill a gigabyte in 0.1 s.
+# Seconds between two checks of the subprocess's time and memory. It can fill a gigabyte in 0.1 s.
 _LOOK_SECONDS = 0.05
-# Longest start of the process: usually a second, but minutes where many processes import from one slow disk.
+# Timeout of the start of the subprocess, which takes a second, or minutes if many processes import packages
+# from one slow disk.
 _START_SECONDS = 300.0
-# Longest time to wait for the rest of the outcome, and for the exit status, once the subprocess has ended.
+# Once the subprocess has ended, wait at most this long for the rest of the result, and for the exit status.
 _LEAVE_SECONDS = 5.0
 _LENGTH = struct.Struct("<Q")
 
@@ -39,11 +40,11 @@ _LENGTH = struct.Struct("<Q")
 def run_in_subprocess(
     cell: Cell, *, limit: float | None = None, memory: float | None = None, pins: Iterable[data.Pin] = ()
 ) -> CellResult:
-    """Run a cell in a subprocess, and retry if the subprocess ends without an outcome.
+    """Run a cell in a subprocess, and try again if the subprocess ends without a result.
 
     `limit` is the cell's timeout in seconds, `memory` the bytes that the subprocess may take; None means no
-    limit. `pins` identify the tables that it must read the data sets from. The outcome has status "crashed"
-    if the subprocess reaches the timeout, or ends without an outcome `TRIES` times.
+    limit. `pins` identify the tables from which it must read the data sets. The returned result has status
+    "crashed" if the subprocess reaches the timeout, or ends without a result `TRIES` times.
     """
     reasons: list[str] = []
     while len(reasons) < TRIES:
@@ -59,7 +60,7 @@ def run_in_subprocess(
 
 
 def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[CellResult | None, str]:
-    """Run a cell in one subprocess; return its outcome and "", or None and the reason for the failure."""
+    """Run a cell once in a subprocess; return its result and "", or None and the reason for the failure."""
     reader, writer = os.pipe()
     command = [sys.executable, "-P", "-m", __name__, str(writer)]
     quiet = subprocess.DEVNULL
@@ -83,15 +84,16 @@ def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[Cel
                 begun.set()
                 received.append(pipe.read())
 
-        # In a thread, because the subprocess blocks on a full pipe until this process reads from it.
+        # Read in a thread, because the subprocess blocks on a full pipe until this process reads from it.
         reading = threading.Thread(target=read, daemon=True)
         reading.start()
-        # In a thread too: a message that names many tables may fill the pipe, which would block this process.
+        # Write in a thread: a message that names many tables may fill the pipe and would block this process.
         threading.Thread(target=_give, args=(process, message), daemon=True).start()
         reason = _watch(process, reading, begun, limit, memory)
-        # Standard input stays open until now: closing it tells the subprocess that this process is gone.
+        # Stop the subprocess, if it has not ended. Its standard input was kept open until now, because it
+        # exits when that is closed.
         with contextlib.suppress(ProcessLookupError):
-            # Kill the whole process group: child processes would keep the pipe open.
+            # Kill the whole process group: children of the subprocess would keep the pipe open.
             os.killpg(process.pid, signal.SIGKILL)
         reading.join(_LEAVE_SECONDS)
     if received and received[0]:
@@ -115,7 +117,7 @@ def _watch(
     limit: float | None,
     memory: float | None,
 ) -> str:
-    """Wait for the outcome or the end of the process; return why it was stopped early, or ""."""
+    """Wait until the subprocess has sent its result or ended; return why it must be stopped early, or ""."""
     started = began = time.monotonic()
     while reading.is_alive() and process.poll() is None:
         reading.join(_LOOK_SECONDS)
@@ -130,7 +132,7 @@ def _watch(
             with contextlib.suppress(psutil.Error):
                 if psutil.Process(process.pid).memory_info().rss > memory:
                     return f"took more than {memory / 1e6:.0f} MB of memory"
-    # Bounded waits: child processes that are still alive may keep the pipe open.
+    # Wait for a limited time only: children of the subprocess that are still alive may keep the pipe open.
     reading.join(_LEAVE_SECONDS)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_LEAVE_SECONDS)
@@ -145,7 +147,10 @@ def _ending(status: int) -> str:
 
 
 def _main(writer: int) -> None:
-    """Run the cell that arrives on standard input; the first byte written says that the cell has begun."""
+    """Be the subprocess: read a cell from standard input, run it, and write its result to `writer`.
+
+    A first byte is written when data and code are ready: the cell's timeout counts from then on.
+    """
     length = _LENGTH.unpack(sys.stdin.buffer.read(_LENGTH.size))[0]
     message = sys.stdin.buffer.read(length)
 
@@ -166,7 +171,7 @@ def _main(writer: int) -> None:
                 pipe.flush()
 
         outcome = run_cell(cell, begins)
-        # A cell that fails early has not called `begins`.
+        # Write the first byte also if the cell has failed before it called `begins`.
         begins()
         pipe.write(pickle.dumps(outcome))
     # Exit without waiting for threads that a learner has left running.

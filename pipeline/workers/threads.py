@@ -1,4 +1,4 @@
-"""Run cells in threads of this process."""
+"""Run cells in a pool of threads of this process."""
 
 from __future__ import annotations
 
@@ -22,22 +22,24 @@ from .in_flight import InFlight
 from .subprocess_runner import run_in_subprocess
 from .timeout import START_SECONDS, Deadline, ended_when_frozen, overdue
 
-# Interval at which outcomes are passed to `done` together: long compared with one such call, short compared
-# with the interval at which they are written to the store.
+# Results are collected for this many seconds and passed to `done` together: long compared with one such call,
+# short compared with the interval at which results are written to the store.
 _BATCH_SECONDS = 0.05
-# A thread that returns from compiled code gets the GIL at most this much later. With Python's default of 5 ms
-# it would wait longer than most cells of a small study take, whenever the main thread stores outcomes.
+# Python's switch interval during a run: a thread that returns from compiled code gets the GIL after at most
+# this many seconds. With the default of 5 ms it would wait longer than most cells of a small study take,
+# whenever the main thread stores results.
 _SWITCH_SECONDS = 0.0005
-# A thread begins no reading while this many earlier ones run or have outcomes that are not collected. Without
-# this limit the threads would have the GIL most of the time, and the thread that writes outcomes would fall
-# behind: in a test with 100,000 empty cells by 15,000.
+# Threads begin no further group of cells while this many run or have results that are not collected yet.
+# Without this limit the threads would have the GIL most of the time, and the thread that writes results would
+# fall behind: in a test with 100,000 empty cells by 15,000.
 _UNTAKEN = 1024
-# Interval of the checks for cells past their timeout.
+# Seconds between two checks for cells that have exceeded their timeout.
 _LOOK_SECONDS = 0.5
-# The share of the free memory that a subprocess may take.
+# A subprocess may take at most this share of the free memory.
 _SHARE_OF_MEMORY = 0.8
 
-# The outcomes of a reading, an error of the iterator, or None when a thread ends.
+# What a thread puts into the queue: the results of a group of cells that ran together, an error of the
+# iterator of groups, or None when the thread ends.
 _Finished: TypeAlias = list[CellResult] | BaseException | None
 
 
@@ -49,14 +51,14 @@ def compute_in_threads(
     cell_limit: float,
     in_flight: InFlight,
 ) -> None:
-    """Run readings in `n_threads` threads, one at a time in each.
+    """Run groups of cells (readings) in `n_threads` threads, one group at a time in each.
 
     This is a plain thread pool: a Dask scheduler in this process would add 0.3 ms to each cell, which is more
     than most cells of a small study take.
 
     `readings` are consumed lazily, unless the previous run crashed. In that case the cells that were running
     at the crash run first, in subprocesses. If one of them crashes again, all cells of its learner run in
-    subprocesses at the end. `done` is called in this thread with each batch of outcomes, in no particular
+    subprocesses at the end. `done` is called in this thread with each batch of results, in no particular
     order. `cell_limit` is the timeout of a cell in seconds. `in_flight` records which cells are running.
     """
     apart: list[Cell] = []
@@ -79,18 +81,18 @@ def compute_in_threads(
     finally:
         pool.stop()
         sys.setswitchinterval(users_choice)
-        # Outcomes that were ready when the run was interrupted.
+        # If the run was interrupted, pass on the results that are ready.
         _hand_on(pool.take(), done)
 
 
 def _without_the_guilty(
     readings: list[Reading], done: Callable[[list[CellResult]], None], cell_limit: float, left: frozenset[str]
 ) -> tuple[list[Reading], list[Cell]]:
-    """Run in subprocesses the cells that were running when the last run crashed; return the others.
+    """Run the cells that were running when the previous run crashed, in subprocesses; return all other cells.
 
-    A reading is a tuple of cells that run together; `left` has the first key of each one that was running.
-    The others are returned in two lists: readings to run in threads, and cells to run in subprocesses because
-    their learner has crashed again.
+    A reading is a tuple of cells that run together; `left` has the first cell's key of each reading that was
+    running. The others are returned in two lists: readings to run in threads, and cells to run in
+    subprocesses, because a cell with their learner has crashed again.
     """
     guilty, others = set(), []
     for reading in readings:
@@ -124,18 +126,18 @@ def _hand_on(batch: list[_Finished], done: Callable[[list[CellResult]], None]) -
 
 @dataclass
 class _Place:
-    """The reading that a thread runs, and its deadline on the monotonic clock."""
+    """The group of cells that a thread is running, and the time until which it may run (monotonic clock)."""
 
     slot: int
     reading: Reading = ()
     until: float = 0.0
-    # The seconds that the reading's current step may take; None if the deadline comes first.
+    # If a limit on the current step ends before the deadline of the whole group: its seconds; else None.
     step: float | None = None
     deadline: Deadline | None = None
 
 
 class _Pool:
-    """Threads that take readings from an iterator, and the queue of their outcomes."""
+    """Threads that run groups of cells from an iterator, and the queue of their results."""
 
     def __init__(
         self, readings: Iterable[Reading], n_threads: int, cell_limit: float, in_flight: InFlight
@@ -150,28 +152,28 @@ class _Pool:
         self._limit, self._in_flight = cell_limit, in_flight
         self.at_work = 0
         self._n_running = 0
-        #: Set when all threads have ended, so that no further outcome will come.
+        #: Set when all threads have ended, so that no further results will come.
         self.all_ended = threading.Event()
 
     def start(self, slot: int) -> None:
-        """Start a thread in a slot."""
+        """Start thread number `slot`, the first one or one that replaces a thread past its timeout."""
         self._places[slot] = _Place(slot)
         self.at_work += 1
         with self._lock:
             self._n_running += 1
             self.all_ended.clear()
-        # A daemon thread, so that an interrupted run does not wait for a cell that takes an hour.
+        # Use a daemon thread, so that an interrupted run does not wait for a cell that takes an hour.
         threading.Thread(target=self._work, args=(self._places[slot],), daemon=True).start()
 
     def wait(self) -> None:
-        """Wait until an outcome is ready or a reading has reached its timeout."""
+        """Wait until results are ready or a group of cells has reached its timeout."""
         while not self._first:
             with contextlib.suppress(Empty):
                 self._first.append(self._finished.get(timeout=_LOOK_SECONDS))
             self._give_up()
 
     def _give_up(self) -> None:
-        """Replace threads whose readings are past their deadlines, and record those cells as crashed."""
+        """Replace threads whose cells are past their deadline; the results of these cells are "crashed"."""
         for place in [*self._places]:
             with self._lock:
                 reading = place.reading
@@ -184,11 +186,11 @@ class _Pool:
 
     @property
     def is_full(self) -> bool:
-        """Whether threads wait for their outcomes to be collected, or soon will."""
+        """Whether so many results are ready that threads must soon wait for them to be collected."""
         return self._finished.qsize() >= _UNTAKEN // 2
 
     def take(self) -> list[_Finished]:
-        """Return the outcomes that are ready, without waiting."""
+        """Return what is in the queue, without waiting: results, errors, and None for each ended thread."""
         batch = [*self._first]
         self._first.clear()
         with contextlib.suppress(Empty):
@@ -196,18 +198,19 @@ class _Pool:
                 batch.append(self._finished.get_nowait())
         ended = sum(each is None for each in batch)
         self.at_work -= ended
-        # A thread acquires the semaphore for each reading, and once more before it finds that none is left.
+        # Release the semaphore for what was collected: threads acquire it for each group of cells, and once
+        # more before they find that none is left and end.
         if freed := ended + sum(isinstance(each, list) for each in batch):
             self._room.release(freed)
         return batch
 
     def stop(self) -> None:
-        """Let every thread end after its current reading."""
+        """Let every thread end after the group of cells that it is running."""
         self._stopped = True
         self._room.release(len(self._places))
 
     def _work(self, place: _Place) -> None:
-        """Run readings until the iterator is exhausted."""
+        """Run groups of cells, in a thread, until the iterator is exhausted."""
 
         def begins(seconds: float | None = None) -> None:
             assert place.deadline is not None
@@ -218,7 +221,7 @@ class _Pool:
             while self._room.acquire() and (reading := self._next(place)):
                 try:
                     outcomes = run_reading(reading, begins)
-                except BaseException as error:  # a plug-in that exits ends its cell, not the thread
+                except BaseException as error:  # even SystemExit: a plug-in's exit must not end the thread
                     outcomes = [failed(cell, error) for cell in reading]
                 if not self._ends(place):
                     return
@@ -233,11 +236,11 @@ class _Pool:
                 self.all_ended.set()
 
     def _next(self, place: _Place) -> Reading:
-        """Take the next reading; return () at the end."""
+        """Take the next group of cells from the iterator, and set its deadline; return () at the end."""
         with self._lock:
             for reading in () if self._stopped else self._readings:
-                # The first cell identifies the reading: a crash leaves all its cells without a result, so the
-                # next run makes a reading with the same first cell.
+                # Recording the first cell's key suffices: after a crash no cell of the group has results, so
+                # the next run makes a group with the same first cell.
                 self._in_flight.note(place.slot, reading[0].key)
                 limit = self._limit * len(reading)
                 place.reading, place.until = reading, time.monotonic() + START_SECONDS + limit
@@ -247,11 +250,11 @@ class _Pool:
             return ()
 
     def _ends(self, place: _Place) -> bool:
-        """Note that a thread's reading has ended; return False if it was already past its timeout."""
+        """Note that a thread has run its cells; return False if a timeout had ended them before."""
         with self._lock:
             place.reading = ()
             if self._places[place.slot] is not place:
                 return False
-            # The thread may wait for room before its next reading: until then it runs none.
+            # Record the thread as idle, because it may have to wait before it begins its next cells.
             self._in_flight.note(place.slot, "")
             return True

@@ -1,4 +1,4 @@
-"""Run a cell with a timeout, and end a process whose compiled code keeps the GIL."""
+"""Run cells with a timeout, and end a process that is frozen because compiled code keeps the GIL."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from ..run.task import crashed, failed
 from ..store.schema import CellResult
 from ..study.cell import Cell
 
-# Interval at which the timer is reset. The time until a frozen process ends varies by at most this much.
+# Seconds between two resets of the timer that ends a frozen process. The time until the process ends varies
+# by at most this much.
 _BEAT_SECONDS = 5.0
-# Extra time for a busy machine, which may delay a reset beyond a cell's timeout.
+# The timer runs this much longer than a cell's timeout, because a busy machine may delay a reset.
 _SLACK_SECONDS = 15.0
 
 
 @contextlib.contextmanager
 def ended_when_frozen(cell_limit: float) -> Iterator[None]:
-    """End this process once no Python thread could run for `cell_limit` seconds.
+    """In the ``with`` block, end this process if no Python thread could run for about `cell_limit` seconds.
 
-    The timer of `faulthandler` counts in C, because a Python thread could not act without the GIL. The next
-    attempt runs each suspect cell in a subprocess, which finds the one at fault.
+    This uses the timer of `faulthandler`, which works in C: a Python thread could not act without the GIL.
+    When the cells are tried again, each suspect runs in a subprocess, which shows the one at fault.
     """
     over = threading.Event()
 
@@ -46,24 +47,24 @@ def ended_when_frozen(cell_limit: float) -> Iterator[None]:
         beating.join()
 
 
-# Longest time to parse tables and compile code on a busy machine, before a cell's timeout starts to count.
+# Most seconds to load data and compile code on a busy machine, before the timeout of a cell begins to count.
 START_SECONDS = 600.0
 
 _own = threading.local()
 
 
 class Deadline:
-    """The deadline for all steps of a cell together: `limit` seconds after `after` is first called."""
+    """The deadline of a cell whose steps may have their own limits: `limit` seconds after the first step."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._until: float | None = None
 
     def after(self, step: float | None) -> tuple[float, float | None]:
-        """Return the seconds that the next step may take, and which limit that is.
+        """Return the seconds that the next step may take, and `step` if this limit applies, otherwise None.
 
-        `step` is the time in seconds that the cell allows for its next step; None allows all that is left.
-        The second result is `step`, or None if the deadline comes first.
+        `step` is the limit in seconds that the cell sets for its next step. If it is None, or ends after the
+        deadline of the whole cell, the time left until that deadline applies.
         """
         now = time.monotonic()
         if self._until is None:
@@ -73,12 +74,12 @@ class Deadline:
 
 
 class _Companion:
-    """A thread that runs readings for another thread, which waits for the outcomes."""
+    """A thread that runs groups of cells for another thread, which waits for the results with a timeout."""
 
     def __init__(self) -> None:
         self.readings: SimpleQueue[Reading] = SimpleQueue()
-        # For each reading: the seconds that it allows for each of its steps (None: all that are left), then
-        # its outcomes.
+        # Messages to the waiting thread for each group of cells: before each step the seconds that it may
+        # take (None: all that are left), and finally the results.
         self.said: SimpleQueue[list[CellResult] | float | None] = SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
 
@@ -87,7 +88,7 @@ class _Companion:
             reading = self.readings.get()
             try:
                 self.said.put(run_reading(reading, self._wait))
-            except BaseException as error:  # a plug-in that exits ends its cell, not the thread
+            except BaseException as error:  # also SystemExit: a plug-in that exits must not end the thread
                 self.said.put([failed(cell, error) for cell in reading])
 
     def _wait(self, seconds: float | None = None) -> None:
@@ -95,10 +96,10 @@ class _Companion:
 
 
 def run_with_timeout(reading: Reading, limit: float) -> list[CellResult]:
-    """Run a reading; its cells are "crashed" if it takes over `limit` seconds per cell after its start.
+    """Run a group of cells; if it takes over `limit` seconds per cell, return results of status "crashed".
 
-    The start is when data and code are ready. Python cannot stop a thread: the thread of a reading past its
-    timeout runs on until its process ends.
+    The time counts from when data and code are ready. Python cannot stop a thread: the thread of cells past
+    their timeout runs on until its process ends.
     """
     given, limit = limit, limit * len(reading)
     companion = getattr(_own, "companion", None)
@@ -119,7 +120,7 @@ def run_with_timeout(reading: Reading, limit: float) -> list[CellResult]:
 
 
 def overdue(cell: Cell, limit: float, step: float | None = None) -> CellResult:
-    """Return the outcome of a cell that reached its timeout, or whose step took more than `step` seconds."""
+    """Return the "crashed" result of a cell that reached its timeout, or the limit `step` on one call."""
     if step is None:
         return crashed(cell, f"had not ended after {limit:g} s")
     return crashed(

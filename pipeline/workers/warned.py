@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-# Maximum number of warnings shown. A warning whose text has a changing number would be shown at every row.
+# Maximum number of warnings shown. Without it, a warning with a changing number would be shown for every row.
 MOST_SAID = 20
 
 
 @contextlib.contextmanager
 def each_once(note: Callable[[str], None]) -> Iterator[None]:
-    """Pass each distinct warning of any thread to `note` once, at most `MOST_SAID` of them.
+    """In the ``with`` block, pass each distinct warning of any thread to `note` once, at most `MOST_SAID`.
 
-    Python's own registry does not suffice: it is cleared whenever a library changes its filters, and
-    scikit-learn does that at every call.
+    Python itself would repeat warnings: it forgets which it has shown whenever a library changes the warning
+    filters, and scikit-learn does that at every call.
     """
     before, lock = warnings.showwarning, threading.Lock()
     said: set[tuple[str, str]] = set()
@@ -33,7 +33,8 @@ def each_once(note: Callable[[str], None]) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if ended:
-            # A library that replaced `showwarning` inside the block may restore `show` after the block.
+            # After the block, act like the original function: a library that replaced `showwarning` inside
+            # the block may restore this function later.
             before(message, category, filename, lineno, file, line)
             return
         words = " ".join(str(message).split())

@@ -116,7 +116,7 @@ def _frozen(processes: Processes, folder: Path, writes: bool | None) -> None:
     frozen.popen.send_signal(signal.SIGCONT)
     assert client.wait(LONGEST) == 0, client.said
     assert f"worker {where} at " in client.stderr
-    assert "is heard of again" in client.stderr
+    assert "sends heartbeats again" in client.stderr
     cells = read_results(str(folder / "out")).cells
     assert (len(cells), cells["status"].unique().tolist()) == (120, ["ok"])
     assert not any(doubled(folder / "out").values())
@@ -162,7 +162,7 @@ def test_the_only_worker_freezes(processes: Processes, tmp_path: Path) -> None:
     client = processes.start("run", [sys.executable, "-P", "-c", code], cwd=tmp_path)
     client.wait_for(lambda: len(stored_keys(tmp_path / "out")) > 2, LONGEST, "first cells")
     worker.popen.send_signal(signal.SIGSTOP)
-    client.wait_for(lambda: "no other is there" in client.stderr, SILENT + 10, "a line")
+    client.wait_for(lambda: "no other worker can run its cells" in client.stderr, SILENT + 10, "a line")
     worker.popen.send_signal(signal.SIGCONT)
     assert client.wait(LONGEST) == 0, client.said
     assert len(read_results(str(tmp_path / "out")).cells) == 40

@@ -122,7 +122,7 @@ def test_advice_of_each_kind_of_cluster() -> None:
     assert "`qstat`" in queue.advice
     assert "hosts" in advice("distributed.SSHCluster")
     assert "memory" in advice("distributed.LocalCluster")
-    assert advice("mine.Cluster") == "see what mine.Cluster says of its workers"
+    assert advice("mine.Cluster") == "check what mine.Cluster reports about its workers"
 
 
 def test_a_line_of_an_error() -> None:

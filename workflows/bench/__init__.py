@@ -12,7 +12,8 @@ class Benchmark(NamedTuple):
 
     # What the benchmark measures; `singlepass bench --help` shows it.
     help: str
-    # Functions of this package that it calls, as MODULE.FUNCTION; each returns the lines of one table.
+    # The functions that the benchmark calls, as MODULE.FUNCTION of this package; each returns the lines of a
+    # table.
     tables: tuple[str, ...]
     # Whether the functions have an argument `gigabytes`, the size of the data that they generate.
     sized: bool = False
@@ -61,7 +62,8 @@ BENCHMARKS = {
     ),
     "peers": Benchmark(
         "the linear learners, compared with scikit-learn, River and Vowpal Wabbit if they are installed; "
-        "Vowpal Wabbit reads its cached file, the others rows in memory; and equal update rules.",
+        "Vowpal Wabbit reads its cached file, the others rows in memory; and, with equal update rules, log "
+        "loss and speed.",
         ("libraries.peers", "libraries.equal_updates"),
     ),
     "guests": Benchmark(

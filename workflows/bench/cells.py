@@ -31,18 +31,20 @@ from .runner import Contest, Measurement, Work, cost, microseconds, milliseconds
 
 _AROW, _PA = {"name": "AROW"}, {"name": "PassiveAggressive", "label": "PA-I"}
 
-# Tasks of the study `arow-binary-small`: with few features (USPS), many (MNIST), and very many, mostly
-# 0 in a row (Amazon). Each is a data set, two of its classes and a protocol.
+# Tasks of the study `arow-binary-small`, each given as data set, two of its classes and protocol: with few
+# features (USPS), many (MNIST), and very many that are mostly 0 (Amazon).
 TASKS = (
     ("usps", ("3", "4"), "holdout"),
     ("mnist", ("2", "5"), "holdout"),
     ("amazon", ("apparel", "books"), "crossval"),
     ("amazon", ("music", "video"), "crossval"),
 )
-# Aims for the time of a cell divided by that of a bare pass: for the geometric mean over cells, and for each.
+# Aims for the time of a cell divided by the time of only learning and scoring its rows: for the geometric
+# mean over all cells, and for each cell.
 MEAN_AIM, EACH_AIM = "≤ 2.5", "≤ 4"
 
-# Sparse rows, which are learned so fast that metrics take a large share of the time; and dense rows.
+# Data sets on which cells with metrics are compared with cells without: sparse rows, which are learned so
+# fast that metrics take a large share of the time, and dense rows.
 DATASETS: tuple[dict[str, object], ...] = (
     {"name": "a9a"},
     {"name": "arow-synthetic", "n_train": 30_000, "n_test": 0},
@@ -52,10 +54,11 @@ METRICS_AIM = "≤ 1.05"
 CELL_TURNS, METRICS_TURNS = 60, 40
 
 GUEST_ROWS, GUEST_FEATURES = 20_000, 20
-# The most microseconds that a cell may add per row.
+# Aim for the microseconds per row that a cell adds to the calls of a third-party learner.
 GUEST_AIM = "≤ 10"
 
-# benchopt's milliseconds per (data set, solver, repetition), measured on a machine like the project's.
+# Milliseconds that the package benchopt takes per (data set, solver, repetition), on a machine like the
+# project's.
 BENCHOPT_MS = 16
 EMPTY_CELLS = 4000
 # Number of cells of a long run, and of those finished before its memory is first measured.
@@ -82,7 +85,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 
 def cell() -> list[Measurement]:
-    """Compare whole cells with bare passes, which only learn and score, to measure everything else."""
+    """Compare whole cells with only learning and scoring the same rows, to measure everything else."""
     lines: list[Measurement] = []
     for name, classes, protocol in TASKS:
         datasets = [{"name": name, "task": f"pair:{','.join(classes)}"}]
@@ -112,14 +115,14 @@ def _compare_with_pass(cell: Cell) -> Measurement:
 
 
 def _self_timed(work: Any) -> float:
-    """Run a function that measures its own time, and return its result in seconds."""
+    """Run a function that measures its own time, and return its result, a number of seconds."""
     return float(work())
 
 
 def _bare_pass(cell: Cell) -> Work:
     """Return a function that learns and scores a cell's rows directly, and returns its processor time.
 
-    Gathering the rows and the learner's `begin` are not timed.
+    Copying the rows of the cell and the learner's `begin` are not timed.
     """
     given = inputs_of(cell.spec).with_all_features()
     assert given.test is not None
@@ -161,7 +164,7 @@ def metrics() -> list[Measurement]:
 
 
 class Idle:
-    """Provide a learner with scikit-learn's interface that does nothing."""
+    """A learner with scikit-learn's interface that does nothing, so that only the cell's own time counts."""
 
     _answer = np.ones(1)
 
@@ -175,7 +178,7 @@ class Idle:
 
 
 class IdleModel:
-    """Provide a learner with River's interface that does nothing."""
+    """A learner with River's interface that does nothing, so that only the cell's own time counts."""
 
     def learn_one(self, x: dict[int, float], y: bool) -> None:
         """Learn nothing."""
@@ -229,8 +232,8 @@ def guests() -> list[Measurement]:
             )
             for what, ours, peer, aim in (
                 ("scikit-learn's interface", "sklearn", "sklearn calls", GUEST_AIM),
-                ("River's interface, with making the dicts", "River", "River calls", GUEST_AIM),
-                ("making the dicts only", "dicts", "nothing", ""),
+                ("River's interface, with the conversion to dicts", "River", "River calls", GUEST_AIM),
+                ("only the conversion to dicts", "dicts", "nothing", ""),
             )
         ]
         return runner.contend(works, contests)
@@ -243,7 +246,7 @@ class _Weighing(RunProgress):
         self.cells, self.megabytes = 0, [math.nan]
 
     def advance(self, cells: int) -> None:
-        """Record the memory."""
+        """Record this process's memory, if enough cells have finished."""
         self.cells += cells
         if self.cells >= WARM_CELLS:
             self.megabytes.append(own_megabytes())
@@ -270,7 +273,7 @@ def memory_growth(what: str, megabytes: list[float], when: str) -> Measurement:
 
 
 def study_seconds(study: Study, threads: int, progress: RunProgress | None = None) -> float:
-    """Run a study into an empty folder; return the wall time."""
+    """Run a study, with an empty folder for its results, and return the wall time in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         options = WorkerOptions(threads=threads)
@@ -282,15 +285,15 @@ def study_seconds(study: Study, threads: int, progress: RunProgress | None = Non
 
 
 def empty_study(seeds: int) -> Study:
-    """Return a study with cells of two examples, so that almost all time is overhead."""
+    """Return a study whose cells learn two examples each, so that almost all of their time is overhead."""
     study = make_study([{"name": "breast-cancer"}], [{"name": "Perceptron"}], seeds)
     return study.model_copy(update={"max_train": 2})
 
 
 def equal_study(folder: Path, cells: int, rows: int = 16_000) -> Study:
-    """Return a study of equal cells, so that differences in time are due to the pipeline.
+    """Return a study of cells that differ only in seed, so that other differences in time are the pipeline's.
 
-    Its data are written to `folder`. A cell has `rows` rows, and each takes about a microsecond.
+    Its data are written to `folder`. A cell has `rows` rows, each of which takes about a microsecond.
     """
     path = folder / "equal.parquet"
     rng = np.random.RandomState(0)

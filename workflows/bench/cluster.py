@@ -1,7 +1,7 @@
 """Measure what a Dask cluster adds to a cell, how it scales, and how long large studies take to start.
 
 Scheduler, workers and client run as separate processes on this machine. The scheduler's processor time per
-cell bounds its throughput; it does not depend on how many cores the other processes have.
+cell limits how many cells a second any cluster can run; it does not depend on how many cores there are.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from .runner import Measurement, milliseconds, wall_time
 
 # Number of empty cells (which learn almost nothing) if --cells is not given: they take about a minute.
 CELLS = 5000
-# The time until the first cell returns is measured on a study of `PLANNED` times the cells of --cells.
+# The time until the first cell returns is measured on a study with this many times the cells of --cells.
 PLANNED = 10
 # Numbers of workers to compare. Each worker has one thread; workers share cores if there are too few.
 SCALES = (1, 2, 4)
-# Cells per worker, and rows of a cell. A cell takes about 60 ms, so a run takes 7 s.
+# Cells per worker, and rows of a cell, to measure how a cluster scales. A cell takes about 60 ms, so a run
+# takes 7 s.
 CELLS_A_WORKER, ROWS = 120, 64_000
-# Memory is first measured after this share of the cells.
+# Share of the cells that must finish before memory is first measured.
 WARM = 0.2
 
 _CLUSTER = """
@@ -49,7 +50,7 @@ dashboard_address = "127.0.0.1:0"
 
 
 class _Look(NamedTuple):
-    """Record memory (MB) and processor time (s) of client and scheduler at one moment of a run."""
+    """Memory (MB) and processor time (s) of client and scheduler at one moment of a run."""
 
     cells: int
     seconds: float
@@ -58,7 +59,7 @@ class _Look(NamedTuple):
 
 
 class _Watching(RunProgress):
-    """Measure client and scheduler whenever cells return."""
+    """Measure memory and processor time of client and scheduler whenever cells return."""
 
     def __init__(self) -> None:
         self.looks: list[_Look] = []
@@ -66,7 +67,7 @@ class _Watching(RunProgress):
         self._scheduler: psutil.Process | None = None
 
     def advance(self, cells: int) -> None:
-        """Record a measurement."""
+        """Record memory and processor time of client and scheduler, when `cells` more cells have returned."""
         if not cells:
             return
         self.cells += cells
@@ -84,7 +85,7 @@ def _scheduler_process() -> psutil.Process:
 
 @contextlib.contextmanager
 def _cluster(n_workers: int) -> Iterator[WorkerOptions]:
-    """Write a cluster file for `n_workers` workers, and yield options that name it."""
+    """Write a cluster file for `n_workers` workers, and yield the run options that name this file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "cluster.toml")
         path.write_text(_CLUSTER.format(n_workers=n_workers))
@@ -92,7 +93,7 @@ def _cluster(n_workers: int) -> Iterator[WorkerOptions]:
 
 
 def _watched(study: Study, n_workers: int) -> list[_Look]:
-    """Run a study on a cluster into an empty folder, and return the measurements."""
+    """Run a study on a cluster, with an empty folder for its results, and return the measurements."""
     watching = _Watching()
     with _cluster(n_workers) as options, tempfile.TemporaryDirectory() as out:
         summary = run_study(study, out, progress=watching, options=options)
@@ -119,7 +120,7 @@ def _empty_cells(cells: int) -> list[Measurement]:
             scheduler / per_cell,
         ),
         Measurement(
-            "cells a second at which the scheduler, the client would fill a core",
+            "cells a second that would keep a core busy with the scheduler, with the client",
             f"{1 / max(scheduler, 1e-9):,.0f}, {1 / max(client, 1e-9):,.0f}",
             f"now {1 / per_cell:,.0f}",
             per_cell / max(scheduler, client, 1e-9),
@@ -141,7 +142,7 @@ def _rate(looks: list[_Look]) -> float:
     first = next(look for look in looks if look.cells >= total * 0.5)
     last = next(look for look in looks if look.cells >= total * 0.9)
     if first is last:
-        # All cells of this range returned at once: no time passed between them.
+        # All cells between 50% and 90% of the run returned at once, so there is no time to divide by.
         return math.nan
     return (last.cells - first.cells) / (last.seconds - first.seconds)
 
@@ -188,7 +189,7 @@ def _to_first_cell(cells: int) -> tuple[float, float]:
 
 
 def _again(cells: int) -> tuple[float, float]:
-    """Run a study of empty cells twice; return the seconds of both runs. The second reuses all cells."""
+    """Run a study of empty cells twice, the second time with all cells stored; return both runs' seconds."""
     study = empty_study(cells)
     with tempfile.TemporaryDirectory() as out:
         run = partial(run_study, study, out, progress=RunProgress(), options=WorkerOptions(threads=2))
@@ -196,37 +197,38 @@ def _again(cells: int) -> tuple[float, float]:
 
 
 def _in_subprocess(function: Any, *args: Any) -> Any:
-    """Call a function in a subprocess, to measure only its own memory."""
+    """Call a function in a subprocess, so that the memory that it measures is only its own."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *args).result()
 
 
 def cluster(cells: int = CELLS) -> list[Measurement]:
-    """Measure clusters and studies of `cells` empty cells; the aims in s and MB are for 100,000 cells."""
+    """Measure clusters and studies of `cells` empty cells; the printed limits suit 100,000 cells."""
     planned = PLANNED * cells
     found = [*_empty_cells(cells), *_scaling()]
-    # The first cell's time, in a study of one cell and in a large one, includes imports and compilation.
+    # The times until the first cell of a study of one cell and of a large study can be compared, because both
+    # include imports and compilation.
     smallest, _ = _in_subprocess(_to_first_cell, 1)
     seconds, megabytes = _in_subprocess(_to_first_cell, planned)
     first, second = _in_subprocess(_again, cells)
     return [
         *found,
         Measurement(
-            f"{planned:,} planned cells: until the first is back",
+            f"{planned:,} planned cells: time until the first has returned",
             f"{seconds:.1f} s",
             f"1 planned {smallest:.1f} s",
             seconds / 10,
             "≤ 1 (10 s for a million)",
         ),
         Measurement(
-            f"{planned:,} planned cells: memory until then",
+            f"{planned:,} planned cells: memory until the first has returned",
             f"{megabytes:.0f} MB",
             "1,000 MB",
             megabytes / 1e3,
             "≤ 1 (for a million)",
         ),
         Measurement(
-            f"a finished store of {cells:,} cells: the next run",
+            f"a finished store of {cells:,} cells: time of the next run",
             f"{second:.2f} s",
             f"the first run {first:.1f} s",
             second / 3,

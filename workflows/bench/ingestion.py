@@ -1,4 +1,4 @@
-"""Compare reading with scikit-learn's loader and pyarrow, and measure memory of conversion and streaming.
+"""Compare reading data files with scikit-learn's loader and pyarrow, and measure the memory that it takes.
 
 Every step runs in its own process, so that its peak memory is measured separately. Times include the imports
 of a step and leave out compilation. The folder for temporary files needs disk space of about four times the
@@ -25,9 +25,10 @@ from ...pipeline.data import convert, expand, open_stream, stream_blocks, stream
 from .runner import Contest, Measurement
 
 FEATURES, NON_ZEROS = 1_000_000, 100
-# Rows written repeatedly until the file is large enough; not a multiple of any block size of a reader.
+# Number of generated rows, which are written repeatedly until the file is large enough. It is not a multiple
+# of any block size of a reader, so that blocks differ.
 PIECE_ROWS = 25_013
-# Shape of the CSV and Parquet files.
+# Number of rows and columns of the CSV and Parquet files.
 ROWS, COLUMNS = 500_000, 30
 # Rows per block in the step "read", which parses the text and keeps nothing.
 _READ_ROWS = 1 << 16
@@ -35,7 +36,7 @@ _READ_ROWS = 1 << 16
 _TURNS = 3
 MB = 1e6
 CONVERT_MB, STREAM_MB = 500, 200
-# Title, step, and limit in MB of its peak memory.
+# Steps whose memory has a limit: title in the table, name of the step, and limit of its peak memory in MB.
 MEMORY = (
     ("convert", "convert", CONVERT_MB),
     ("stream it converted", "stream_converted", STREAM_MB),
@@ -66,7 +67,7 @@ def _new_file(name: str) -> Iterator[Path]:
 
 
 def _measure_columns(path: Path) -> Measurement:
-    # The first run compiles, and is not timed.
+    # Run once before timing, because the first run compiles code.
     _in_process("convert", path)
     times = {work: _best(work, path)["seconds"] for work in ("convert", "read_and_write")}
     contest = Contest(
@@ -117,9 +118,9 @@ def _measure_file(path: Path, shown: str) -> list[Measurement]:
 
 
 def write_svmlight(path: Path, size: int, number: str) -> None:
-    """Write a piece of `PIECE_ROWS` rows until the file has `size` bytes; `number` formats a value."""
+    """Write the same `PIECE_ROWS` rows until the file has `size` bytes; `number` is the format of values."""
     rng = np.random.RandomState(0)
-    # Sorted draws of columns become distinct and increasing when each one's position is added.
+    # Draw columns with repetition and sort them; adding each one's position makes them distinct.
     columns = np.sort(rng.randint(1, FEATURES - NON_ZEROS, (PIECE_ROWS, NON_ZEROS)), axis=1)
     columns += np.arange(NON_ZEROS)
     values = rng.random_sample(columns.shape) + 0.01
@@ -148,7 +149,7 @@ def _write_parquet(path: Path) -> None:
 
 
 def _columns() -> Any:
-    """Return a table with columns of numbers of at most eight digits, as in most CSV files, and labels."""
+    """Return a table of labels and of numbers with at most eight digits, as in most CSV files."""
     import pyarrow as pa
 
     rng = np.random.RandomState(0)
@@ -166,7 +167,7 @@ def _convert(path: Path) -> dict[str, float]:
 
 
 def _read_and_write(path: Path) -> dict[str, float]:
-    """Read a file with pyarrow, and write its numbers as rows of float64."""
+    """Read a file with pyarrow, and write its numbers, as rows of float64, to another file."""
     from pyarrow import csv, parquet
 
     table = csv.read_csv(path) if path.suffix == ".csv" else parquet.read_table(path)
@@ -263,10 +264,10 @@ def peak_memory() -> int:
     """Return the peak resident memory of this process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():
-        # getrusage would include memory of the parent process before exec.
+        # Not `getrusage`: it would include memory that the parent process had before exec.
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) * 1024
-    # The module does not exist on Windows.
+    # Import here, because this module does not exist on Windows.
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,8 +1,8 @@
 """Compare inner products with BLAS, and kernel learners on whole streams with plain loops.
 
-The "tile" is the package's code for the inner products of a block of rows with support vectors. The result of
-a pass is its rate of multiplications and additions in kernel values, divided by the rate of the tile alone.
-The share is lower because a pass also computes exponentials and updates, and because every row has a fixed
+The "tile" is the package's code for the inner products of a block of rows with support vectors. A pass is
+judged by its rate of multiplications and additions in kernel values, divided by the rate of the tile alone.
+This share is below 1 because a pass also computes exponentials and updates, and because every row has a fixed
 cost. A Projectron with n support vectors also reads half of an n × n matrix for every one or two mistakes.
 """
 
@@ -25,7 +25,7 @@ from .runner import Contest, Measurement, Work, microseconds, milliseconds
 from .streams import NamedStream, is_sparse, real_streams
 
 BLOCK, SUPPORT = 60, 3_000
-# Repetitions of the tile, and of the passes that are compared with it.
+# How often the tile (inner products alone) and the passes that are compared with it are timed.
 TURNS = 15
 # Number of rows that the plain loops (row by row) learn: the whole stream would take minutes.
 PEER_ROWS = 6_000
@@ -37,17 +37,17 @@ REAL = {
     "usps, 3 against the rest": ("usps", "one-vs-rest:3"),
     "usps, ten classes": ("usps", "multiclass"),
 }
-# Precision of the tile, and aim for its rate relative to NumPy's matrix product.
+# Number type in which inner products are computed (by the tile), and aim for their rate relative to NumPy's.
 TILES = ((np.float32, "> 1"), (np.float64, "1"))
-# What the rate of a pass is compared with, and the aim.
+# What the rate of a learner's pass is compared with, and the aim for the ratio.
 PASSES = (("the tile alone", "≥ 0.6"), ("NumPy's matrix product alone", ""))
-# What a pass of the kernel Perceptron is compared with, and the aim.
+# What the time of the kernel Perceptron's pass is compared with, and the aim for the speedup.
 LOOPS = (("a plain Numba loop, row by row", "≥ 2"), ("NumPy, row by row", ""))
 
 
 @compiled
 def _plain_perceptron(X: Any, y: Any, gamma: float, rows: Any, alpha: Any) -> Any:
-    """Run a kernel Perceptron written the obvious way: row by row, value by value."""
+    """Run a kernel Perceptron as plain loops: row by row, value by value."""
     n = 0
     for t in range(X.shape[0]):
         score = 0.0
@@ -187,7 +187,8 @@ def measure_features(stream: NamedStream) -> list[Measurement]:
             f"FOGD, {name}, {len(X):,}×{X.shape[1]} {kind} float32, {FEATURES:,} features: one pass",
             "features",
             "window",
-            # The aim applies only if there are as many support vectors as features.
+            # The aim applies only if the Perceptron has as many support vectors as there are Fourier
+            # features.
             "≥ 3" if window.n_support_ == WINDOW else "",
             peer_named=f"a Perceptron of the last {window.n_support_:,} mistakes,",
         )
@@ -196,7 +197,7 @@ def measure_features(stream: NamedStream) -> list[Measurement]:
 
 
 def _speedup_per_vector(growth: float, ours: float, peer: float) -> float:
-    """Return the peer's time per support vector divided by ours; ours has `growth` times as many vectors."""
+    """Return the peer's time per support vector divided by ours, which has `growth` times as many vectors."""
     return peer * growth / ours
 
 
@@ -205,7 +206,8 @@ def measure_growth() -> list[Measurement]:
     rng = np.random.RandomState(0)
     sizes, chunk, d = (1_000, 4_000, 16_000), 600, 128
     X = rng.standard_normal((sizes[-1], d)).astype(np.float32)
-    # Rows are so far apart that kernel values and scores are 0 in float32: all rows become support vectors.
+    # The rows are so far apart that kernel values and scores are 0 in float32, so every row counts as a
+    # mistake and becomes a support vector.
     works: dict[str, Work] = {
         f"{size:,}": partial(
             KernelPerceptron(gamma=1.0).fit(X[:size], np.arange(size) % 2).score_rows, X[:chunk]

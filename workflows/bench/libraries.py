@@ -1,8 +1,8 @@
 """Compare linear learners with those of other installed libraries: speed, and log loss with equal rules.
 
-Both sides get the rows in the same way: in chunks, row by row, or as a whole stream in one call. A comparison
-row by row uses only the first rows of a stream. Our `learn` scores every row before learning it. River does
-the same here (`predict_one`), the other libraries do not.
+Both learners get the rows in the same way: in chunks, row by row, or as a whole stream in one call. If they
+get them row by row, only the first rows of a stream are used. Our `learn` scores every row before learning
+it. River does the same here (`predict_one`), the other libraries do not.
 
 Vowpal Wabbit's ``--l1`` with ``--sgd`` is not compared, because no learner here has that rule. Vowpal
 Wabbit truncates every weight by the sum of all thresholds since the first row; `FOBOS` and
@@ -45,9 +45,9 @@ from .streams import NamedStream, gaussian, is_sparse, real_streams, text
 
 # Rows per chunk: large enough that scikit-learn's checks per call cost little in comparison.
 CHUNK = 1000
-# Limits on non-zeros and rows learned row by row: River takes up to a second for them.
+# Maximum numbers of non-zeros and of rows in comparisons row by row: River takes up to a second for them.
 SINGLY_NON_ZEROS, SINGLY_ROWS = 200_000, 2000
-# Most rows of a stream that are written as text for Vowpal Wabbit.
+# Maximum number of rows of a stream that are written as text for Vowpal Wabbit.
 WRITTEN = 20_000
 
 _A_ROW = " a row"
@@ -59,7 +59,7 @@ LOSS_AIM, SPEED_AIM = "≤ 1.01", "≥ 1"
 
 _hinge = partial(SGDClassifier, loss="hinge", penalty=None, eta0=1.0, fit_intercept=False)
 
-# Algorithms of each library: how to create them, and this package's nearest learner.
+# Algorithms of each library: how to create them, and the learner of this package that is most like them.
 SCIKIT_LEARN = {
     "SGDClassifier PA-I": (partial(_hinge, learning_rate="pa1"), PassiveAggressive),
     "SGDClassifier hinge": (partial(_hinge, learning_rate="constant"), OnlineGradientDescent),
@@ -104,7 +104,7 @@ def pass_in_parts(make: Callable[[], Any], parts: list[tuple[Any, Any]], method:
     def work() -> None:
         learn = getattr(make(), method)
         for place, (X, y) in enumerate(parts):
-            # The classes are given only in the first call.
+            # Name the classes only in the first call.
             learn(X, y, None if place else [0, 1])
 
     return work
@@ -181,7 +181,7 @@ def vowpal_wabbit(stream: NamedStream) -> Iterator[Round]:
     """Yield one comparison with Vowpal Wabbit, which reads its own cached file."""
     part = stream.first(WRITTEN)
     way = "whole stream, theirs from a cached file"
-    # The file exists until the caller has measured this comparison.
+    # Yield within the context, so that the file exists until the caller has measured this comparison.
     with written(part, "hinge") as arguments:
         yield Round(
             way, [(part.X, part.y)], len(part.y), lambda _, more: partial(run_vw, [*arguments, *more])
@@ -189,10 +189,10 @@ def vowpal_wabbit(stream: NamedStream) -> Iterator[Round]:
 
 
 class Library(NamedTuple):
-    """Describe a library that may be installed."""
+    """Another library to compare with, which may or may not be installed."""
 
     name: str
-    # Module to import, package for pip, and a program on the PATH that can replace the module.
+    # Module to import, package to install with pip, and a program on the PATH that can replace the module.
     module: str
     package: str
     program: str | None
@@ -219,7 +219,7 @@ LIBRARIES = (
 
 
 def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
-    """Measure all algorithms of a library on a stream."""
+    """Compare all algorithms of a library with ours on a stream."""
     n, d = stream.X.shape
     kind = f"CSR, {stream.X.nnz / n:.0f} non-zeros a row" if is_sparse(stream.X) else "dense"
     lines = []
@@ -235,7 +235,7 @@ def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
 
 
 def streams() -> Iterator[NamedStream | Measurement]:
-    """Yield the streams one by one, with a table line in place of a data set that is not on this machine."""
+    """Yield the streams one by one; for a data set that is not on this machine, yield a line of the table."""
     rng = np.random.RandomState(0)
     yield gaussian(rng)
     yield text(rng)
@@ -303,8 +303,9 @@ UPDATES = (
         partial(FTRLProximal, alpha=0.1, beta=1.0, l1=1.0, l2=1.0),
         ["--ftrl", "--ftrl_alpha", "0.1", "--ftrl_beta", "1", "--l1", "1", "--l2", "1"],
     ),
-    # Vowpal Wabbit steps along half of each gradient, and adds a quarter of the gradient to the sketch; our
-    # eta = 1/8 and scale = √½ do the same. A row of d features takes m² d operations, so d is limited.
+    # Vowpal Wabbit's step follows half of each gradient, and it adds a quarter of the gradient to the sketch;
+    # our eta = 1/8 and scale = √½ do the same. A row of d features takes m² d operations, so `n_features`
+    # limits d.
     Update(
         "sketched Newton (Oja), m = 10, α = 10",
         partial(_UnitDirections, alpha=10.0, eta=0.125, C=None, sketch="oja", kappa=2.0),
@@ -342,7 +343,7 @@ def compared(
         f"{what}log loss along {len(few.y):,} rows",
         f"{ours:.6f}",
         f"{peer} {theirs:.6f}",
-        # The ratio is symmetric, so that the aim bounds both directions.
+        # Divide the larger loss by the smaller one, so that the aim limits differences in both directions.
         max(ours / theirs, theirs / ours),
         LOSS_AIM,
     )
@@ -353,10 +354,10 @@ def compared(
 
 
 def compared_with_scikit_learn(update: Update, stream: NamedStream) -> list[Measurement]:
-    """Return the comparison with scikit-learn's learner, if it has the rule.
+    """Return the comparison of an update rule with scikit-learn's, or [] if scikit-learn lacks the rule.
 
-    scikit-learn learns a pass in one call, which is its fastest way. For the scores before each update it
-    learns the first rows one by one.
+    When time is measured, scikit-learn learns all rows in one call, which is its fastest way. To get the
+    score of each row before it is learned, it learns the first rows one by one.
     """
     make = update.scikit_learn
     if make is None:
@@ -372,7 +373,7 @@ def compared_with_scikit_learn(update: Update, stream: NamedStream) -> list[Meas
 
 
 def compared_with_wabbit(update: Update, stream: NamedStream, arguments: list[str]) -> list[Measurement]:
-    """Return the comparison with Vowpal Wabbit, whose pass is one run of the program."""
+    """Return the comparison of an update rule with Vowpal Wabbit's; a pass is one run of its program."""
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder, "scores.txt")
         run_vw([*arguments, *update.wabbit, "-p", str(said)])
@@ -382,7 +383,7 @@ def compared_with_wabbit(update: Update, stream: NamedStream, arguments: list[st
 
 
 def measure_updates(stream: NamedStream) -> list[Measurement]:
-    """Compare all updates on a stream with the libraries that have them."""
+    """Compare all update rules on a stream with the libraries that have them."""
     updates = [each for each in UPDATES if stream.X.shape[1] <= each.n_features]
     lines = [line for update in updates for line in compared_with_scikit_learn(update, stream)]
     if not WABBIT.is_installed:

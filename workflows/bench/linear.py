@@ -1,9 +1,8 @@
 """Time passes of linear learners: of two classes, of many classes, and with full covariance.
 
 The speed of a pass depends on how many rows cause updates: about half of them in a generated stream, few in a
-real one. scikit-learn trains one binary model per class, so it reads the rows once per class; a pass here
-scores all classes in one read of the row. AROW, which stores a variance per weight, is also compared with
-PA-I.
+real one. scikit-learn trains one binary model per class, so it reads the rows once per class; our learners
+score all classes in one read of a row. AROW, which stores a variance per weight, is also compared with PA-I.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from .runner import Contest, Measurement, Work, microseconds, milliseconds
 from .streams import NamedStream, gaussian, is_sparse, real_streams, text, thinned, topics, unit_rows
 
 _PEER, _READ = "scikit-learn PA-I", "reading X once"
-# scikit-learn's PA-I: one pass over the rows in order.
+# Settings with which scikit-learn's SGDClassifier is PA-I and makes one pass over the rows in order.
 _PA_I = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0, "fit_intercept": False}
 _scikit_learn = partial(SGDClassifier, **_PA_I, shuffle=False, max_iter=1, tol=None)
 TWO_CLASSES = {"PA-I": PassiveAggressive, "AROW": AROW}
@@ -56,22 +55,23 @@ MANY_CLASSES: dict[str, Any] = {
     "AdaGrad-RDA": AdaGradRDA,
 }
 _POWERS = [10.0**k for k in range(-4, 4)]
-# A learner, the parameter that varies, and its values.
+# A parameter grid: a learner, the parameter that varies, and its values.
 Grid: TypeAlias = tuple[Any, str, list[float]]
 GRIDS: dict[str, Grid] = {
     "PA-I": (PassiveAggressive, "C", _POWERS),
     "AROW": (AROW, "r", _POWERS),
     "CW": (ConfidenceWeighted, "eta", [0.51, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]),
 }
-# Data set, task, and the γ in the middle of the grids, by title; only `KERNEL_ROWS` rows of each are learned.
+# Streams for grids of kernel learners, by title: data set, task, and the γ in the middle of the grids. Only
+# the first `KERNEL_ROWS` rows are learned.
 KERNEL_STREAMS = {
     "a9a": ("a9a", "binary", 0.04),
     "USPS 3 against the rest": ("usps", "one-vs-rest:3", 0.01),
     "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", 0.02),
 }
 KERNEL_ROWS = 5000
-# What is timed, what it is compared with, and the ratio to reach. A pass over dense rows is also compared
-# with the time of reading them.
+# Comparisons: what is timed, what it is compared with, and the ratio to reach. A pass over dense rows is also
+# compared with the time of only reading them.
 DENSE = (("PA-I", _PEER, "≥ 10"), ("PA-I", _READ, "≥ 0.65"), ("AROW", _PEER, ""), ("AROW", _READ, "≥ 0.55"))
 SPARSE = (("PA-I", _PEER, "≥ 1.6"), ("AROW", _PEER, ""))
 CHECKED = (("PA-I learn", "PA-I learn_rows", "≥ 0.9"), ("AROW learn", "AROW learn_rows", "≥ 0.9"))
@@ -87,7 +87,8 @@ REAL = {
     "Letter": ("letter", "multiclass"),
 }
 
-# Rows for full covariance: numbers of features (a9a, USPS, MNIST); number of rows; share of non-zeros (a9a).
+# Rows that are generated for AROW with full covariance: the numbers of features (those of a9a, USPS and
+# MNIST), the number of rows, and the share of non-zeros in sparse rows (that of a9a).
 SIZES, ROWS, DENSITY = (123, 256, 784), 320, 0.11
 
 
@@ -110,7 +111,7 @@ def updated(make: Any, stream: NamedStream) -> str:
 
 
 def measure_dense(stream: NamedStream) -> list[Measurement]:
-    """Compare passes over dense rows with scikit-learn and with reading the rows."""
+    """Compare passes over dense rows with scikit-learn's pass and with only reading the rows."""
     rows, norms = as_rows(stream.X), np.empty(len(stream.y))
     works = {**passes(TWO_CLASSES, stream.X, stream.y), _READ: lambda: _read(rows, norms)}
     shares = {name: updated(make, stream) for name, make in TWO_CLASSES.items()}
@@ -135,11 +136,11 @@ def measure_dense(stream: NamedStream) -> list[Measurement]:
 
 
 def measure_checks(stream: NamedStream) -> list[Measurement]:
-    """Compare the public `learn`, which checks its rows, with `learn_rows`."""
+    """Compare learners' public `learn`, which checks its rows, with `learn_rows`, which does not."""
     works: dict[str, Work] = {}
     for name, make in TWO_CLASSES.items():
         checked, unchecked = make(), make()
-        # Call `begin` before the timing, so that the timed calls continue a stream.
+        # Call `begin` before timing, so that each timed call only continues a stream that has begun.
         for learner in (checked, unchecked):
             learner.begin(np.array([0, 1]), stream.X.shape[1])
         works[f"{name} learn"] = partial(checked.learn, stream.X, stream.y)
@@ -242,7 +243,7 @@ def measure_grid(stream: NamedStream, grids: Mapping[str, Grid]) -> list[Measure
         works[f"{name} alone"] = partial(together, points, make, True)
         contests.append(
             Contest(
-                f"{name}, {len(values)} points, {stream.name}, {stream.shape}: a shared pass, in passes",
+                f"{name}, {len(values)} points, {stream.name}, {stream.shape}: one shared pass, in passes",
                 name,
                 f"{name} alone",
                 _aim_of_grid(name, parameter, stream),
@@ -254,7 +255,7 @@ def measure_grid(stream: NamedStream, grids: Mapping[str, Grid]) -> list[Measure
 
 
 def grid() -> list[Measurement]:
-    """Compare one shared pass of a grid's points with a pass for each: on sparse, narrow and wide rows."""
+    """Compare one pass in which all points of a grid learn with a pass for each, and with online tuning."""
     rng = np.random.RandomState(0)
     narrow = rng.standard_normal((100_000, 16))
     y = (narrow @ rng.standard_normal(16) + rng.standard_normal(100_000) > 0).astype(np.int32)
@@ -270,7 +271,7 @@ def grid() -> list[Measurement]:
 
 
 def measure_tuned(stream: NamedStream) -> list[Measurement]:
-    """Compare the processor time of tuning a grid along the stream with a shared pass of its points."""
+    """Compare learners that tune a grid while they learn with one pass in which all its points learn."""
     rows, (make, parameter, values) = as_rows(stream.X), GRIDS["PA-I"]
     grid = {parameter: values}
 
@@ -357,7 +358,7 @@ def measure_classes(stream: NamedStream) -> list[Measurement]:
 
 
 def multiclass() -> list[Measurement]:
-    """Compare learners of many classes with scikit-learn, on text-like and on dense rows."""
+    """Compare learners on tasks of many classes with scikit-learn, on text-like and on dense rows."""
     lines = measure_classes(topics(np.random.RandomState(0)))
     for stream in real_streams(REAL):
         if isinstance(stream, Measurement):
@@ -376,7 +377,7 @@ def random_rows(d: int, density: float) -> tuple[Any, Any]:
 
 
 def full_learner(d: int) -> AROW:
-    """Return AROW with steps so short that every row updates it."""
+    """Return AROW with a large r, so that its steps are short and every row causes an update."""
     arow = AROW(r=1e6, covariance="full")
     arow.begin(np.array([0, 1]), d)
     return arow
@@ -385,8 +386,8 @@ def full_learner(d: int) -> AROW:
 def full() -> list[Measurement]:
     """Compare an update of AROW with full covariance with the symmetric matrix-vector product of its size.
 
-    An update needs at least Σx, which reads half of Σ, as SciPy's `dsymv` does. The time of `dsymv` includes
-    the call from Python, which is a third of it at 123 features.
+    An update computes at least Σx (Σ is the covariance, x the row), for which it reads half of Σ, as SciPy's
+    `dsymv` does. The time of `dsymv` includes the call from Python, which is a third of it at 123 features.
     """
     lines = []
     for d in SIZES:

@@ -25,10 +25,10 @@ from .runner import Contest, Measurement, Work, milliseconds
 NON_ZEROS = 39
 ROWS = (100_000, 1_000_000, 10_000_000, 100_000_000)
 FEATURES = (1 << 18, 1 << 21, 1 << 24)
-# Rows drawn at a time.
+# Number of rows that are generated at a time.
 _BLOCK = 100_000
-# Learner, number of arrays that an update reads and writes, and aim for the time of the plain loop over as
-# many arrays divided by the time of a pass.
+# For each learner: its class, the number of arrays that an update reads and writes, and the aim for the time
+# of a plain loop over as many arrays divided by the time of a pass.
 LEARNERS: dict[str, tuple[Any, int, str]] = {
     "PA-I": (PassiveAggressive, 1, "≥ 0.8"),
     "OGD": (OnlineGradientDescent, 1, "≥ 0.8"),
@@ -43,7 +43,7 @@ CSR = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]
 
 
 def roofline(gigabytes: float = 0.4) -> list[Measurement]:
-    """Run the benchmark for each number of rows that fits into `gigabytes`, and at least the smallest."""
+    """Compare passes with plain loops for each number in `ROWS` that fits into `gigabytes`, at least one."""
     lines = []
     for n in ROWS:
         if n > ROWS[0] and n * NON_ZEROS * 8 > gigabytes * 1e9:
@@ -62,7 +62,8 @@ def hashed_rows(n: int, n_features: int) -> tuple[CSR, NDArray[np.int32]]:
     concept = rng.standard_normal(n_features)
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)
-        # Cubes make low columns frequent. Adding its position to each sorted draw makes columns distinct.
+        # Cubing uniform numbers makes low columns frequent. Sorting the drawn columns and adding each one's
+        # position makes them distinct.
         columns = ((n_features - NON_ZEROS) * rng.random_sample((size, NON_ZEROS)) ** 3).astype(np.int32)
         columns.sort(axis=1)
         columns += np.arange(NON_ZEROS, dtype=np.int32)
@@ -95,13 +96,13 @@ def _measure(n: int, n_features: int) -> Iterator[Measurement]:
         )
     shown = f"{n:,} rows, {n_features:,} weights: FTRL"
     contests.append(Contest(shown, "FTRL", _ROOTS, unit=milliseconds))
-    # Long passes need no repetition.
+    # Repeat passes over many rows only twice, because long times vary little.
     yield from runner.contend(works, contests, repeats=5 if n <= ROWS[1] else 2)
 
 
 @compiled
 def read(data: Any, indices: Any, indptr: Any) -> Any:
-    """Read the rows once."""
+    """Read values and indices of all rows once: a loop that takes the least time any pass can take."""
     total, last = 0.0, 0
     for k in range(indptr[-1]):
         total += data[k]
@@ -135,7 +136,7 @@ def gather_scatter(data: Any, indices: Any, indptr: Any, w: Any) -> None:
 
 @compiled
 def gather_scatter_two(data: Any, indices: Any, indptr: Any, w: Any, v: Any) -> None:
-    """Read two arrays at each row's features, then write them."""
+    """Read two arrays at the positions of each row's features, then write them."""
     for t in range(indptr.shape[0] - 1):
         margin = spread = 0.0
         for k in range(indptr[t], indptr[t + 1]):

@@ -1,4 +1,4 @@
-"""Time pairs of functions, ours and a peer, alternately, and print the ratios of the times in a table."""
+"""Time pairs of functions, ours and one to compare with (the peer), and print ratios of times in a table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Measurement:
 
     @property
     def verdict(self) -> str:
-        """Return the aim, followed by ": missed" if it is a bound that the ratio misses."""
+        """Return the aim, followed by ": missed" if it is a limit such as "≥ 2" that the ratio misses."""
         bound = re.match(r"([≥>≤]) ([\d.]+)", self.aim)
         if bound is None:
             return self.aim
@@ -50,17 +50,17 @@ def milliseconds(seconds: float) -> str:
 
 
 def microseconds(n: int, each: str = "", digits: int = 2) -> Callable[[float], str]:
-    """Return a function that formats the time of `n` rows or updates as the time of each."""
+    """Return a function that formats a time in seconds for `n` rows or updates as microseconds for each."""
     return lambda seconds: f"{seconds / n * 1e6:.{digits}f} µs{each}"
 
 
 def speedup(ours: float, peer: float) -> float:
-    """Return how many times faster than the peer the subject is."""
+    """Return how many times faster our function is than the peer, given the seconds of both."""
     return peer / ours
 
 
 def cost(ours: float, peer: float) -> float:
-    """Return how many times longer than the peer the subject takes."""
+    """Return how many times longer our function takes than the peer, given the seconds of both."""
     return ours / peer
 
 
@@ -71,10 +71,12 @@ class Contest(NamedTuple):
     subject: str
     peer: str
     aim: str = ""
-    # Functions that format seconds as text: our time, and the peer's (None: like ours).
+    # Functions that format a number of seconds as text, for our time and for the peer's (None: the same
+    # function).
     unit: Callable[[float], str] = milliseconds
     peer_unit: Callable[[float], str] | None = None
-    # Text before our time in the table ("": none), and before the peer's ("": the name in `peer`).
+    # Text before our time in the table (by default none), and before the peer's time (by default the name in
+    # `peer`).
     named: str = ""
     peer_named: str = ""
     ratio: Callable[[float, float], float] = speedup

@@ -11,21 +11,22 @@ import scipy.sparse as sp
 from ...pipeline.data import describe, expand, open_stream
 from .runner import Measurement, skipped
 
-# MNIST's shape, and the shape of RCV1's training part with its 75 non-zeros per row.
+# Rows and features of generated streams: dense like MNIST, and sparse like RCV1's training part, with as many
+# non-zeros per row.
 DENSE, SPARSE, NON_ZEROS = (60_000, 784), (20_000, 47_000), 75
-# Share of non-zero features in MNIST.
+# Share of values that are not 0 in MNIST.
 STORED = 0.19
-# The shape of LIBSVM's version of 20 Newsgroups.
+# Rows, features, classes and words per row of a generated stream, like LIBSVM's version of 20 Newsgroups.
 TOPIC_ROWS, TOPIC_FEATURES, TOPICS, TOPIC_NON_ZEROS = 16_000, 60_000, 20, 80
 
 
 def is_sparse(X: Any) -> bool:
-    """Return whether rows are sparse. Unlike SciPy's `issparse`, it keeps the static type of `X` at `Any`."""
+    """Return whether rows are sparse; unlike SciPy's `issparse`, does not narrow the static type of `X`."""
     return bool(sp.issparse(X))
 
 
 class NamedStream(NamedTuple):
-    """Rows and labels 0, 1, ... in memory, and their name in the table."""
+    """A stream in memory: rows, labels 0, 1, ..., and the stream's name in the table."""
 
     name: str
     X: Any
@@ -33,7 +34,7 @@ class NamedStream(NamedTuple):
 
     @property
     def shape(self) -> str:
-        """Return the number of rows and features, and for CSR rows the non-zeros per row."""
+        """Return, as text, the numbers of rows and features, and for CSR rows of non-zeros per row."""
         n, d = self.X.shape
         return f"{n:,}×{d:,}{f' CSR, {self.X.nnz / n:.0f} non-zeros a row' if is_sparse(self.X) else ''}"
 
@@ -53,10 +54,10 @@ def absent(title: str, name: str) -> Measurement:
 
 
 def real_streams(tasks: Mapping[str, tuple[str, str]]) -> Iterator[NamedStream | Measurement]:
-    """Yield streams one by one, with a table line in place of a data set that is not on this machine.
+    """Yield streams one by one; for a data set that is not on this machine, yield a line of the table.
 
-    `tasks` has data set and task by the title of the stream. Rows are copied to memory, because the rows of
-    an opened stream may be mapped from a file.
+    `tasks` has, by the title of each stream, its data set and task. Rows are copied to memory, because the
+    rows of an opened stream may be mapped from a file.
     """
     for title, (name, task) in tasks.items():
         if not is_present(name):
@@ -77,14 +78,15 @@ def gaussian(rng: np.random.RandomState) -> NamedStream:
 
 
 def thinned(rng: np.random.RandomState, X: Any) -> Any:
-    """Return dense rows as CSR with MNIST's share of non-zeros, at random positions."""
+    """Set random values of dense rows to 0, as many as in MNIST, and return the rows as CSR."""
     return sp.csr_matrix(X * (rng.random_sample(X.shape) < STORED))
 
 
 def text(rng: np.random.RandomState) -> NamedStream:
     """Generate a CSR float32 stream: Zipf-like columns as in text, unit rows, 5% of the labels flipped."""
     n, d = SPARSE
-    # Cubes make low columns frequent, like frequent words; of 88 drawn columns about 75 are distinct.
+    # Cubing uniform numbers makes low columns frequent, like frequent words. Of 88 drawn columns about 75 are
+    # distinct.
     columns = (d * rng.random_sample((n, 88)) ** 3).astype(np.int32)
     columns.sort(axis=1)
     first = np.ones(columns.shape, dtype=bool)
@@ -102,7 +104,8 @@ def topics(rng: np.random.RandomState) -> NamedStream:
     """Generate a CSR float32 stream: frequent uninformative words and rarer words of the row's class."""
     n, k = TOPIC_ROWS, TOPIC_NON_ZEROS
     y = rng.randint(0, TOPICS, size=n).astype(np.int32)
-    # Cubes make low columns frequent, like frequent words; an eighth of the words belongs to the class.
+    # Cubing uniform numbers makes low columns frequent, like frequent words. An eighth of a row's words
+    # belongs to its class.
     common = (TOPIC_FEATURES * rng.random_sample((n, k * 7 // 8)) ** 3).astype(np.int32)
     topical = rng.randint(0, TOPIC_FEATURES // TOPICS, size=(n, k // 8)).astype(np.int32)
     columns = np.hstack([common, topical * TOPICS + y[:, None]])

@@ -1,8 +1,8 @@
 """Compare LASVM with scikit-learn's SVC (LIBSVM): training time, test error, dual objective, support vectors.
 
-Both have the same kernel, C, tolerance of 1e-3, kernel cache, rows as the pipeline stores them, and one
-thread. Each is trained once: a fit is long enough to average out noise. Compare times only if the test errors
-are about the same.
+Both have the same kernel, C, tolerance of 1e-3, size of the kernel cache and rows, and use one thread. Each
+is trained once, because a fit takes so long that timing noise averages out. Times are comparable only if the
+test errors are about the same.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from .runner import Measurement, wall_time
 from .streams import absent, is_present
 
 CACHE_MB = 200.0
-# Data set, task, and C and γ of SVMs with rbf kernel, by title. MNIST's pixels are between 0 and 1.
+# Streams by title: data set, task, and C and γ of SVMs with RBF kernel. MNIST's pixels are between 0 and 1.
 STREAMS = {
     "a9a": ("a9a", "binary", {"C": 1.0, "gamma": 0.05}),
     "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", {"C": 1000.0, "gamma": 0.02}),
 }
-# Whether LASVM's finishing step follows the online pass, by the name of this training in the table.
+# The two ways to train LASVM, by their names in the table: whether its finishing step follows the online
+# pass.
 SUBJECTS = {"one online pass": False, "one pass and the finishing step": True}
 
 
@@ -62,16 +63,16 @@ def open_part(title: str) -> TrainTest | None:
     if not is_present(name):
         return None
     stream = open_stream(expand(name=name, task=task)[0])
-    # Copied to memory, because the stream's rows may be mapped from a file.
+    # Copy the rows to memory, because those of an opened stream may be mapped from a file.
     rows: tuple[Any, Any] = (stream.X, stream.X_test)
     X, X_test = (part.copy() for part in rows)
     return TrainTest(X, np.array(stream.y), X_test, np.array(stream.y_test))
 
 
 def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
-    """Train LASVM in one pass."""
+    """Train LASVM in one pass, with its finishing step if `finish`; return its training time and quality."""
     model = LASVM(finish=finish, cache_mb=CACHE_MB, **parameters)
-    # The first fit compiles, and is not timed.
+    # Fit once before timing, because the first fit compiles code.
     LASVM(finish=finish, **parameters).fit(stream.X[:20], np.arange(20) % 2)
     seconds = wall_time(partial(model.fit, stream.X, stream.y))
     error = 1.0 - model.score(stream.X_test, stream.y_test)
@@ -79,7 +80,7 @@ def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
 
 
 def svc(stream: TrainTest, **parameters: float) -> Fit:
-    """Train scikit-learn's SVC."""
+    """Train scikit-learn's SVC, and return its training time and quality."""
     model = SVC(cache_size=CACHE_MB, **parameters)
     seconds = wall_time(partial(model.fit, stream.X, stream.y))
     error = 1.0 - model.score(stream.X_test, stream.y_test)
@@ -110,7 +111,7 @@ def measure_stream(title: str, stream: TrainTest, **parameters: float) -> list[M
 
 
 def svm() -> list[Measurement]:
-    """Run the benchmark: some minutes, most of them for SVC."""
+    """Compare LASVM with SVC on all streams; this takes some minutes, most of them for SVC."""
     lines = []
     for title, (name, _, parameters) in STREAMS.items():
         stream = open_part(title)

@@ -1,4 +1,4 @@
-"""Convert algorithms of a notebook (names, tables, estimators) to the tables of a study."""
+"""Convert algorithms given in a notebook (names, tables, estimators) to ``[[algorithms]]`` tables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .results import plain
 
 
 def algorithm_tables(given: Any) -> list[dict[str, Any]]:
-    """Return the ``[[algorithms]]`` tables for names, tables, estimators or classes, or a mapping of them.
+    """Return a study's ``[[algorithms]]`` tables for one or several names, tables, estimators or classes.
 
-    The keys of a mapping are labels; but a mapping with the key ``name`` is one table.
+    The keys of a mapping are labels of algorithms; but a mapping with the key ``name`` is one table.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def _class_table(cls: type[Any]) -> dict[str, Any]:
 
 
 def _given_table(estimator: Any) -> dict[str, Any]:
-    """Return the study's table for a pickled estimator or class; the name in it contains a digest."""
+    """Pickle an estimator or class, and return its ``[[algorithms]]`` table, with a digest in its name."""
     try:
         given = give(estimator)
     except ValueError as error:
@@ -82,7 +82,8 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
     # River's `_get_params` takes no argument.
     deep = {"deep": False} if ask == "get_params" else {}
     default = {}
-    # The constructor fails if it has required arguments: then every parameter is written.
+    # The constructor fails if it has required arguments. Then defaults are unknown, and all parameters are
+    # written.
     with contextlib.suppress(Exception):
         default = getattr(cls(), ask)(**deep)
     try:
@@ -94,7 +95,7 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
             continue
         made = plain(value)
         if key == CLASS_WEIGHT and isinstance(value, Mapping):
-            # A label may be 1.0 or True: write it as the data set names the class.
+            # A class label may be 1.0 or True here: write it as the data set names the class.
             made = {class_name(label): plain(weight) for label, weight in value.items()}
         elif not isinstance(made, str | bool | int | float):
             return None
@@ -103,13 +104,13 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
 
 
 def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
-    # Go backwards: QueryAll is the first class, and all other strategies derive from it.
+    # Search backwards, because the first strategy is QueryAll, the base class of all others: it matches each.
     query, strategy = next(
         each for each in reversed(STRATEGIES.items()) if isinstance(estimator, each[1].factory)
     )
     if strategy.draws and estimator.get_params(deep=False)["random_state"] != 0:
         raise InputError(
-            f"algorithms: {estimator!r}: leave random_state out: the study sets it from the repetition"
+            f"algorithms: {estimator!r}: leave random_state out: the study sets it for each repetition"
         )
     own = {strategy.key: plain(getattr(estimator, strategy.parameter))} if strategy.key else {}
     return {"query": query, **own}
@@ -117,7 +118,7 @@ def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
 
 def _tuning_keys(estimator: FollowTheLeader | ExponentialWeights) -> dict[str, Any]:
     if getattr(estimator, "eta", None) is not None:
-        raise InputError(f"algorithms: {estimator!r}: leave eta out: a study uses the default")
+        raise InputError(f"algorithms: {estimator!r}: leave eta out: a study always uses its default")
     tune = next(key for key, name in TUNERS.items() if type(estimator).__name__ == name)
     return {"tune": tune, **{key: plain(list(values)) for key, values in estimator.grid.items()}}
 

@@ -1,4 +1,4 @@
-"""Convert data sets of a notebook (names, paths, tables, arrays, frames) to the tables of a study."""
+"""Convert data sets given in a notebook (such as names, arrays, frames) to ``[[datasets]]`` tables."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def dataset_tables(given: Any) -> list[dict[str, Any]]:
 
 
 def _is_table(given: Mapping[str, Any]) -> bool:
-    """Return whether a mapping is one table, rather than data sets by label."""
+    """Return whether a mapping describes one data set; otherwise it maps labels to data sets."""
     named = any(isinstance(given.get(key), str | PurePath) for key in ("name", "path"))
     numbered = isinstance(given.get("openml"), int) or isinstance(given.get("compose"), list)
     return named or numbered or ("X" in given and "y" in given) or _is_frame(given.get("frame"))
@@ -50,7 +50,7 @@ def _is_rows(given: tuple[Any, ...]) -> bool:
 
 
 def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
-    """Return the table of one data set; rows in memory without a label are labeled `unnamed`."""
+    """Return the ``[[datasets]]`` table of one data set; `unnamed` labels rows in memory without `label`."""
     called = {"label": label} if label else {}
     if isinstance(given, str | PurePath):
         return {"path" if _is_path(given) else "name": str(given)} | called
@@ -89,7 +89,7 @@ def _is_frame(given: Any) -> bool:
 
 
 def _of_frame(table: dict[str, Any], label: str) -> dict[str, Any]:
-    """Return the study's data set table for a data frame; its labels are a column of the frame or ``y``."""
+    """Return the ``[[datasets]]`` table of a frame; its class labels are a column of it or ``table["y"]``."""
     frame, test = table.pop("frame"), table.pop("test", None)
     kept, target = data.frame_table(f"data set {label!r}", frame, table.pop("y", None))
     if target:
@@ -107,7 +107,7 @@ def _of_arrays(table: dict[str, Any], label: str) -> dict[str, Any]:
     if y is None:
         raise InputError(f"{owner}: X is given without y: give both")
     if _is_frame(X):
-        # Categorical columns of a frame must be encoded the same way in the training and test rows.
+        # Keep training and test rows as frames, so that categorical columns are encoded the same way in both.
         if X_test is not None:
             tested, target = data.frame_table(f"{owner}: X_test", X_test, y_test)
             if not target:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plain(value: Any) -> Any:
-    """Convert a value: arrays, tuples and ranges to lists, paths to text, NumPy numbers to Python numbers."""
+    """Convert a value to types of a study file: lists, texts, Python numbers, and mappings with text keys."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-# Largest number of data sets listed by name.
+# Maximum number of data sets that the text of results names.
 _MOST_NAMED = 8
 
 
@@ -48,9 +48,10 @@ class Results:
     out : str
         Folder or URL of the results.
     cells, curves : DataFrame
-        One row per cell, and the points of the learning curves with the ``key`` of their cell.
+        A row per cell (an algorithm on a data set with a noise level and a seed), and the points of the
+        learning curves with the ``key`` of their cell.
     study : dict
-        The study in the version that was run.
+        The study as it was run, by the keys of its file.
     """
 
     def __init__(self, out: str) -> None:
@@ -59,12 +60,12 @@ class Results:
 
     @property
     def study(self) -> dict[str, Any]:
-        """Return the study in the version that was run."""
+        """Return the study as it was run, by the keys of its file."""
         return self._view.results.study
 
     @property
     def cells(self) -> pd.DataFrame:
-        """Return the cells table, one row per cell."""
+        """Return a table with one row per cell: an algorithm on a data set with a noise level and a seed."""
         return self._view.cells
 
     @property
@@ -214,7 +215,7 @@ class Results:
         return curve_panel(self._view, dataset, self._view.levels(noise)[0], column, ax, width)
 
     def _repr_html_(self) -> str:
-        """Return the mean ranks as a table, for notebooks."""
+        """Return the mean ranks as an HTML table, which notebooks show."""
         head = f"<p>{html.escape(self._opening())}</p>"
         if not any(each.n for each in self._view.comparisons_of(None, None)):
             return f"<div>{head}<p>Nothing can be ranked yet.</p></div>"

@@ -35,7 +35,7 @@ def run(
     cell_limit: float | None = None,
     progress: bool = True,
 ) -> Results:
-    """Run a study, or its missing cells.
+    """Run a study, or only those of its cells that have no result yet.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def run(
     cell_limit : float or None, default=None
         Seconds after which an unfinished cell is marked crashed; None: a day.
     progress : bool, default=True
-        Whether to show a bar.
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -87,7 +87,8 @@ def run(
             scheduler=None if client is None else _address(client),
             security=None if client is None else client.security,
             cell_limit=cell_limit or CELL_LIMIT,
-            # Workers must not write to a temporary folder, which is deleted with the results.
+            # Without `out`, results are in a temporary folder, which may be deleted while workers of a
+            # cluster still run: only this process writes there.
             workers_write=False if out is None and client is not None else None,
         )
         display = progress_display() if progress else RunProgress()

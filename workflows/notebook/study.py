@@ -16,7 +16,7 @@ from .algorithms import algorithm_tables
 from .datasets import dataset_tables
 from .results import plain
 
-# Default name of a study.
+# Name of a study for which the user gives no name.
 _NAME = "study"
 _IN_MEMORY = (data.ArraySource.PREFIX, data.FrameSource.PREFIX)
 
@@ -31,12 +31,12 @@ class NotebookStudy:
     **keys
         Keys of a study file (docs/study.md), which override those of `source`. `datasets` also accepts paths,
         ``(X, y)`` or ``(X, y, X_test, y_test)`` of arrays or sparse matrices, and data frames; `algorithms`
-        also accepts estimators. Either may be a list, or a dictionary by label. ``name`` is optional.
+        also accepts estimators. Both may be a list, or a dictionary with label keys. ``name`` is optional.
 
     Attributes
     ----------
     valid : pipeline.study.study.Study
-        The study as the command line would read it.
+        The validated study, as the command line would read it from a file.
     file : Path or None
         The file that the study was read from: relative paths start at its folder.
 

@@ -16,7 +16,7 @@ def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
     """Write the report of a results folder or URL, and return the paths written, `report.html` first.
 
     Without `out` the report goes into the results folder, which must then be local. Raises InputError if
-    there are no results, and in the cases that `render_report` names.
+    there are no results, if only tuning cells have run, or if the folder cannot be written to.
     """
     with rare_collections():
         from ...pipeline.analysis.study_results import read_results

@@ -1,4 +1,4 @@
-"""Write a page of sections: an HTML file, the same in Markdown, and files of tables and drawings."""
+"""Write a report as an HTML page, the same in Markdown, and one file for each table and drawing."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from .page.blocks import Block, Section, files
 
 _TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = Path(__file__).parent / "script"
-# Names of the JavaScript modules of the page's script; each imports only earlier ones.
+# JavaScript modules that are joined into the page's script in this order; each imports only earlier ones.
 _MODULES = ("elements", "statistics", "tables", "figures", "explore", "start")
 
-# Each report lists its files in this manifest, so that the next report can remove them. Only names that match
-# `_OWN` are removed.
+# Each report lists its files in this manifest, so that the next report can remove those that it does not
+# write again. Only tables and figures are removed (names that match `_OWN`), in case a user edits the
+# manifest.
 _MANIFEST = "report-files.txt"
 _OWN = re.compile(r"(tables/[\w.-]+\.(csv|tex)|figures/[\w.-]+\.svg)")
-# Allocations between two runs of the cyclic garbage collector while a report is written. At the default of
+# New objects after which Python's cyclic garbage collector runs while a report is written. At the default of
 # 700 an eighth of the time goes into collection; at this value memory grows by less than 5 MB.
 _NEW_OBJECTS = 30_000
 
@@ -38,7 +39,8 @@ class Page:
     title: str
     opening: Sequence[Block]
     sections: Sequence[Section]
-    # Data for the page's script (see `parts.embedded`). Without them the page only sorts and filters tables.
+    # Numbers from which the page's script draws and recomputes (see `parts.embedded`). Without them the page
+    # only sorts and filters tables.
     numbers: Mapping[str, Any] | None = None
     # Name of the page's files without suffix.
     stem: str = "report"
@@ -75,7 +77,7 @@ class Page:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Run the cyclic garbage collector rarely inside this context."""
+    """Run Python's cyclic garbage collector less often inside this context, which saves time."""
     usual = gc.get_threshold()
     gc.set_threshold(max(usual[0], _NEW_OBJECTS), *usual[1:])
     try:
@@ -89,7 +91,7 @@ def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
     try:
         names = (out / _MANIFEST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        # There was no earlier report, or its manifest was edited: remove nothing.
+        # There is no earlier report, or its list of files cannot be read: remove nothing.
         return
     for name in names:
         if name not in files and _OWN.fullmatch(name):
@@ -135,7 +137,7 @@ def _html(content: Mapping[str, Any], numbers: Mapping[str, Any] | None) -> str:
     style = _environment(escape=False).get_template("report.css").render(palette=PALETTE)
     style += "".join(f".{name} {{ {declarations} }}\n" for declarations, name in classes.items())
     script = _script()
-    # In a script element, "<" could begin its end tag.
+    # Replace "<" in the data by its JSON escape: inside a <script> element, "<" could begin the end tag.
     data = "" if numbers is None else json.dumps(numbers, separators=(",", ":")).replace("<", "\\u003c")
     page = environment.get_template("page.html.j2").render(
         title=content["title"],
@@ -150,7 +152,7 @@ def _html(content: Mapping[str, Any], numbers: Mapping[str, Any] | None) -> str:
 
 
 def _script() -> str:
-    """Return the modules of the page's script as one, without imports, exports, comments and indentation."""
+    """Join the JavaScript modules of the page, without imports, exports, comments and indentation."""
     texts = [(SCRIPT / f"{name}.js").read_text(encoding="utf-8") for name in _MODULES]
     return re.sub(r"^(?:import .*\n|export | *//.*\n| +)", "", "".join(texts), flags=re.MULTILINE)
 
@@ -162,5 +164,5 @@ def _hash(text: str) -> str:
 
 def _markdown(content: Mapping[str, Any]) -> str:
     text = _environment(escape=False).get_template("report.md.j2").render(content)
-    # Blocks that print nothing leave blank lines behind.
+    # Parts of the report that print nothing in Markdown leave several blank lines: keep one of them.
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

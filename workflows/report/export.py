@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from .page.table import TableBlock
     from .page.view import StudyView
 
-# Units per inch.
+# For each unit of length: how many of it make an inch.
 _PER_INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.0}
-# Prefixes of a figure's file name, which select the kind of figure.
+# The name of a figure's file begins with one of these words, which selects what the figure shows.
 _FIGURES = ("cd", "curves")
 _SUFFIXES = (".pdf", ".svg", ".png")
 # Dots per inch of a PNG file: the least that journals ask for line drawings.
@@ -79,7 +79,8 @@ def write_figure(
     from .parts.figures import curve_panel, rank_diagram
 
     matplotlib.use("agg")
-    # Journals refuse Type 3 fonts. Without a date the same results give the same file.
+    # Write no date, so that the same results give the same file. PDF files get TrueType fonts (type 42),
+    # because journals refuse Type 3 fonts.
     dates = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": None}
     with matplotlib.rc_context({"pdf.fonttype": 42, "svg.hashsalt": "singlepass", "svg.fonttype": "none"}):
         if kind == "cd":
@@ -102,8 +103,9 @@ def export(
 ) -> str:
     """Read results, write figures of them to the files `figures`, and return the named tables as LaTeX.
 
-    `out` is the folder or fsspec URL of the results. `choice` has the arguments `noise`, `metric` and
-    `dataset` of `write_figure`. Raises InputError if there are no results, or no such table or figure.
+    `out` is the folder or fsspec URL of the results. `choice` may contain `noise`, `metric` and `dataset`,
+    which select what figures show (see `write_figure`). Raises InputError if there are no results, or no such
+    table or figure.
     """
     size = None if width is None else inches(width)
     from ...pipeline.analysis.study_results import read_results

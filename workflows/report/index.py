@@ -1,4 +1,4 @@
-"""Write an index page over several results in a folder."""
+"""Write an index page that lists all results in a folder and links their reports."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def results_in(folder: Path) -> list[Path]:
 def write_index(folder: Path, out: Path) -> list[Path]:
     """Write the reports of all results in a folder, and their index; return paths, ``index.html`` first.
 
-    Each report goes into the subfolder of `out` that is named like its results. Results for which no report
-    can be written are listed with the reason. Raises InputError if `out` cannot be written to.
+    The report of each results folder goes into the subfolder of `out` with the same name. Results for which
+    no report can be written are listed with the reason. Raises InputError if `out` cannot be written to.
     """
     with rare_collections():
         rows = [_row(each, out / each.name) for each in results_in(folder)]

@@ -1,1 +1,1 @@
-"""Pages that repeat papers and judge their claims; the papers are in `papers/`."""
+"""Pages that repeat a paper's experiments and judge its claims; `papers/` has a module for each paper."""

@@ -1,7 +1,7 @@
-"""Train cells again to get what results do not contain: models, mistake bounds, rows removed from a cache.
+"""Train cells again to get what results do not store: models, mistake bounds, rows removed from a cache.
 
-Only cells of the first seed are trained. `NotThere` is raised if a cell's mistakes, updates or support
-vectors then differ from the results.
+A cell is one run of a learner on a data set. Only cells of the study's first seed are trained. `NotThere` is
+raised if the retrained cell's count of mistakes, updates or support vectors differs from the stored results.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from ...pipeline.run.task import TrainedCell
 
-# The norms at which a competitor is evaluated, as fractions of the largest.
+# Mistake bounds are evaluated for these norms of the competing function, as fractions of the largest norm.
 _SCALES = np.linspace(0.02, 1.0, 50)
 
 
 def first_cell(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> dict[str, Any]:
-    """Return the row of the first seed's cell from the cells table, or raise `NotThere`."""
+    """Return the cells table's row for the study's first seed; raise `NotThere` if there is none."""
     cells, seed = study.cells, study.design.seeds[0]
     this = (cells["algorithm"] == algorithm) & (cells["dataset"] == dataset) & (cells["seed"] == seed)
     found = cells[this & (cells["noise"] == Noise(noise).slug)].to_dict("records")
@@ -37,11 +37,12 @@ def first_cell(study: StudyEvidence, algorithm: str, dataset: str, noise: float 
 
 
 def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> TrainedCell:
-    """Train the first seed's cell again.
+    """Train a learner again as in the study's run with the first seed, and return the trained cell.
 
-    Raise `NotThere` if there is no such cell, its data are missing, or its counts differ from the results.
+    Raise `NotThere` if the study has no such run, if its data set is missing, or if the counts of mistakes,
+    updates or support vectors differ from the stored results.
     """
-    # Importing the learners takes as long as making a page.
+    # Import here, not at the top: importing the learners takes as long as making a whole page.
     from ...pipeline.run import replay
     from ...pipeline.study.study_file import parse_study
 
@@ -53,38 +54,42 @@ def learn_again(study: StudyEvidence, algorithm: str, dataset: str, noise: float
 
 
 def flipped(learnt: TrainedCell) -> NDArray[np.bool_]:
-    """Return whether the given label of each row differs from its clean label, in the order of the stream."""
+    """Return a mask of the rows whose label was flipped by label noise, in the order of the stream."""
     differs: NDArray[np.bool_] = learnt.inputs.noisy != learnt.inputs.train.codes
     return differs
 
 
 @dataclass(frozen=True, eq=False)
 class Competitor:
-    """A function g of fixed direction and any norm, with which the Projectron's bounds compare a learner.
+    """A fixed function g, whose norm and hinge loss bound a learner's mistakes in the Projectron paper.
 
-    `margins` has y g(x) of every row of the stream, for ‖g‖ = 1. In the bounds, D is the result of `losses`.
+    `margins` has y g(x) of every row of the stream, for g of norm 1; the methods scale g to other norms.
+    In the bounds, D is the cumulative hinge loss that `losses` returns.
     """
 
     margins: NDArray[np.float64]
 
     def losses(self, norms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return D, the cumulative hinge loss of g, at each norm."""
+        """Return D, the cumulative hinge loss of g over the stream, for g scaled to each of `norms`."""
         return np.array([np.maximum(0.0, 1.0 - norm * self.margins).sum() for norm in norms])
 
     def corollary_1(self, limit: float) -> float:
-        """Return corollary 1's bound: the least ``2 ‖g‖² + 4 D`` over a grid of norms up to `limit`."""
+        """Return corollary 1's mistake bound: the least ``2 ‖g‖² + 4 D`` over norms of g up to `limit`."""
         norms = limit * _SCALES
         return float((2.0 * norms**2 + 4.0 * self.losses(norms)).min())
 
     def theorem_2(self, eta: float) -> float:
-        """Return theorem 2's bound: the least ``(‖g‖² + 2 D)/(1 - 2 eta ‖g‖)`` on a grid below 1/(2 eta)."""
+        """Return theorem 2's mistake bound: the least ``(‖g‖² + 2 D)/(1 - 2 eta ‖g‖)`` over a grid of norms.
+
+        The norms ‖g‖ lie below 1/(2 eta), where the denominator is positive.
+        """
         norms = (0.5 / eta if eta > 0.0 else 100.0) * _SCALES[:-1]
         return float(((norms**2 + 2.0 * self.losses(norms)) / (1.0 - 2.0 * eta * norms)).min())
 
 
 @functools.lru_cache(maxsize=64)
 def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor:
-    """Return the final function of a two-class kernel learner as a competitor, or raise `NotThere`."""
+    """Train a two-class kernel learner again and return its final decision function as a `Competitor`."""
     learnt = learn_again(study, algorithm, dataset)
     learner, given = learnt.learner, learnt.inputs
     alpha = learner.dual_coef_[0]
@@ -97,10 +102,11 @@ def competitor(study: StudyEvidence, algorithm: str, dataset: str) -> Competitor
 
 
 def removals(learnt: TrainedCell) -> pd.DataFrame:
-    """Let an untrained copy of the learner learn the cell's rows one by one; return removals from its cache.
+    """Let an untrained copy of the learner learn the cell's rows one by one; list the rows its cache removes.
 
-    Column `when` is the number of rows streamed until the removal. `age` is the number of rows that came
-    after the removed one, and `mean_age` the mean of this number over all rows of the cache.
+    The table has one line per removed row. `when` is the number of rows learned until the removal. `age` is
+    the number of rows that came after the removed row. `mean_age` is the mean of this number over all rows
+    that were in the cache at that moment.
     """
     learner, given = learnt.learner, learnt.inputs
     fresh = type(learner)(**learner.get_params())

@@ -1,4 +1,4 @@
-"""Read numbers from the results of a paper's studies; raise `NotThere` if a number is missing."""
+"""Read numbers from the results of the studies that repeat a paper; raise `NotThere` if one is missing."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class NotThere(Exception):
 
 
 def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
-    """Return the row called `name`, typed as a series (by pandas' types it could be several rows)."""
+    """Return the row called `name`, typed as a series; pandas' own type allows several rows of that name."""
     return cast("pd.Series[float]", frame.loc[name])
 
 
 def half_width(values: pd.Series[float]) -> float:
-    """Return half the width of Student's 95% interval of the mean of `values`."""
+    """Return half the width of the 95% confidence interval (Student's t) of the mean of `values`."""
     return float(stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values)))
 
 
 class StudyEvidence:
     """Read numbers from the results of one study.
 
-    Data sets and algorithms are given by their labels, `noise` as a rate of uniform label noise. A method
-    raises `NotThere` if the results lack what it returns. `view` has the same results in the form that the
-    sections of a report use.
+    Methods take data sets and algorithms by their labels, and `noise` as a rate of uniform label noise. A
+    method raises `NotThere` if the results lack the numbers that it should return. The attribute `view` has
+    the same results in the form that sections of a report use.
     """
 
     def __init__(self, name: str, results: StudyResults) -> None:
@@ -47,21 +47,21 @@ class StudyEvidence:
 
     @property
     def design(self) -> Design:
-        """Data sets, algorithms, noise and seeds of the study."""
+        """What the study compares: its data sets, algorithms, noise and seeds."""
         return self.view.design
 
     @property
     def rates(self) -> list[float]:
-        """Rates of uniform label noise, in increasing order."""
+        """The study's rates of label noise, in increasing order."""
         return [noise.rate for noise in self.design.noise]
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """The finished cells on the study's seeds."""
+        """The finished cells (runs of an algorithm on a data set), without those that tune parameters."""
         return evaluation_rows(self.view.cells, status="ok")
 
     def datasets(self, part: str = "") -> list[str]:
-        """Return the labels of data sets that begin with `part`, such as "usps"; by default all."""
+        """Return the data sets whose label begins with `part`, such as "usps"; by default all data sets."""
         return [name for name in self.design.datasets if name.startswith(part)]
 
     def table(
@@ -75,11 +75,11 @@ class StudyEvidence:
         gaps: bool = False,
         spread: bool = False,
     ) -> pd.DataFrame:
-        """Return means over seeds, shape (datasets, algorithms); with `spread` standard deviations (n - 1).
+        """Return a metric's means over seeds, shape (datasets, algorithms).
 
-        `metric` is one of `METRICS`; shares such as accuracy are fractions, not percentages. A mean needs
-        `least_seeds` seeds, by default all of the study. If it has fewer, the mean is NaN with `gaps`;
-        otherwise `NotThere` is raised.
+        With `spread`, return standard deviations (n - 1) instead. `metric` is one of `METRICS`; accuracies
+        are fractions, not percentages. A mean needs results of `least_seeds` seeds, by default of all the
+        study's seeds. If there are fewer, `NotThere` is raised; with `gaps`, the mean is NaN instead.
         """
         names = list(self.design.datasets if datasets is None else datasets)
         who = list(self.design.algorithms if algorithms is None else algorithms)
@@ -126,7 +126,7 @@ class StudyEvidence:
 
     @cached_property
     def curves_so_far(self) -> CellCurves:
-        """The curves of all cells; that of a cell stopped at its time limit ends where the cell stopped."""
+        """The curves of all cells; if a cell was stopped at its time limit, its curve ends at that point."""
         return self.view.curves_of(self.view.cells)
 
     def curves(
@@ -138,11 +138,11 @@ class StudyEvidence:
         *,
         stopped: bool = False,
     ) -> list[Curve]:
-        """Return the mean over seeds of a column along the stream, one curve per algorithm.
+        """Return one curve per algorithm: a column's mean over seeds, by number of examples learned.
 
         `column` is a column of the curves table, such as "mistakes_clean", or "test_error", in percent. With
-        `stopped`, cells that were stopped at their time limit are included up to that point. A page
-        that uses this must say so.
+        `stopped`, cells that were stopped at their time limit are included up to that point. A page that
+        shows such curves must say that cells were stopped.
         """
         found = mean_curves(
             self.curves_so_far if stopped else self._whole_curves,
@@ -159,11 +159,11 @@ class StudyEvidence:
         return found
 
     def curve(self, column: str, algorithm: str, dataset: str, noise: float = 0.0) -> Curve:
-        """Return the mean over seeds of a column along the stream, for one algorithm."""
+        """Return one algorithm's curve: a column's mean over seeds, by number of examples learned."""
         return self.curves(column, [algorithm], dataset, noise)[0]
 
     def at(self, column: str, algorithm: str, dataset: str, t: float, noise: float = 0.0) -> float:
-        """Return a curve's value after `t` examples, interpolated; raise `NotThere` outside the curve."""
+        """Return a curve's interpolated value after `t` examples; raise `NotThere` if `t` is outside it."""
         curve = self.curve(column, algorithm, dataset, noise)
         if not curve.t[0] <= t <= curve.t[-1]:
             raise NotThere(f"{self.name}: {column} of {algorithm} on {dataset} is not known at {t:,.0f}")
@@ -177,16 +177,16 @@ class StudyEvidence:
 
 
 class Evidence:
-    """The studies of a paper, by the name that its claims and exhibits use.
+    """The results of a paper's studies, by the names that the code of its claims and exhibits uses.
 
-    In the mapping `studies`, a missing study is replaced by a string with the reason.
+    In the mapping `studies`, a study without results is replaced by a string that says why it has none.
     """
 
     def __init__(self, studies: Mapping[str, StudyEvidence | str]) -> None:
         self._studies = studies
 
     def __getitem__(self, name: str) -> StudyEvidence:
-        """Return a study; raise `NotThere` if it has not been run."""
+        """Return the results of a study by its name; raise `NotThere` if it has not been run."""
         found = self._studies[name]
         if isinstance(found, str):
             raise NotThere(found)
@@ -194,11 +194,11 @@ class Evidence:
 
     @property
     def there(self) -> list[StudyEvidence]:
-        """The studies that have been run; a study with several names in `studies` is listed once."""
+        """The studies that have been run; a study that `studies` has under several names is listed once."""
         found = [each for each in self._studies.values() if isinstance(each, StudyEvidence)]
         return list({each.name: each for each in found}.values())
 
     @property
     def absent(self) -> list[str]:
-        """The reasons why studies are missing."""
+        """For each study without results, the sentence that says why it has none."""
         return list(dict.fromkeys(each for each in self._studies.values() if isinstance(each, str)))

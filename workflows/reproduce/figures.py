@@ -1,4 +1,4 @@
-"""Figures of curves and tables on a paper's page, with our numbers next to the printed ones."""
+"""Make the figures and tables of a paper's page, with our numbers next to those that the paper prints."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from ..report.plots.curve_plots import Axis, Estimates, estimate_panels
 from ..report.plots.svg import Styles, styles_of, swatch
 
 ABSENT = "not in the text"
-# The panels of a figure, each with its heading and its curves.
+# The panels of a figure, each a pair of the panel's heading and its curves.
 PanelsOf = Sequence[tuple[str, Sequence[Curve]]]
 
 
 def curves_figure(
     styles: Styles | None, name: str, title: str, panels: PanelsOf, axis: Axis, *, file: str = ""
 ) -> list[Block]:
-    """Draw panels of curves with one legend, and write their numbers to a file.
+    """Return a figure of panels with curves and one legend, and a file of the curves' numbers.
 
-    `name` is the stem of the files and unique on the page, such as "fig-5". `file` is the stem for the
-    numbers if it differs. `styles` are those of the study, or None if curves are not named after algorithms.
+    `name` is the stem of the file names and unique on the page, such as "fig-5"; the file of numbers gets the
+    stem `file` if it is given. `styles` are the study's line styles by algorithm, or None to make new ones if
+    the curves are not named after algorithms.
     """
     names = list(dict.fromkeys(each.algorithm for _, curves in panels for each in curves))
     styles = styles or styles_of(names)
@@ -55,9 +56,9 @@ def curves_figure(
 def estimates_figure(
     name: str, title: str, panels: Sequence[tuple[str, Estimates]], axis: Axis
 ) -> list[Block]:
-    """Draw panels of points with intervals, with one legend, and write their numbers to a file.
+    """Return a figure of panels with estimates and their intervals, one legend, and a file of the numbers.
 
-    `name` is the stem of the files and unique on the page.
+    `name` is the stem of the file names and unique on the page, such as "fig-5".
     """
     styles = styles_of(list(dict.fromkeys(each for _, series in panels for each in series)))
     drawings, sheet = estimate_panels(panels, styles, axis)
@@ -79,7 +80,7 @@ def estimates_figure(
 
 
 def numbers_file(name: str, title: str, frame: pd.DataFrame) -> TableBlock:
-    """Return a table that is only written as files, with the stem `name`; the page links to them."""
+    """Return a table that the page does not show, only links to; its files have the name `name`."""
     rows = [
         [f"{value:.6g}" if isinstance(value, float) else str(value) for value in row]
         for row in frame.itertuples(index=False)
@@ -91,16 +92,16 @@ def numbers_file(name: str, title: str, frame: pd.DataFrame) -> TableBlock:
 def table_of(
     name: str, title: str, header: Iterable[str], rows: Iterable[Iterable[str | TableCell]], **options: Any
 ) -> TableBlock:
-    """Return a table whose entries are texts or cells; `options` are those of `TableBlock`."""
+    """Return a page's table from rows of texts or `TableCell`s; `options` are passed on to `TableBlock`."""
     body = [[TableCell(each) if isinstance(each, str) else each for each in row] for row in rows]
     return TableBlock(name, title, list(header), body, **options)
 
 
 def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:
-    """Return our number, followed in brackets by the printed one and our deviation from it.
+    """Return a table cell with our number, and in brackets the paper's number and our deviation from it.
 
-    `ours` is NaN if there is no result, and `printed` is None if the paper's text has no such number.
-    `digits` is the number of decimal places, and `sd` our standard deviation.
+    `ours` is NaN if there is no result, and `printed` is None if the paper does not print such a number.
+    `digits` is the number of decimal places, and `sd` the standard deviation of our number.
 
     Examples
     --------
@@ -114,14 +115,14 @@ def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float =
         return TableCell(text)
     if math.isnan(ours):
         return TableCell(f"{text} ({number(printed, digits)})")
-    # Subtract the rounded numbers, so that the deviation agrees with the numbers shown.
+    # Subtract the rounded numbers, so that the deviation shown is the difference of the two numbers shown.
     apart = round(ours, digits) - round(printed, digits)
     sign = "+" if apart > 0 else "−" if apart < 0 else "±"
     return TableCell(f"{text} ({number(printed, digits)}, {sign}{number(abs(apart), digits)})")
 
 
 def number(value: float, digits: int = 1) -> str:
-    """Return a number with `digits` digits after the point, or a dash for NaN.
+    """Return a number as text with `digits` digits after the point, or a dash for NaN.
 
     Examples
     --------

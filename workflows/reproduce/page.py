@@ -1,4 +1,4 @@
-"""Write the page of a paper (claims with verdicts, exhibits, coverage) and tables of all verdicts."""
+"""Write a paper's page (verdicts on claims, tables, figures), and tables of the verdicts of all papers."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .paper import Exhibit, Paper
 from .printed import claims, read_rows
 from .verdicts import Judged, Outcome, Verdict, judge
 
-# Name of the file of verdicts in the folder of a page; README's table is made from these files.
+# Each page's folder has a file of this name with its verdicts; README's table is made from these files.
 CLAIMS_FILE = "claims.csv"
 CLAIMS_HEADER = ("id", "where", "claim", "kind", "verdict", "met", "asked", "figures")
 
 
 def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
-    """Write a paper's page into the folder `out` and return its files, ``report.html`` first.
+    """Write a paper's page into the folder `out` and return the files written, ``report.html`` first.
 
-    The folder is created if needed. Raise `InputError` if it cannot be written to.
+    The folder is created if needed. Raise `InputError` if files cannot be written there.
     """
     with rare_collections():
         judged = judge(claims(paper.name), paper.checks, evidence)
@@ -145,10 +145,11 @@ def _made_with(study: StudyEvidence) -> str:
 
 
 def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
-    """Return a Markdown table of the verdicts on findings, one row per paper and one for all.
+    """Return a Markdown table that counts verdicts on findings: one row per paper, then one for all.
 
-    `pages` has one folder per paper, written by `write_page`; papers without one are left out. `link` is the
-    path of `pages` as seen from the file that the table goes into.
+    Findings are claims with an empty `kind`; theorems, for example, do not count. `pages` has one folder per
+    paper, written by `write_page`; papers without a folder are left out. `link` is the path of `pages`
+    relative to the file that the table is written into.
     """
     outcomes = [str(each) for each in Outcome]
     lines = [
@@ -166,7 +167,7 @@ def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
 def claims_table(pages: Path, papers: Mapping[str, Paper], said: str = "the paper says") -> str:
     """Return a Markdown table of all claims with their verdicts.
 
-    `pages` and `papers` are as for `papers_table`; `said` is the heading of the column of claims.
+    `pages` has one folder per paper, written by `write_page`. `said` is the heading of the column of claims.
     """
     lines = [f"| claim | {said} | kind | here |", "|---|---|---|---|"]
     lines += [
@@ -182,10 +183,10 @@ def write_summary(
 ) -> None:
     """Write the table of papers into `readme`, and tables of claims into ``README.md`` in `pages`.
 
-    Lines ``<!-- papers -->`` and ``<!-- end of papers -->`` enclose the first table, ``<!-- claims -->`` and
-    ``<!-- end of claims -->`` the papers' claims, and lines with "own claims" those of our own studies. Raise
-    `InputError` if `pages` is not below the folder of `readme`, or if a file cannot be read or lacks these
-    lines.
+    A table replaces the text between two marks: ``<!-- papers -->`` and ``<!-- end of papers -->`` for the
+    table of papers, marks with "claims" for the papers' claims, and with "own claims" for the claims of our
+    own studies. Raise `InputError` if `pages` is not below the folder of `readme`, or if a file cannot be
+    read or lacks these marks.
     """
     try:
         where = pages.resolve().relative_to(readme.resolve().parent)
@@ -217,7 +218,7 @@ def _told(row: dict[str, str]) -> str:
 
 
 def _verdicts(pages: Path, papers: Mapping[str, Paper]) -> dict[str, list[dict[str, str]]]:
-    """Return the rows of each paper's file of claims; papers without one are left out."""
+    """Return the rows of the file of verdicts of each paper's page; papers without a page are left out."""
     found = {}
     for name in papers:
         path = pages / name / CLAIMS_FILE

@@ -1,6 +1,6 @@
-"""Define a paper by its studies, exhibits and claims, and read the results of its studies.
+"""Define a paper by its studies, its exhibits (tables and figures) and its claims; read its studies' results.
 
-The texts of a paper's page are in ``facts/<paper>/paper.toml``, those of its claims in ``claims.csv``.
+The file ``facts/<paper>/paper.toml`` has the texts of the paper's page, and ``claims.csv`` there the claims.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .evidence import Evidence, StudyEvidence
 from .printed import texts
 from .verdicts import Check
 
-# A function that returns the blocks of a table or figure; it may raise `NotThere`.
+# A function that makes a table or figure from results; it raises `NotThere` if results are missing.
 Show: TypeAlias = Callable[[Evidence], Sequence[Block]]
 
 
 @dataclass(frozen=True)
 class PaperStudy:
-    """A shipped study and its small form, which runs in minutes; `small` is None if there is no such form."""
+    """The name of a study, and of its small version that runs in minutes; None if there is no small one."""
 
     full: str
     small: str | None = None
@@ -32,40 +32,40 @@ class PaperStudy:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or figure of the paper."""
+    """A table or figure of the paper, which our page of the paper repeats with our results."""
 
-    # Letters, digits and hyphens, such as "table-1".
+    # The id of its section on the page: letters, digits and hyphens, such as "table-1".
     id: str
-    # Such as "Table I: test accuracy and support vectors".
+    # The heading on the page, such as "Table I: test accuracy and support vectors".
     heading: str
-    # Returns blocks that show the exhibit in the paper's layout, with our numbers next to the printed ones.
+    # Makes the exhibit from results, in the paper's layout and with our numbers next to the printed ones.
     show: Show
-    # A paragraph below the heading.
+    # A paragraph of explanation below the heading, or "".
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its studies, its exhibits, and the checks of its claims."""
+    """A paper: the studies that repeat it, its tables and figures, and functions that judge its claims."""
 
     # The paper's name on the command line, and the name of its folder in `facts/`.
     name: str
-    # Authors, title, year.
+    # The paper's authors, year and title, as the heading of its page.
     title: str
-    # The studies, by the names that exhibits and checks use, as in ``evidence["binary"]``.
+    # The studies that repeat the paper, by the names that the code uses, as in ``evidence["binary"]``.
     studies: Mapping[str, PaperStudy]
-    # Every table and figure of the paper's experiments, in the paper's order.
+    # The tables and figures of the paper's experiments, in the paper's order.
     exhibits: Sequence[Exhibit]
-    # The function that judges each claim, by the id of the claim.
+    # For each claim, by its id, the function that judges it by the results.
     checks: Mapping[str, Check]
-    # What a reader must know about how we repeated the paper: pairs (opening words, sentence).
+    # What a reader must know about how we repeated the paper: pairs of a keyword and its explanation.
     remarks: Sequence[tuple[str, str]] = ()
-    # Whether these are our own studies: then the claims are ours and have no printed numbers to compare with.
+    # True if this is a study of ours, not a paper: its claims are ours, so there are no printed numbers.
     own: bool = False
 
 
 def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check]) -> Paper:
-    """Return a paper; its title, studies, remarks, headings and notes are read from its ``paper.toml``."""
+    """Return the paper called `name`; its title, studies and texts come from its file ``paper.toml``."""
     said = texts(name)
     return Paper(
         name,
@@ -79,21 +79,21 @@ def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check
 
 
 def study_names(paper: Paper, *, small: bool) -> list[str]:
-    """Return the names of a paper's studies, or of their small forms, each once and in the paper's order."""
+    """Return the names of a paper's studies, or of their small versions, each once, in the paper's order."""
     names = (each.small if small else each.full for each in paper.studies.values())
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
 def study_folder(results: str, name: str) -> str:
-    """Return the folder of a study's results, ``RESULTS/NAME``; `results` is a folder or URL."""
+    """Return the folder or URL of a study's results, ``RESULTS/NAME``, below the folder or URL `results`."""
     return f"{results.rstrip('/')}/{name}"
 
 
 def read_studies(paper: Paper, results: str, *, small: bool) -> Evidence:
     """Read the results of those studies of a paper that have been run.
 
-    `results` is a folder or URL with one folder per study. Raise `InputError` if there is no study, or if one
-    is damaged or belongs to another study.
+    `results` is a folder or URL with one folder per study. Raise `InputError` if no study has results there,
+    or if a folder is damaged or has the results of another study.
     """
     by_name = {name: _read(name, study_folder(results, name)) for name in study_names(paper, small=small)}
     found: dict[str, StudyEvidence | str] = {}

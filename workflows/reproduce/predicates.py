@@ -1,8 +1,8 @@
-"""Predicates over frames of results, and questions, which judge the claims of papers by these predicates.
+"""Predicates that decide whether a paper's claim holds in a frame of results, and questions that use them.
 
 A frame has one row per case of a claim, such as a data set, and one column per thing that is compared, such
-as an algorithm or a noise rate. A row has NaN in a column without a value for it. The row of a claim with one
-case has the name "". Names of columns that are noise rates end in "%".
+as an algorithm or a noise rate. A value that does not exist is NaN. If a claim has a single case, its row has
+the name "". Names of columns that stand for noise rates end in "%", as in "10%".
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ..report.words.wording import enumerate_names, percent
 from .evidence import Evidence
 from .verdicts import Verdict, holds_for
 
-# A function that returns, for each case of a frame, whether the claim holds in that case.
+# A function that takes a frame and returns, by the name of each case, whether the claim holds in it.
 Predicate: TypeAlias = Callable[[pd.DataFrame], dict[str, bool]]
 Measure: TypeAlias = Callable[[Evidence], pd.DataFrame]
 Names: TypeAlias = str | Sequence[str]
-# The rows of a frame by name.
+# The rows of a frame of results, each by its name and with its values by column.
 Rows: TypeAlias = Mapping[str, "pd.Series[float] | Mapping[Any, float]"]
 P = ParamSpec("P")
 
 
 def measure(rows: Callable[Concatenate[Evidence, P], Rows]) -> Callable[P, Measure]:
-    """Decorate a function of evidence and options that returns named rows.
+    """Decorate a function that computes named rows from evidence and options.
 
-    Calling the decorated function with the options alone returns a `Measure`, which makes a frame of the
-    rows. A column whose name is a number is a noise rate; in the frame it is named in percent.
+    The decorated function takes the options alone and returns a `Measure`, a function that takes evidence and
+    returns the rows as a frame. A column whose name is a number, a noise rate, is renamed in percent ("10%").
     """
 
     def given(*args: P.args, **options: P.kwargs) -> Measure:
@@ -46,7 +46,7 @@ def measure(rows: Callable[Concatenate[Evidence, P], Rows]) -> Callable[P, Measu
 
 
 def plain(value: float, digits: int = 1) -> str:
-    """Return a number for a sentence, with a true minus sign and without a negative zero.
+    """Return a number as text for a sentence, with a typographic minus sign, and "0.0" in place of "-0.0".
 
     Examples
     --------
@@ -57,7 +57,7 @@ def plain(value: float, digits: int = 1) -> str:
 
 
 def listed(values: Iterable[float], digits: int = 1) -> str:
-    """Return numbers separated by commas.
+    """Return numbers as a text, separated by commas.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def listed(values: Iterable[float], digits: int = 1) -> str:
 
 
 def named(values: pd.Series[float] | Mapping[str, float], digits: int = 1) -> str:
-    """Return numbers with their names, separated by commas.
+    """Return numbers as a text, each after its name, separated by commas.
 
     Examples
     --------
@@ -84,10 +84,10 @@ def named(values: pd.Series[float] | Mapping[str, float], digits: int = 1) -> st
 def ahead_on(
     first: Names, others: Names = (), *, lower: bool = False, at_least: float | None = None
 ) -> Predicate:
-    """Ask of each row whether all columns of `first` are above all of `others`, or below with `lower`.
+    """Return a predicate: in a row, every column of `first` is above every column of `others`.
 
-    Without `others`, all further columns count. With `at_least`, the lead must be at least that; otherwise
-    any lead counts.
+    With `lower`, it must be below. Without `others`, `first` is compared with all other columns. The
+    difference must be at least `at_least`, or just above 0 if that is None.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def ahead_on(
 def ahead_in(
     pairs: Iterable[tuple[Names, Names]], *, lower: bool = False, at_least: float | None = None
 ) -> Predicate:
-    """Ask `ahead_on` of each row for several pairs (first, others); each pair is a separate case."""
+    """Return a predicate that applies `ahead_on` to each pair (first, others), as separate cases."""
     asked = [(f"{_joined(first)} against {_joined(others)}", first, others) for first, others in pairs]
 
     def ask(frame: pd.DataFrame) -> dict[str, bool]:
@@ -122,10 +122,10 @@ def ahead_in(
 
 
 def level_within(limit: float, first: Names, other: Names) -> Predicate:
-    """Ask of each row whether two columns differ by `limit` at most.
+    """Return a predicate: in a row, the columns `first` and `other` differ by `limit` at most.
 
-    If `first` or `other` names several columns, a row must have a value in exactly one of them, and NaN in
-    the rest.
+    If `first` or `other` names several columns, each row must have a value in exactly one of them and NaN in
+    the rest; this value is compared.
     """
 
     def ask(frame: pd.DataFrame) -> dict[str, bool]:
@@ -136,9 +136,9 @@ def level_within(limit: float, first: Names, other: Names) -> Predicate:
 
 
 def rises_with(*, slack: float = 0.0, falls: bool = False) -> Predicate:
-    """Ask of each row whether its values rise from column to column, or fall with `falls`.
+    """Return a predicate: a row's values rise from column to column, or with `falls` they fall.
 
-    With `slack`, a step may go back by that much if the last value is beyond the first.
+    With `slack`, a value may step back by up to `slack`, but the last must still be beyond the first.
 
     Examples
     --------
@@ -159,37 +159,37 @@ def rises_with(*, slack: float = 0.0, falls: bool = False) -> Predicate:
 
 
 def leads_and_gains(frame: pd.DataFrame) -> dict[str, bool]:
-    """Ask of each row whether all values are positive, and the last is above the first."""
+    """Return, for each row, whether all its values are positive and the last is above the first."""
     return {name: min(values) > 0 and values[-1] > values[0] for name, values in _rows(frame)}
 
 
 def changes_sign(frame: pd.DataFrame) -> dict[str, bool]:
-    """Ask of each row whether its first value is negative and its last one positive."""
+    """Return, for each row, whether its first value is negative and its last value positive."""
     return {name: values[0] < 0 < values[-1] for name, values in _rows(frame)}
 
 
 def above(limit: float, *, skip: Names = ()) -> Predicate:
-    """Ask of each entry, except in the columns `skip`, whether it is above a limit."""
+    """Return a predicate: a value is above `limit`; each value outside the columns `skip` is a case."""
     return _of_entries(lambda value: value > limit, lambda column: column not in _list(skip))
 
 
 def at_most(limit: float, columns: Names) -> Predicate:
-    """Ask of each row whether its values in all of `columns` are at most `limit`."""
+    """Return a predicate: a row's values in all of `columns` are at most `limit`."""
     return lambda frame: _by_row(frame, frame[_list(columns)].max(axis=1) <= limit)
 
 
 def below(limit: float) -> Predicate:
-    """Ask of each entry whether it is below a limit."""
+    """Return a predicate: a value is below `limit`; each value of the frame is a case."""
     return _of_entries(lambda value: value < limit, lambda column: True)
 
 
 def as_printed(low: float, high: float) -> Predicate:
-    """Ask of each entry whether it is from `low` to `high`, the range that counts as the printed value."""
+    """Return a predicate: a value is from `low` to `high`, the range that we count as the paper's number."""
     return _of_entries(lambda value: low <= value <= high, lambda column: True)
 
 
 def together(*predicates: Predicate) -> Predicate:
-    """Ask all predicates; a case holds if it holds by every predicate that asks about it.
+    """Return a predicate that combines others: a case holds if each predicate that has this case says so.
 
     Examples
     --------
@@ -235,26 +235,26 @@ def _rows(frame: pd.DataFrame) -> Iterable[tuple[str, list[float]]]:
     return zip(map(str, frame.index), frame.to_numpy("float64").tolist(), strict=True)
 
 
-# --- questions
+# --- questions: claims as predicates on measured results
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A claim as a question to the results; calling it judges the claim."""
+    """A claim in a form that the results can answer; calling it with the results returns the verdict."""
 
-    # Returns the frame that `predicate` is applied to, or raises `NotThere`.
+    # Computes from the results the frame that `predicate` is applied to; raises `NotThere` if it cannot.
     measure: Measure
     predicate: Predicate
-    # The start of the verdict's text, which describes the printed numbers. Columns that are noise rates are
-    # listed after it. If there are several other columns, each number is printed with its column's name.
+    # The start of the verdict's text; it says what the numbers after it are. If the columns are noise rates,
+    # the rates are appended to it. If there are several other columns, each number follows its column's name.
     said: str
-    # Digits of the printed numbers after the point.
+    # Digits after the point of the numbers in the verdict's text.
     digits: int = 1
-    # Returns another frame, whose numbers are printed too but do not affect the verdict.
+    # Computes a second frame, whose numbers are added to the verdict's text but do not affect the verdict.
     also: Measure | None = None
 
     def answer(self, evidence: Evidence) -> tuple[dict[str, bool], str]:
-        """Return whether `predicate` holds in each case, and a text of the numbers."""
+        """Return, by case, whether `predicate` holds in it, and a text with the numbers that decide."""
         frame = self.measure(evidence)
         shown = [frame] if self.also is None else [frame, self.also(evidence)]
         rates = [str(name) for name in frame if str(name).endswith("%")]
@@ -268,12 +268,12 @@ class Question:
         return self.predicate(frame), f"{said}: {'; '.join(texts)}"
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        """Judge the claim, or raise `NotThere`."""
+        """Return the verdict on the claim; raise `NotThere` if the results lack numbers for it."""
         return holds_for(*self.answer(evidence))
 
 
 def jointly(*questions: Question) -> Callable[[Evidence], Verdict]:
-    """Return the check of a claim that asks several questions; every case of every question counts."""
+    """Return a function that judges a claim by several questions; the verdict counts all their cases."""
 
     def check(evidence: Evidence) -> Verdict:
         answers = [question.answer(evidence) for question in questions]

@@ -1,7 +1,7 @@
-"""Printed claims, numbers and tables of the papers, and the texts of their pages, from the files in `facts/`.
+"""Read what papers print (claims, numbers, tables) and the texts of our pages from the files in `facts/`.
 
-Claims, numbers and printed tables contain only what we could read in the papers' texts: numbers that a text
-lacks are absent. The table ``tasks`` also lists data sets that we added.
+The claims, numbers and tables are only those that we could read in the texts of the papers; what a text has
+lost, such as pictures, is absent. The table ``tasks`` also lists data sets that we added to a paper's.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _FOLDER = Path(__file__).parent / "facts"
 class Claim:
     """A claim of a paper in our words; `printed` is the value that the paper prints, if any.
 
-    `kind` is empty for a separate finding. Otherwise it is "theorem", "by construction", "conjecture" (the
-    paper says "may"), "trivial" (true of any learner), or "repeats ID" if the same numbers decide as for the
-    claim of that id. Only findings are counted.
+    `kind` is empty for a finding, the only kind that summaries count. Otherwise it is "theorem", "by
+    construction", "conjecture" (the paper says "may"), "trivial" (true of any learner), or "repeats ID" if
+    the numbers that decide it are those of the claim ID.
     """
 
     id: str
@@ -33,13 +33,13 @@ class Claim:
 
 
 def texts(paper: str) -> dict[str, Any]:
-    """Return the title of a paper, its studies, and the texts of its page."""
+    """Return the contents of a paper's ``paper.toml``: its title, its studies and the texts of its page."""
     return {"notes": {}, **tomllib.loads((_FOLDER / paper / "paper.toml").read_text(encoding="utf-8"))}
 
 
 @cache
 def claims(paper: str) -> tuple[Claim, ...]:
-    """Return the claims of a paper, in its order.
+    """Return the claims of a paper, in the order of the file ``claims.csv``.
 
     Examples
     --------
@@ -54,16 +54,16 @@ def claims(paper: str) -> tuple[Claim, ...]:
 
 @cache
 def number(paper: str, name: str) -> float:
-    """Return a number of the running text, such as "mc-n1" of "model-complexity", or raise `KeyError`."""
+    """Return a number that a paper prints, by its id in ``numbers.csv``; raise `KeyError` without it."""
     return {row["id"]: float(row["value"]) for row in table(paper, "numbers") if row["value"]}[name]
 
 
 def table(paper: str, name: str) -> list[dict[str, str]]:
-    """Return a printed table, such as "table1" of "ramp-loss": one dict of texts per printed number."""
+    """Return a table of a paper, such as "table1" of "ramp-loss", as one dict per row of its CSV file."""
     return read_rows(_FOLDER / paper / f"{name}.csv")
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file."""
+    """Return the rows of a CSV file, each as a dict of texts by column."""
     with path.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))

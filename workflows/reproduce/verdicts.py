@@ -1,4 +1,4 @@
-"""Verdicts on claims, and the rules that derive a verdict from the cases in which a claim holds."""
+"""Verdicts on claims, and the rules that derive a verdict from the share of cases in which a claim holds."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Outcome(StrEnum):
 
     @property
     def partly(self) -> bool:
-        """Return whether the claim holds in some of its cases only."""
+        """Return whether this verdict says that the claim holds in some, but not all, of its cases."""
         return self in (Outcome.MOSTLY, Outcome.MIXED, Outcome.MOSTLY_NOT)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim; `figures` has the numbers that decide, or why the claim cannot be decided.
+    """The verdict on a claim, which holds in `met` of the `asked` cases.
 
-    The claim holds in `met` of the `asked` cases.
+    `figures` is a text with the numbers that decide, or with the reason why the claim cannot be decided.
     """
 
     outcome: Outcome
@@ -41,13 +41,13 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """Return the outcome, with the number of cases if there are several."""
+        """Return the outcome as text; if the claim has several cases, with counts as in "mixed (4 of 7)"."""
         return f"{self.outcome} ({self.met} of {self.asked})" if self.asked > 1 else str(self.outcome)
 
 
-# A function that judges a claim by the results; it may raise `NotThere`.
+# A function that judges a claim by the results; it raises `NotThere` if results are missing.
 Check: TypeAlias = Callable[[Evidence], Verdict]
-# Cases of a claim, such as those on one data set, and a text with their numbers.
+# Groups of a claim's cases, such as those on one data set: whether the claim holds in each case, and a text.
 Parts: TypeAlias = Iterator[tuple[Mapping[str, bool], str]]
 
 
@@ -59,12 +59,12 @@ class Judged:
     verdict: Verdict
 
 
-# Least shares of true cases for "mostly holds" and for "mixed"; with a smaller share a claim "mostly fails".
+# From these shares of true cases on, a claim "mostly holds" or is "mixed"; below both, it "mostly fails".
 _MOSTLY, _HALF = 0.75, 0.5
 
 
 def holds_if(condition: bool, figures: str) -> Verdict:
-    """Return "holds" if `condition` is true, otherwise "does not hold"; for claims with one case."""
+    """Return the verdict on a claim with one case: "holds" if `condition` is true, else "does not hold"."""
     return by_share(int(condition), 1, figures)
 
 
@@ -88,7 +88,7 @@ def by_share(met: int, asked: int, figures: str) -> Verdict:
 
 
 def conjunction(clauses: Mapping[str, bool], figures: str) -> Verdict:
-    """Return "holds" if all clauses of a claim are true, otherwise "does not hold"; name the false clauses.
+    """Return the verdict "holds" if all clauses of a claim are true, else "does not hold", naming the false.
 
     Examples
     --------
@@ -100,10 +100,10 @@ def conjunction(clauses: Mapping[str, bool], figures: str) -> Verdict:
 
 
 def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
-    """Return the verdict by the share of true cases, and name the false cases in its text.
+    """Return the verdict on a claim by the share of its true cases; the verdict's text names the false cases.
 
-    `cases` maps data sets, noise rates or other parts of the claim to whether it holds there. Raise
-    `NotThere` if there are none.
+    `cases` maps each case of the claim, such as a data set or a noise rate, to whether the claim holds there.
+    Raise `NotThere` if `cases` is empty.
 
     Examples
     --------
@@ -113,14 +113,14 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
     if not cases:
         raise NotThere("the results have no case of the claim")
     against = [name for name, each in cases.items() if not each]
-    # The only case of a claim needs no name.
+    # If a claim has a single case, its name is "" and is not listed.
     if named := [name for name in against if name]:
         figures = f"{figures}; not for {', '.join(named)}"
     return by_share(len(cases) - len(against), len(cases), figures)
 
 
 def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> Verdict:
-    """Judge a claim by the cases of all parts; the verdict's text is `said`, then the text of each part.
+    """Judge a claim by its cases in `parts`; the verdict's text is `said`, then the text of each part.
 
     Examples
     --------
@@ -136,12 +136,15 @@ def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> 
 
 
 def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
-    """Decorate a generator of a claim's `Parts`: turn it into a check that judges it `case_by_case`."""
+    """Decorate a function that yields a claim's cases in groups (`Parts`); make it return the verdict.
+
+    The verdict's text begins with `said`; see `case_by_case`.
+    """
     return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
 
 
 def judge(claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence) -> list[Judged]:
-    """Return every claim with its verdict; a claim whose check raises `NotThere` cannot be tested."""
+    """Return every claim with its verdict, "cannot be decided" if the claim's check raises `NotThere`."""
     judged = []
     for claim in claims:
         try:

@@ -13,9 +13,9 @@ class RunProgress:
     """Receive a run's progress and keep its latest state; the displays derive from this class."""
 
     total = finished = 0
-    # How much of a file has been read, and the state of a cluster's workers, as texts.
+    # Texts for the display: how much of a file has been read, and the state of a cluster's workers.
     file = workers = ""
-    # When the run is expected to end, by `time.monotonic`; None if unknown.
+    # Time at which the run is expected to end, on the clock of `time.monotonic`; None if unknown.
     _end: float | None = None
 
     def start(self, total: int, already: int) -> None:
@@ -37,12 +37,12 @@ class RunProgress:
         self.show()
 
     def read(self, name: str, done: int, total: int) -> None:
-        """Receive the number of bytes read of a file; a total of 0 means unknown."""
+        """Receive how many bytes of a file have been read, and its size (0 if unknown)."""
         self.file = f"{name}: {decimal(done)}{f' of {decimal(total)}' if total else ''}"
         self.show()
 
     def note(self, text: str) -> None:
-        """Receive a line for the user."""
+        """Receive a message of one line for the user; displays print it."""
 
     def show(self) -> None:
         """Update the display, if the last update was long enough ago."""

@@ -1,4 +1,4 @@
-"""Record how results were made: versions, machine, commit, fingerprints."""
+"""Record how results were made: package versions, machine, commit, fingerprints of the data."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def provenance(
     command: str | None,
     began: datetime,
 ) -> dict[str, Any]:
-    """Return the provenance of a run as plain values, for JSON.
+    """Return how and where the results of a run were made, as plain values for JSON.
 
     `environments` has the environment of each worker by its address; the address of this process is "". If
-    they differ, the versions, platform and processor are those that most workers have, and all different
-    environments are listed with their workers.
+    environments differ, the recorded versions, platform and processor are those that most workers have, and
+    each different environment is listed with its workers.
     """
     kinds: list[tuple[Environment, list[str]]] = []
     for address, machine in environments.items():
@@ -60,9 +60,9 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
 
 
 def _of_plan(plan: Plan) -> dict[str, Any]:
-    """Return the provenance that a plan determines: fingerprints of its data, learners' packages, and notes.
+    """Return what a plan determines of a run's provenance: data fingerprints, learners' packages, notes.
 
-    "features" has notes on features by data set, "scales" warnings of features whose scales differ.
+    Key "features" has notes on each data set's features, "scales" warnings of features whose scales differ.
     """
     found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {

@@ -1,8 +1,8 @@
-"""Compute cells of an archive again, in a subprocess; see `workflows/submission.py`.
+"""Compute cells of a submitted archive again, in a subprocess, to check them; see `workflows/submission.py`.
 
-``python -m singlepass.workflows.running.recomputation SECONDS MEMORY`` is the subprocess. It limits its own
-time and memory (in gigabytes) before it loads a plug-in. In its working folder, it reads the file `TASK` and
-writes the file `ANSWER`.
+The subprocess is ``python -m singlepass.workflows.running.recomputation SECONDS MEMORY``. It limits its own
+time and memory (in gigabytes) before it loads a plug-in. In its working folder, it reads the cells to compute
+from the file `TASK`, and writes their counts to the file `ANSWER`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def plain(value: Any) -> Any:
 
 
 def recompute(task: dict[str, Any], plugins: list[str]) -> dict[str, Any]:
-    """Compute the cells of a task. Return, by the cell's key, the counts of cell and curve, or the error."""
+    """Compute the cells that a task document lists; return counts of cell and curve, or the error, by key."""
     study = parse_study(task["study"])
     needed = {cell["parent"] for cell in task["cells"]}
     datasets = [each for each in study.datasets if each.label in needed]
@@ -82,7 +82,7 @@ def _limit(seconds: float, memory: float) -> None:
 
 
 def main() -> None:
-    """Recompute the cells of `TASK`, and write their counts or an error to `ANSWER`."""
+    """Recompute the cells listed in the file `TASK`, and write counts or an error to the file `ANSWER`."""
     _limit(float(sys.argv[1]), float(sys.argv[2]))
     answer: dict[str, Any]
     try:
@@ -90,7 +90,7 @@ def main() -> None:
         answer = {"cells": recompute(json.loads(Path(TASK).read_text()), plugins)}
     except (InputError, MemoryError) as error:
         answer = {"error": str(error) or "out of memory"}
-    # Write to another name and rename, so that `ANSWER` is complete or does not exist.
+    # Write a file with another name and rename it, so that the file `ANSWER` is complete or does not exist.
     scratch = Path(f"{ANSWER}.tmp")
     scratch.write_text(json.dumps(answer))
     scratch.replace(ANSWER)

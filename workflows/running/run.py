@@ -38,8 +38,8 @@ from .workers import WorkerOptions, Workers, workers
 # New results are written as a part (a Parquet file) if the last write is this many seconds ago. A killed run
 # loses the results since its last write.
 FLUSH_SECONDS = 2.0
-# They are also written if there are this many unwritten cells. An unwritten cell takes 4 kB of memory.
-# Writing takes 16 ms per part and some more per cell; the smallest cell runs for 0.2 ms.
+# New results are also written if there are this many unwritten cells, because each takes 4 kB of memory.
+# Fewer would make a run of small cells slow: a write takes at least 16 ms, the smallest cell runs for 0.2 ms.
 _FLUSH_CELLS = 8192
 # A run warns of a third-party learner that takes longer than this per example.
 _SLOW_MILLISECONDS = 0.5
@@ -48,29 +48,30 @@ _THREADS = WorkerOptions()
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run computed, what it reused, and the results."""
+    """The outcome of a run: how many cells it computed and reused, and all results of the study."""
 
     # All results of the study in the store.
     results: StudyResults
-    # Cells computed by this run, and cells found in the store or in a base (other results, see `run_study`).
+    # Numbers of cells that this run computed, and that it found in the store or in a base (another folder of
+    # results, see `run_study`).
     computed: int
     reused: int
     # Number of the study's cells that were read from each base, by the base's name.
     from_bases: dict[str, int]
-    # Cells, computed or found, by outcome: raised an error; crashed the process or ran past `cell_limit`;
-    # were stopped at the study's time limit.
+    # Numbers of cells, computed or found, that raised an error, that crashed the process or ran past
+    # `cell_limit`, and that were stopped at the study's time limit.
     failed: int
     crashed: int
     stopped: int
-    # Wall time.
+    # Wall time of the run in seconds.
     seconds: float
 
 
 def refused_splits(plan: Plan) -> str:
-    """Return the error of a run whose parsed tables cannot be split as the study asks, otherwise ""."""
+    """Return the error message if the parsed data cannot be split as the study asks, or "" if they can."""
     drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
     try:
-        # Generated streams are skipped: drawing them takes time and memory, and they contain every class.
+        # Skip generated streams: drawing them takes time and memory, and they contain every class.
         check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
     except InputError as error:
         return str(error)
@@ -87,8 +88,8 @@ def plan_of(
 ) -> Plan:
     """Return the plan of a study; an InputError names the study's file, if it has one.
 
-    The fingerprints of data that are not on this machine (or, if `parse` is false, not parsed yet) are those
-    that the bases of `store` recorded.
+    For data that are not on this machine, or not parsed yet if `parse` is false, the plan uses the
+    fingerprints that the bases of `store` recorded.
     """
     known = {} if store is None else store.known_data()
     if file is None:
@@ -122,7 +123,8 @@ def run_study(
     on this machine. Raises InputError if the study, the output, a base or the cluster is wrong.
     """
     began = time.perf_counter()
-    # An earlier run in this process may have pinned tables: read this machine's own files again.
+    # An earlier run in this process may have pinned data to particular parsed tables: undo this, so that the
+    # files are read again.
     data.unpin()
     store = Store(out)
     store.use_bases(bases)
@@ -134,14 +136,15 @@ def run_study(
         held = store.read_json("study.json").get("name", study.name)
         if held != study.name:
             progress.note(f"{out}: had results of study {held!r}; its cells are kept, its report is replaced")
-        # Freeze the plan and all imported modules: scanning them in every garbage collection would block
-        # every thread.
+        # Exempt the plan and all imported modules from garbage collection: scanning them each time would
+        # block every thread.
         if not gc.get_freeze_count():
             stack.callback(gc.unfreeze)
             gc.freeze()
-        # Connect when the first cell needs workers, so that a finished study starts none.
+        # Start or connect workers only when the first cell needs one, so that a finished study starts none.
         connect = cache(lambda: stack.enter_context(workers(options, run.plan, out, progress)))
-        # A killed run leaves its number of workers, which `status` would show as the current one.
+        # Remove the number of workers that a killed run left in the store: `singlepass status` would show it
+        # as the current one.
         cluster = store.read_json(CLUSTER)
         if cluster.pop("workers", None) is not None:
             store.write_json(CLUSTER, cluster)
@@ -190,9 +193,9 @@ class _Run:
         self._slow: set[str] = set()
         self.planned: list[pa.Table] = []
         self.reused = self.computed = 0
-        # Cells of the plan that are read from each base, by its URL.
+        # Number of the plan's cells that are read from each base, by the base's URL.
         self.from_bases: Counter[str] = Counter()
-        # Keys of cells that a base has, but that are computed here too, to measure times.
+        # Keys of cells that are computed although a base has them, to measure times on this machine.
         self._timed: list[str] = []
         self._began, self._environments = datetime.now(UTC), dict[str, Environment]()
         self._earlier_runs = store.read_json("provenance.json").get("runs", [])
@@ -233,7 +236,7 @@ class _Run:
                         yield key
 
     def _need_data(self, stage: Stage) -> None:
-        """Get missing data of cells that must be computed; raise InputError if they cannot be had."""
+        """Download or parse missing data of cells to compute; raise InputError if they cannot be had."""
         for group in stage.groups if self.plan.absent else ():
             label = group.spec.dataset.label
             if label in self.plan.absent and not self.known.issuperset(group.cell_keys()):
@@ -298,7 +301,8 @@ class _Run:
             milliseconds = 1000 * (row.get("fit_seconds") or 0.0) / examples
             if milliseconds > _SLOW_MILLISECONDS:
                 self._slow.add(label)
-                # Learners without partial_fit learn the rows of a batch one by one anyway.
+                # Recommend batches only for learners with partial_fit: others learn the rows of a batch one
+                # by one.
                 remedy = (
                     "batch = 32 in its table predicts and learns 32 at a time, which is another protocol "
                     "(docs/own-learner.md)"
@@ -311,17 +315,17 @@ class _Run:
                 )
 
     def end(self) -> None:
-        """Clean up after the last stage. If no cell was computed, also record the study: no stage did."""
+        """Clean up after the last stage. Record the study too if no cell was computed, as no stage did so."""
         self.store.check_lock()
         # The file `MARK` lets workers write to the store. If it exists, workers of this run or of a killed
-        # one may have written rows that the store already had.
+        # one may have written cells twice, so all parts are merged.
         marked = bool(self.store.read_json(MARK))
         if marked:
             # Remove the file before merging parts: without it, workers stop writing.
             self.store.folder.remove(MARK)
         if self.computed or marked:
             self.store.compact(above=1 if marked else MAX_PARTS)
-        # An earlier run that was killed may have left this file.
+        # Remove the file about the cluster, which an earlier run that was killed may have left.
         self.store.folder.remove(CLUSTER)
         if not self.computed:
             self._record_study()

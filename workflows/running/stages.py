@@ -1,6 +1,6 @@
 """Order a study's cells in stages: tuning, evaluation, then cells that need other cells' support sizes.
 
-The support size of a cell is the number of support vectors of its learner.
+The support size of a cell is the number of support vectors of its learner at the end.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ Read = Callable[[], "pd.DataFrame"]
 
 
 class Stage(ABC):
-    """Cells that can run in any order. The next stage may need their results."""
+    """A set of cells that can run in any order; the cells of the next stage may need their results."""
 
-    # Whether the cells are results of the study; tuning cells only serve to choose parameters.
+    # Whether the stage's cells are results of the study; tuning cells are not, they only serve to choose
+    # parameters.
     counts: ClassVar[bool] = True
 
     @abstractmethod
@@ -42,7 +43,7 @@ class Stage(ABC):
 
     @cached_property
     def groups(self) -> list[CellGroup]:
-        """Return the groups that `found` yields."""
+        """Return the groups of cells that `found` yields, as a cached list."""
         return list(self.found())
 
     @cached_property
@@ -63,7 +64,7 @@ class Stage(ABC):
         return pa.table([pa.array(self.keys, pa.string()), *named], schema=PLAN)
 
     def after(self, read: Read) -> Stage | None:
-        """Return the next stage once the cells are in the store, or None after the last.
+        """Return the next stage, when the cells of this one are in the store; None after the last stage.
 
         `read` returns the store's cells table; it is called at most once.
         """
@@ -81,7 +82,7 @@ class Stage(ABC):
 
 @dataclass(frozen=True)
 class Tuning(Stage):
-    """The first stage: one cell for every point of every grid and every seed for tuning."""
+    """The first stage: one cell for every point of every parameter grid and every seed for tuning."""
 
     plan: Plan
     counts: ClassVar[bool] = False
@@ -90,7 +91,7 @@ class Tuning(Stage):
         return self.plan.tuning_groups()
 
     def after(self, read: Read) -> Stage:
-        """Return the evaluation stage, with the grid points that won."""
+        """Return the evaluation stage, with the parameters that won on each grid."""
         if not self.keys:
             return Evaluation(self.plan, {})
         rows = read()
@@ -108,9 +109,9 @@ class Tuning(Stage):
 
 @dataclass(frozen=True)
 class Evaluation(Stage):
-    """The stage after tuning: cells with the study's seeds and, for a grid, the parameters that won.
+    """The stage after tuning: cells with the study's seeds; tuned algorithms use the parameters that won.
 
-    `undecided` has each (data set, algorithm, noise) for which no point of the grid was finished.
+    `undecided` has each (data set, algorithm, noise) without a winner, as no cell of its grid was finished.
     """
 
     plan: Plan
@@ -147,7 +148,7 @@ class Evaluation(Stage):
 
 @dataclass(frozen=True)
 class Matched(Stage):
-    """The cells with a parameter that is set to the support size of another algorithm's cell."""
+    """The last stage: cells with a parameter that is set to the support size of another algorithm's cell."""
 
     plan: Plan
     sizes: SupportSizes

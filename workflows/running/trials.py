@@ -10,8 +10,8 @@ from ...pipeline.run.readings import Reading, are_read_together, readings, run_r
 from ...pipeline.study.cell import CellGroup
 from ...pipeline.study.plan import Plan
 
-# Most algorithms that are tried, most rows of a trial, and the time limit in seconds for a learner of another
-# library, which may take 0.1 s per row.
+# Maximum number of algorithms to try, maximum number of rows of a trial, and the time limit in seconds for a
+# learner of another library, which may take 0.1 s per row.
 _TRIALS, _ROWS, _SECONDS = 2, 300, 5.0
 
 
@@ -20,9 +20,9 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
 
     If the study has learners of this package and of other libraries, one of each is tried. A trial learns up
     to 300 rows of the smallest data set. Its examples and seconds are then scaled to all rows that a cell
-    learns; `rows` has that number by the task's label (0 if unknown). Grid points that learn together in one
-    reading of the rows also do so here, and give one row with their mean time. The list is empty if there are
-    no data or no trial finished.
+    learns; `rows` has that number by the task's label (0 if unknown). Points of a parameter grid that a run
+    would learn together, in one pass over the rows, also learn together here, and give one row with their
+    mean time. The list is empty if there are no data or no trial finished.
     """
     tasks = [task for task in plan.here if rows[task.label]]
     if not tasks:
@@ -34,12 +34,12 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
     }
     found = []
     for reading in _readings(replace(plan, study=study.model_copy(update=limits), tasks=(task,))):
-        # The first run includes opening the data, so the second one counts.
+        # Run twice and take the second result, because the first run includes the time of opening the data.
         cells = [outcome.row for outcome in [run_reading(reading) for _ in range(2)][1]]
         row = cells[0]
         if all(each["status"] in ("ok", "stopped") and each["n_examples"] for each in cells):
-            # Grid points that differ only in the number of passes share a model. `fit_seconds` of the point
-            # with the most passes is the time of all these points.
+            # Grid points that differ only in the number of passes are one model that learns on. `fit_seconds`
+            # of the point with the most passes is the time of all these points.
             learning = max(each["fit_seconds"] for each in cells) * row.get("points", 1) / len(cells)
             more = learning * max(0.0, rows[task.label] / row["n_examples"] - 1)
             seconds = sum(each["total_seconds"] for each in cells) / len(cells) + more
@@ -48,7 +48,7 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def _readings(plan: Plan) -> Iterator[Reading]:
-    """Yield a reading per algorithm to try: of all grid points that learn together, or of the first point."""
+    """Yield the cells to run for each algorithm to try: all grid points that learn together, or the first."""
     firsts: dict[str, CellGroup] = {}
     for group in (*plan.evaluation_groups({}), *plan.tuning_groups()):
         firsts.setdefault(group.spec.algorithm, group)

@@ -15,9 +15,10 @@ from ...pipeline.study.cell import CellGroup
 if TYPE_CHECKING:
     import pandas as pd
 
-# Data set, by label or another identifier, and label of the algorithm.
+# A pair by which the costs of cells are told apart: data set (label or another identifier) and algorithm's
+# label.
 Name = tuple[Hashable, str]
-# Columns of the cells table from which costs are learned.
+# Columns of the cells table from which the time that further cells take is estimated.
 COSTS = ("dataset", "algorithm", "status", "n_examples", "total_seconds")
 
 
@@ -42,16 +43,16 @@ class Costs:
         self._sums: dict[tuple[Hashable, str | None], _Sum] = {}
 
     def learn(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add finished cells, given as rows of the cells table."""
+        """Add the times of finished cells, given as rows of the cells table."""
         for row in rows:
             seconds = row.get("total_seconds")
-            # NaN stands for a null that passed through a data frame.
+            # Skip NaN too: a missing time becomes NaN in a data frame.
             if row["status"] == "ok" and seconds is not None and seconds == seconds:
                 examples = row.get("n_examples") or 0
                 self._add(row["dataset"], row["algorithm"], 1, seconds, examples)
 
     def learn_table(self, cells: pd.DataFrame) -> None:
-        """Add the finished cells of a table at once."""
+        """Add the times of all finished cells of a cells table at once."""
         ok = cells[(cells["status"] == "ok") & cells["total_seconds"].notna()]
         by_name = ok.groupby(["dataset", "algorithm"])
         sums = by_name.agg(
@@ -75,7 +76,7 @@ class Costs:
         return bool(self._sums)
 
     def seconds(self, name: Name, examples: int | None = None) -> float | None:
-        """Return the expected seconds of a cell, or None as long as nothing is finished.
+        """Return the expected seconds of a cell, or None as long as no cell at all has finished.
 
         `examples` is the number of examples of a cell, if known. Once a cell of the data set has finished,
         the mean over the data set's finished cells is used instead.
@@ -93,13 +94,13 @@ class Costs:
         return found.seconds / found.cells if found else None
 
 
-# Cells that take longer than this come first, longest first, because a long cell started last keeps all other
-# workers waiting. Shorter ones stay in order, next to those that read the same rows.
+# Cells that take longer than this run first, longest first, because a long cell started last keeps all other
+# workers waiting. Shorter cells keep their order, next to cells that read the same rows.
 _LONG_SECONDS = 1.0
 # Seconds between two estimates of the time left, because an estimate sums over all data sets and algorithms.
 _ESTIMATE_SECONDS = 1.0
-# Share of the cells that must finish before the time left is shown: the first cells also read the data for
-# the others.
+# Share of the cells that must finish before the time left is shown. The first cells are slower than the
+# others, because they also read the data.
 _TELLING_SHARE = 0.01
 # Seconds after which the time left is shown even if some algorithm has not finished a cell. Until then most
 # of the time, also that of finished cells, goes into starting workers and compiling learners.
@@ -110,8 +111,8 @@ class Work:
     """The missing cells of a stage: their order, and the time that they will take.
 
     `keys` are the keys of all cells in the order of `groups`, and `known` those whose results exist already.
-    `later` has the number of cells of later stages by (data set, algorithm), for the time left. `missing` is
-    the number of cells to run.
+    `later` has the number of cells of later stages by (data set, algorithm); they count for the time left.
+    `missing` is the number of cells to run.
     """
 
     def __init__(
@@ -123,7 +124,8 @@ class Work:
     ) -> None:
         self._groups, self._keys, self._known = groups, keys, known
         self._left, self._later = Counter[Name](), Counter(later)
-        # Algorithms with equal parameters share cells. Such a cell runs once, at the first place of its key.
+        # Algorithms with equal parameters share cells, so a key may occur more than once. The cell then runs
+        # once, at the first place of its key.
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
         self._repeated = {place for place, key in enumerate(keys) if first[key] != place}
         start = 0
@@ -136,7 +138,7 @@ class Work:
         self._finished, self._estimated = 0, 0.0
         # When the measurement of speed began, and the sum of the seconds of the cells finished before that.
         self._since = time.monotonic(), 0.0
-        # Algorithms of which no cell has finished.
+        # Algorithms of which no cell has finished yet: they may still have to be compiled.
         self._unseen = {label for (_, label), n in self._left.items() if n > 0}
         self._estimate: float | None = None
         self._thread_seconds: float | None = None
@@ -145,14 +147,15 @@ class Work:
         return self._keys[place] not in self._known and place not in self._repeated
 
     def readings(self, costs: Costs) -> Iterator[Reading]:
-        """Yield the missing cells seed by seed, so that an interrupted run has the same seeds of algorithms.
+        """Yield the missing cells seed by seed, so that an interrupted run has equal seeds of all algorithms.
 
         Within a seed, cells that are known to take long come first. The others are in the order of the data
-        sets, so that cells that share their inputs follow one another. Grid points that can learn together
-        form one reading; any other cell is a reading by itself.
+        sets, so that cells that share their inputs follow one another. Each item (a reading) is a tuple of
+        cells: points of a parameter grid that can learn together in one pass over the rows, or a single cell.
         """
         starts, start = [], 0
-        # Most groups have the same seeds, so the places of a seed within a group are computed once for all.
+        # Most groups of cells have the same seeds, so the positions of each seed in a group are computed once
+        # for all groups with the same seeds.
         alike: dict[tuple[int, ...], dict[int, list[int]]] = {}
         places = []
         for group in self._groups:
@@ -177,7 +180,7 @@ class Work:
                     yield from ((cell,) for cell in own)
 
     def _ranked(self, groups: list[int], costs: Costs) -> list[int]:
-        """Return the indices of groups: long cells first, longest first; the others in order."""
+        """Sort indices of groups of cells: groups of long cells first, longest first, the others in order."""
 
         def rank(index: int) -> float:
             seconds = costs.seconds(self._groups[index].name) or 0.0
@@ -191,13 +194,16 @@ class Work:
         return self.missing - self._finished
 
     def thread_seconds_left(self, later: int) -> float | None:
-        """Return the seconds one thread needs for unfinished cells and `later` more, or None if unknown."""
+        """Return the seconds that one thread needs for all unfinished cells, or None if unknown.
+
+        These are the stage's unfinished cells and `later` cells, which count with the mean duration so far.
+        """
         if self._thread_seconds is None:
             return None
         return self._thread_seconds + later * self._cell_seconds / self._finished
 
     def note(self, results: Iterable[CellResult]) -> None:
-        """Record finished cells."""
+        """Count finished cells and their seconds."""
         for result in results:
             row = result.row
             self._left[row["dataset"], row["algorithm"]] -= 1
@@ -223,14 +229,14 @@ class Work:
         began, before = self._since
         if not before and now - began < _COMPILING_SECONDS:
             if not self._unseen:
-                # Every algorithm has finished a cell, so everything is compiled: measure from now on.
+                # Every algorithm has finished a cell, so all code is compiled: measure the speed from now on.
                 self._since = now, self._cell_seconds
             return 0.0
         return (self._cell_seconds - before) / (now - began)
 
 
 def _seconds(cells: Mapping[Name, int], costs: Costs) -> float | None:
-    """Return the sum of the expected seconds of cells, or None if unknown."""
+    """Return the expected seconds of all `cells` (numbers by data set and algorithm), or None if unknown."""
     expected = [(n, costs.seconds(name)) for name, n in cells.items() if n > 0]
     if any(seconds is None for _, seconds in expected):
         return None

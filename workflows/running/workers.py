@@ -33,12 +33,13 @@ from ...pipeline.workers.in_flight import InFlight
 from ...pipeline.workers.threads import compute_in_threads
 from .progress import RunProgress
 
-# A function that runs readings, and passes batches of their cells' results to a callback in this thread.
+# A function that runs readings (tuples of cells that learn together in one pass over the rows), and passes
+# batches of the cells' results to a callback in this thread.
 Compute: TypeAlias = Callable[[Iterable[Reading], Callable[[list[CellResult]], None]], None]
 
-# Seconds to wait for a cluster.
+# Seconds to wait for a cluster's scheduler or first worker, unless the user sets another time.
 PATIENCE = 600.0
-# A day: longer than any useful cell takes.
+# Timeout of a cell in seconds, unless the user sets another: a day, longer than any useful cell takes.
 CELL_LIMIT = 86_400.0
 
 
@@ -59,11 +60,11 @@ class WorkerOptions:
     patience: float | None = None
     # Seconds after which an unfinished cell is marked "crashed".
     cell_limit: float = CELL_LIMIT
-    # Whether workers may have other versions than this process.
+    # Whether workers may have other package versions than this process.
     allow_mismatch: bool = False
     # Whether workers write their own results, into a shared folder or to a URL, so that cells already handed
     # out finish even if this process ends. True: all workers must. False: this process writes. None: on a
-    # cluster that outlives this process (`scheduler`, `scheduler_file`), workers that can write do.
+    # cluster that outlives this process (`scheduler`, `scheduler_file`), those workers write that can.
     workers_write: bool | None = None
     # TLS settings to connect to a running scheduler (Dask's `Security`); None: Dask's own configuration.
     security: Any = None
@@ -90,11 +91,13 @@ class WorkerOptions:
 class Workers:
     """Describe the workers (threads or a cluster), with a function that runs cells on them."""
 
-    # Takes an iterable of readings, which it consumes lazily, and a callback for each batch of results.
+    # Runs cells: takes an iterable of readings (cells that learn together), which it consumes lazily, and a
+    # callback for each batch of results.
     compute: Compute
     # Returns the environments of the workers by their address; the address of this process is "".
     environments: Callable[[], dict[str, Environment]]
-    # The work left, which the caller keeps up to date: adaptive clusters scale by it.
+    # The amount of work left, which the caller keeps up to date: adaptive clusters choose their number of
+    # workers by it.
     remaining: Remaining = field(default_factory=Remaining)
 
 
@@ -117,7 +120,8 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         return
     with contextlib.ExitStack() as stack:
         wait, remaining, store = PATIENCE, Remaining(), Store(output)
-        # This callback is registered first, so it runs last: when the cluster has ended or is disconnected.
+        # Remove the file about the cluster. This callback is registered first, so that it runs last, when the
+        # cluster has ended or is disconnected.
         stack.callback(_forget_cluster, store)
         if options.cluster:
             place, wait = stack.enter_context(started(options.cluster, remaining))
@@ -133,7 +137,8 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)
-            # Mark the parts already in the store as read, so that the ledger (below) gets only new keys.
+            # Mark the parts already in the store as read, so that later calls return only the keys of new
+            # cells.
             store.new_rows(seen, ["key"])
         workforce = Workforce(preparation, options.allow_mismatch, progress.note)
         ledger = Ledger(lambda: store.new_rows(seen, ["key"])["key"])
@@ -150,23 +155,23 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
 
 
 def _attend(store: Store, place: SchedulerPlace, progress: RunProgress, attendance: Attendance) -> None:
-    """Show the numbers of workers, and write them for `singlepass status`."""
+    """Show the numbers of a cluster's workers, and write them to the store for `singlepass status`."""
     progress.attend(str(attendance))
     store.check_lock()
-    # The run goes on if these counts cannot be written.
+    # The run goes on if these numbers of workers cannot be written.
     with contextlib.suppress(InputError):
         store.write_json(CLUSTER, {**place.leftovers, "workers": asdict(attendance)})
 
 
 def _forget_cluster(store: Store) -> None:
-    """Remove the store's file about the cluster, unless another run uses the store by now."""
+    """Remove the store's file about the cluster, unless another run has taken the store over."""
     with contextlib.suppress(InputError):
         store.check_lock()
         store.folder.remove(CLUSTER)
 
 
 def _check_sendable(plan: Plan) -> None:
-    """Raise InputError for a notebook object that cannot be pickled."""
+    """Raise InputError if a learner given as an object, as in a notebook, cannot be pickled for workers."""
     for algorithm in plan.study.algorithms:
         given = find_given(algorithm.name)
         try:
@@ -176,10 +181,10 @@ def _check_sendable(plan: Plan) -> None:
 
 
 def shared(store: Store, preparation: Preparation) -> Preparation:
-    """Mark the store with the name of this run, and return what workers need to write their results there.
+    """Write this run's name into the store, and return what workers need to write their results there.
 
-    Workers write a result only if the mark names the run that its cell belongs to. If the store already has
-    a mark, a killed run left it, and cells of that run may still wait on the cluster. If this run has the
+    Workers write a result only if the store names the run that its cell belongs to. If the store already has
+    a name, a killed run left it, and cells of that run may still wait on the cluster. If this run has the
     same output, plug-ins and data, it takes over that run's name, so that results of those cells are written.
     """
     output = str(store.root) if store.folder.is_local else store.url

@@ -1,8 +1,8 @@
-"""The view of a block that a learner's loop works on, and the functions that may change it.
+"""The arrays with which a kernel learner's loop learns a block of rows, and the functions that change them.
 
-Support vectors are in slots 0 … n - 1; removals change their order. The loop keeps n in a variable; all else
-is in a `BlockView`. The slot of a row depends on the earlier rows of the stream alone, not on where blocks
-are cut, and so sums over the support vectors have the same order for all sizes of blocks.
+Support vectors are in slots 0 … n - 1 of the arrays; removals change their order. The loop keeps n in a
+variable; all else is in a `BlockView`. The slot of a row depends on the earlier rows of the stream alone, not
+on where blocks are cut, and so sums over the support vectors have the same order for all sizes of blocks.
 """
 
 from typing import NamedTuple
@@ -17,18 +17,18 @@ from ..values.products import products_of_row
 
 
 class BlockView(NamedTuple):
-    """The kernel values of a block of b rows, and the support set that the loop changes."""
+    """The kernel values of a block of b rows, and the support set, which the loop over the rows changes."""
 
-    #: (b or more, slots): kernel values of the block's rows with the support vectors. When these change, the
-    #: values of the rows that are still to be learnt are updated.
+    #: (b or more, slots): kernel values of the block's rows with the support vectors. When a support vector
+    #: is added or moved, the values of the rows that are still to be learnt are updated.
     values: np.ndarray
-    #: (b,): k(x, x) of each row; a row for which it overflowed is not learnt.
+    #: (b,): k(x, x) of each row of the block; a row for which it overflowed is not learnt.
     own: np.ndarray
     #: (slots,), or (K, slots) for K > 2 classes: the coefficients, with their sign.
     alpha: np.ndarray
     #: (slots,): the row number of each support vector in the stream.
     born: np.ndarray
-    #: (slots,): the slot that each support vector had when the block began; -1 - t for row t of the block.
+    #: (slots,): the slot that each support vector had before this block; -1 - t if it is row t of the block.
     origin: np.ndarray
     #: (slots, slots): a matrix with a row and a column for each support vector, empty if the learner needs
     #: none. A triangular matrix is stored in blocks, with another shape (see `inverse_factor`).
@@ -38,20 +38,20 @@ class BlockView(NamedTuple):
     norms: np.ndarray
     #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
-    #: (b or more, b or more): inner products of each row of the block with the rows after it, as far as they
-    #: are `known`; or (1, b or more): scratch for the products of one row.
+    #: (b or more, b or more): inner products of each row of the block with the rows after it, for the rows
+    #: that are `known`; or (1, b or more): scratch for the products of one row.
     later: np.ndarray
-    #: (b or more,): whether the products of each row are in `later`.
+    #: (b or more,): whether the inner products of each row with the rows after it are in `later`.
     known: np.ndarray
     #: (b or more,): scratch for the kernel values of one row with the rows after it.
     scratch: np.ndarray
-    #: Number in the stream of the block's first row.
+    #: The number that the block's first row has in the stream.
     first: int
 
 
 @register_jitable(**INLINE)
 def score_of(view, n, t):
-    """Return f(x_t) = Σ α_i k(x_i, x_t)."""
+    """Return the score of row t of the block, f(x_t) = Σ α_i k(x_i, x_t) over the `n` support vectors."""
     return dot(view.alpha[:n], view.values[t][:n])
 
 
@@ -80,7 +80,7 @@ def _values_with_later(rows, norms, function, t, later, known, values):
 
 @register_jitable(**INLINE)
 def replace_row(view, slot, t):
-    """Make row t the support vector in `slot`, which may be taken; the caller writes its coefficients."""
+    """Make row t the support vector in `slot`, in place of any other; the caller writes its coefficients."""
     view.born[slot] = view.first + t
     view.origin[slot] = -1 - t
     values = view.scratch
@@ -126,8 +126,8 @@ def add_classes(view, n, t, a):
 def move_row(view, source, target, t):
     """Move a support vector, except for its coefficients, to another slot.
 
-    Row t of the block is being learnt: its kernel values and those of later rows move, too. Earlier rows of
-    the block do not need theirs any more.
+    Row t of the block is being learnt: its kernel values and those of later rows move, too. Earlier rows have
+    been learnt and do not need their kernel values any more.
     """
     view.born[target] = view.born[source]
     view.origin[target] = view.origin[source]

@@ -40,32 +40,35 @@ _FREE = -1
 
 
 class CacheLines(NamedTuple):
-    """The arrays of a `RowCache`, for compiled loops."""
+    """The arrays of a `RowCache`, for compiled loops; a line has the kernel values of one stored row."""
 
-    #: All lines, one after the other.
+    #: The kernel values of all lines, one line after the other.
     values: np.ndarray
-    #: (slots,): line of each slot, -1 if it has none.
+    #: (slots,): which line has the kernel values of the row in each slot, -1 if none has them.
     line: np.ndarray
-    #: (lines,): slot of each line, -1 if it is free.
+    #: (lines,): the slot of the row that each line belongs to, -1 if the line is free.
     slot: np.ndarray
-    #: (lines,): number of computed values of each line.
+    #: (lines,): how many values of each line have been computed.
     filled: np.ndarray
-    #: (lines,): time of the last use of each line; -1 if it is free.
+    #: (lines,): time of the last use of each line, as `clock` counts it; -1 if the line is free.
     used: np.ndarray
-    #: (1,): the time, which is the number of uses.
+    #: (1,): the current time, counted in uses of lines.
     clock: np.ndarray
 
 
 @register_jitable
 def line_values(cache, line):
-    """Return a cache line, whose values beyond `filled` are undefined."""
+    """Return the kernel values of a cache line; those beyond the line's number in `filled` are undefined."""
     width = cache.line.shape[0]
     return cache.values[line * width : (line + 1) * width]
 
 
 @register_jitable
 def take_line(cache, i):
-    """Return the index of slot i's line, marked as used; without a line, i gets the least recently used."""
+    """Return the index of the cache line of slot i, and mark the line as used.
+
+    If slot i has no line, it gets the least recently used one, without its values.
+    """
     line = cache.line[i]
     if line == _FREE:
         line = cache.used.argmin()
@@ -79,7 +82,7 @@ def take_line(cache, i):
 
 @register_jitable
 def free_line(cache, i):
-    """Free the line of slot i, if it has one."""
+    """Free the cache line of slot i, if it has one."""
     line = cache.line[i]
     if line != _FREE:
         cache.line[i] = cache.slot[line] = cache.used[line] = _FREE
@@ -87,7 +90,7 @@ def free_line(cache, i):
 
 @register_jitable
 def rename_line(cache, i, j):
-    """Move the line of slot i, if it has one, to slot j, which has none."""
+    """Give the cache line of slot i, if it has one, to slot j, which has none."""
     line = cache.line[i]
     cache.line[j], cache.line[i] = line, _FREE
     if line != _FREE:
@@ -95,18 +98,21 @@ def rename_line(cache, i, j):
 
 
 class RowCache:
-    """A cache of rows of kernel values, one per line, of `n_bytes`, but of at least two lines."""
+    """A cache of rows of kernel values, one row per line; its size is `n_bytes`, but at least two lines."""
 
     def __init__(self, n_bytes, dtype):
         self._n_bytes, self._dtype = n_bytes, dtype
         self._lines = None
 
     def __getstate__(self):
-        # Values can be computed again, so a pickle leaves them out.
+        # A pickle leaves out the cached kernel values, because they can be computed again.
         return vars(self) | {"_lines": None}
 
     def in_loops(self, n_slots):
-        """Return `CacheLines` for `n_slots` slots or more; if lines must grow, those used last are copied."""
+        """Return the cache as `CacheLines` with a value for each of `n_slots` slots, or more, in each line.
+
+        If lines must become longer, the values of those used last are copied; others are lost.
+        """
         old = self._lines
         if old is not None and len(old.line) >= n_slots:
             return old
@@ -129,10 +135,11 @@ class RowCache:
 
 
 def _widen(old, new):
-    """Copy the lines used last to a cache with longer lines, which may share the old one's memory."""
+    """Copy the lines used last from an old cache to a new one with longer lines; both may share memory."""
     before, after = len(old.line), len(new.line)
     latest = np.argsort(old.used)[::-1][: len(new.slot)]
-    # The lines to keep are packed densely first, from the front; then they are spread out, from the back.
+    # As memory may be shared, the lines to keep are first packed densely, from the front, then spread out,
+    # from the back: so no line is overwritten before it is copied.
     kept = np.sort(latest[old.used[latest] != _FREE])
     for line, source in enumerate(kept.tolist()):
         n = old.filled[source]
@@ -146,12 +153,12 @@ def _widen(old, new):
 
 
 class CachedView(NamedTuple):
-    """The stored rows, their kernel values and a block of the stream, as arrays for compiled loops."""
+    """The stored rows, their kernel values and a block of new rows, as arrays for compiled loops."""
 
     #: The kernel values of the block's rows with the stored rows, and the coefficients of the stored rows.
     #: A stored row has a slot: its column in ``block.values``, and its index in the arrays of stored rows.
     block: BlockView
-    #: The rows of the block, packed, and their squared norms.
+    #: The rows of the block, in the layout of the stored rows, and their squared norms.
     block_rows: object
     block_norms: np.ndarray
     #: The stored rows (padded matrix or CSR tuple), their squared norms and their k(x, x).
@@ -165,14 +172,14 @@ class CachedView(NamedTuple):
     #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
     function: tuple[int, float, float, int]
     cache: CacheLines
-    #: (1, slots): scratch for the products of one row.
+    #: (1, slots): scratch for the inner products of one stored row with the others.
     products: np.ndarray
 
 
 class CachedSupport:
-    """A support set, the label and the gradient of each row in it, and rows of kernel values on demand.
+    """A support set with a label and a gradient for each row, and kernel values between its rows on demand.
 
-    `cache_mb` limits the cached rows of kernel values, in MiB; at least two are cached.
+    The kernel values of each row with all others are cached, up to `cache_mb` MiB, but at least of two rows.
     """
 
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
@@ -183,11 +190,11 @@ class CachedSupport:
         self._cache = RowCache(int(cache_mb * 2**20), dtype)
 
     def widen(self, n_features):
-        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
+        """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
         self.support.widen(n_features)
 
     def open_block(self, block, n, first):
-        """Return a block of `n` rows, with its kernel values, as a `CachedView`; `commit` closes it."""
+        """Return a `CachedView` of a block of `n` rows to learn; after the loop over it, call `commit`."""
         self.support.reserve(max(self.support.size + n, 1))
         (packed, norms), view = self.support.view(block, n, first)
         slots = len(self.support.norms)
@@ -205,7 +212,7 @@ class CachedSupport:
         return self.open_block(as_rows(self.support.matrix(np.arange(0))), 0, 0)
 
     def commit(self, size):
-        """Set the number of stored rows to `size`, after the loop has stored and removed rows itself."""
+        """End a block: set the number of stored rows to `size`; the loop itself stored and removed rows."""
         self.support.size = size
 
     @property
@@ -260,21 +267,21 @@ def _compute(view, i, first, last, values):
     """Compute k(x_i, x_j) for first <= j < last and write them into `values`."""
     products_of_row(view.rows, i, first, last, view.products)
     apply_to_row(view.function, view.products[0][first:last], view.norms[i], view.norms[first:last])
-    # Numba needs seconds to compile the assignment of a slice.
+    # This is a loop because Numba needs seconds to compile the assignment of a slice.
     for j in range(first, last):
         values[j] = view.products[0, j]
 
 
 @register_jitable
 def kernel_row(view, n, i):
-    """Return k(x_i, x_j) for all j < n, cached or computed."""
+    """Return the kernel values k(x_i, x_j) of stored row i with all rows j < n; compute those not cached."""
     cache = view.cache
     line = take_line(cache, i)
     values = line_values(cache, line)
     known = cache.filled[line]
-    # The line lacks the values with rows that were stored since it was last used. Most of these rows have a
-    # line, too, which contains the same value. The other values are computed, those of neighboring slots
-    # together. There is only one call of `_compute`, because each call site is compiled separately.
+    # The cache line of row i lacks its values with rows that were stored since the line was last used. Most
+    # of these rows have a line, too, which contains the same value. The other values are computed, those of
+    # neighboring slots together. `_compute` is called in one place only, as each call is compiled separately.
     first = known
     for j in range(known, n + 1):
         other = cache.line[j] if known > 0 and j < n else -1
@@ -290,7 +297,7 @@ def kernel_row(view, n, i):
 
 @register_jitable
 def remove(view, n, i, t):
-    """Remove row `i` of `n` stored rows while row t is learnt; the last one moves into its slot."""
+    """Remove row `i` of the `n` stored rows while row t is learnt; the last stored row moves to slot `i`."""
     cache, last = view.cache, n - 1
     free_line(cache, i)
     # The last row moves to slot i, so every other line needs its kernel value with that row at position i.

@@ -26,45 +26,54 @@ from ...numeric.rows import dot
 from ..values.products import LANES, ArrayInCode, fold_together
 from .block_view import score_of
 
-# Number of rows of M that are processed together, a panel: the number of float64 values in a SIMD vector.
+# Number of rows of the inverse factor M that are processed together, a panel: as many as a SIMD vector has
+# float64 values.
 _PANEL = LANES[8]
 
-# Up to this many rows of M, one loop computes z of a panel and adds the previous panel's terms to d. So d
-# need not wait until z is summed. With more rows, two panels together exceed 32 KiB of cache.
+# Up to this many rows of the inverse factor M, one loop computes ``z = M k`` for a panel and adds the terms
+# of the previous panel to ``d = Mᵀ z``. So d need not wait until z is summed. With more rows, two panels
+# exceed 32 KiB of cache, so each panel is read by two loops: first for z, then for d.
 _AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 
-# The scratch array of a projection has shape (6, slots): two rows each for k, z and d, beginning at these.
+# The scratch array `work` has shape (6, slots), with two rows each for k, z and d, since two rows can be
+# projected together. These are the indices of the first row of each.
 _K, _Z, _D = 0, 2, 4
 
-# A second row to project is searched among this many following rows. To score one of them costs a tenth of
-# what projecting two rows together saves.
+# Projecting two rows together saves time, so a second row is searched among this many following rows. To
+# score one of them costs a tenth of that time.
 _HORIZON = 16
 
-# The mean of this many kernel values of a row is the estimate of its kernel values with later rows.
+# The kernel values of a row with later rows are estimated by the mean of this many of its kernel values.
 _SAMPLE = 8
 
 
 def factor_shape(slots):
-    """Return the shape of the array that stores ``M = L⁻¹`` of `slots` rows, which _PANEL must divide."""
+    """Return the shape of the array that stores ``M = L⁻¹`` for `slots` rows, a multiple of _PANEL."""
     return _first_block(slots), _PANEL * _PANEL
 
 
 @register_jitable
 def _first_block(row):
-    """Return the index of the first block of the panel that `row` of M is in: panel p has p + 1 blocks."""
+    """Return the index in ``view.square`` at which the panel with this row of M begins.
+
+    Panel p has p + 1 blocks.
+    """
     panel = row // _PANEL
     return panel * (panel + 1) // 2
 
 
 def _step_of(rows, takes_z, gives_d):
-    """Build the intrinsic that computes a panel's part of z, of d or of both, for one or two rows."""
+    """Build the Numba intrinsic that processes one panel of M to project one or two rows.
+
+    It computes the panel's part of ``z = M k`` if `takes_z`, and of ``d = Mᵀ z`` if `gives_d`.
+    """
 
     @intrinsic
     def step(_typing_context, square, work, first):
-        """Compute z of rows ``first … first + _PANEL - 1`` of M; add the terms of the previous panel to d.
+        """Compute elements ``first … first + _PANEL - 1`` of z; add the terms of the panel before to d.
 
-        Each z is summed in _PANEL lanes, whose upper half is then added to the lower half, and so on. Each d
-        is summed in the order of the rows of M. So the results do not depend on the machine.
+        Each element of z is summed in _PANEL lanes, whose upper half is then added to the lower half, and so
+        on. Each element of d is summed in the order of the rows of M. So no result depends on the machine.
         """
 
         def codegen(context, builder, signature, arguments):
@@ -144,7 +153,7 @@ _project_one, _project_two = _steps_of(1), _steps_of(2)
 
 @register_jitable(**INLINE)
 def room_to_project(view):
-    """Return the array for projections (`work`), aligned so that each SIMD vector is in one cache line."""
+    """Return the scratch array that `project` needs as `work`; no SIMD vector in it crosses a cache line."""
     slots = view.born.shape[0]
     memory = np.empty(6 * slots + _PANEL)
     start = -(memory.ctypes.data // memory.itemsize) % _PANEL
@@ -153,7 +162,8 @@ def room_to_project(view):
 
 @register_jitable(**INLINE)
 def _begin(view, n, stop, t, place, work):
-    # Rows of M and values of k beyond n are zeros: they change nothing.
+    # Rows of M and values of k beyond the `n` support vectors are zeros, so that they change nothing when
+    # whole panels are computed.
     for i in range(n):
         work[_K + place, i] = view.values[t, i]
     for i in range(n, stop):
@@ -164,7 +174,10 @@ def _begin(view, n, stop, t, place, work):
 
 @register_jitable(**INLINE)
 def project(view, n, t, other, work):
-    """Project row t as projection 0 of `work` and, unless it is negative, row `other` as projection 1."""
+    """Project row t of the block onto the span of the support set, and row `other` unless `other` < 0.
+
+    The results are written into `work`: those of row t as projection 0, those of row `other` as projection 1.
+    """
     stop = (n + _PANEL - 1) // _PANEL * _PANEL
     _begin(view, n, stop, t, 0, work)
     if other < 0:
@@ -176,19 +189,19 @@ def project(view, n, t, other, work):
 
 @register_jitable(**INLINE)
 def projected_norm(n, place, work):
-    """Return ``‖z‖² = kᵀ K_S⁻¹ k`` of projection `place` (0 or 1) in `work`, as `project` left it."""
+    """Return ``‖z‖² = kᵀ K_S⁻¹ k``, the squared norm of projection `place` (0 or 1) that `project` made."""
     return dot(work[_Z + place, :n], work[_Z + place, :n])
 
 
 @register_jitable(**INLINE)
 def projected(n, place, work):
-    """Return ``d = K_S⁻¹ k`` of projection `place` (0 or 1) in `work`, as `project` left it."""
+    """Return ``d = K_S⁻¹ k``, the coefficients of projection `place` (0 or 1) that `project` made."""
     return work[_D + place, :n]
 
 
 @register_jitable(**INLINE)
 def likely_next(view, n, t, y, codes, margin):
-    """Return the row after t that is likely to be the next one with a margin <= `margin`, -1 if none is near.
+    """Return the row after t that is likely to be the next with a margin <= `margin`, or -1 if none is near.
 
     When row t is learnt with label `y`, f(x) changes by about y k(x_t, x). The result is a guess that affects
     time only.
@@ -205,7 +218,10 @@ def likely_next(view, n, t, y, codes, margin):
 
 @register_jitable
 def grow_factor(view, n, place, work, squared_distance):
-    """Extend M by projection `place` (0 or 1) in `work`, at this squared distance from the span."""
+    """Add a row to M for a new support vector at this squared distance from the span of the others.
+
+    `place` is the number (0 or 1) of its projection in `work`.
+    """
     reciprocal = 1.0 / np.sqrt(squared_distance)
     block, start = _first_block(n), n % _PANEL * _PANEL
     for i in range(n):

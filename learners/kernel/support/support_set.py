@@ -22,13 +22,13 @@ class RandomSlots:
     """An endless sequence of random slot numbers that depends on the seed and the budget alone."""
 
     def __init__(self, seed, budget):
-        # NumPy guarantees that the streams of RandomState never change.
+        # NumPy guarantees that RandomState draws the same numbers in all versions.
         self._random = np.random.RandomState(seed)
         self._budget = budget
         self._ahead = np.zeros(0, np.int64)
 
     def next(self, n):
-        """Return the next `n` slots; they remain the next ones until `use` is called."""
+        """Return the next `n` slots without using them up: only `use` moves on to later ones."""
         if len(self._ahead) < n:
             more = self._random.random_sample(n - len(self._ahead))
             slots = np.minimum((more * self._budget).astype(np.int64), self._budget - 1)
@@ -36,11 +36,12 @@ class RandomSlots:
         return self._ahead[:n]
 
     def use(self, n):
-        """Skip the next `n` slots, because they have been used."""
+        """Move on by `n` slots, because they have been used."""
         self._ahead = self._ahead[n:]
 
 
-# The number of slots is a multiple of this, so that a row of values fills whole tiles and whole cache lines.
+# The number of slots for support vectors is a multiple of this, so that the kernel values of one row with all
+# slots fill whole tiles of the matrix product and whole cache lines.
 _SLOTS = 4 * PADDING
 
 
@@ -106,12 +107,12 @@ class SupportSet:
         return vars(self) | {"_room": None}
 
     def widen(self, n_features):
-        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
+        """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
         self.rows.widen(n_features)
         self._room = None
 
     def reserve(self, n, rows=True):
-        """Make room for `n` support vectors; if `rows` is False, for all of their state but the rows.
+        """Make room for `n` support vectors; if `rows` is False, only for their coefficients and other state.
 
         Arrays that are too small grow at least by the factor `growth`.
         """
@@ -128,14 +129,15 @@ class SupportSet:
         if self._keeps_square:
             self._square = grown(self._square, capacity, capacity)
         if self._keeps_factor:
-            # Copy only the used part of the old array: memory that was never touched takes no space.
+            # Only the used part of the old array is copied, so that unused memory is not touched: memory that
+            # was never touched takes no space.
             used, _ = factor_shape(padded(self.size, LANES[8]))
             self._square = grown(self._square[:used], *factor_shape(capacity))
         if rows:
             self.rows.reserve(capacity)
 
     def view(self, block, n, first):
-        """Compute the kernel values of `n` rows with the support vectors and with one another.
+        """Compute the kernel values of a block of `n` rows with the support vectors.
 
         `block` has the rows as `as_rows` returns them; `first` is the stream number of the first row. Return
         ``((packed, norms), view)``: the rows as ``self.rows.pack`` returns them, their squared norms, and a
@@ -158,13 +160,13 @@ class SupportSet:
         return (packed, norms), BlockView(room.values, own, *state, rows, *later, first)
 
     def open_block(self, block, n, first):
-        """Return a block of `n` rows, with its kernel values, as a `BlockView`; `commit` closes it."""
+        """Return a `BlockView` of a block of `n` rows to learn; after the loop over it, call `commit`."""
         packed, view = self.view(block, n, first)
         self._open = *packed, view.origin
         return view
 
     def commit(self, size):
-        """Close the open block, whose loop has left `size` support vectors: store and move their rows."""
+        """End a block, whose loop has left `size` support vectors: store new rows, and move others."""
         (rows, norms, origin), self._open = self._open, None
         self.size = size
         changed = (origin[:size] != self._slots[:size]).nonzero()[0]
@@ -228,7 +230,7 @@ class SupportSet:
 
     @property
     def alpha(self):
-        """The coefficients, by slot."""
+        """The coefficients of the support vectors, in the order of their slots."""
         return self._alpha[..., : self.size]
 
     @property
@@ -238,7 +240,7 @@ class SupportSet:
 
     @property
     def square(self):
-        """The learner's matrix over the support set, by slot; a triangular one also has free blocks."""
+        """The learner's matrix with a row per support vector; a triangular one includes unused blocks."""
         return self._square if self._keeps_factor else self._square[: self.size, : self.size]
 
     def matrix(self, order):
@@ -262,17 +264,17 @@ def _gather(values, n_rows, slots, out):
             target[i] = source[np.uintp(slots[i])]
 
 
-# Limits for a `Union`: if at most this share of a block's rows joined any of its sets, the next block's
-# products of its rows with one another are computed separately for each row that joins. The share is smaller
-# for CSR rows, since products of a single CSR row are slow compared with those of sixteen rows together.
+# Limits for a `Union`, for dense and for CSR rows: if at most this share of a block's rows joined any of its
+# sets, the inner products between the next block's rows are computed only for the rows that join, one by one.
+# The share is smaller for CSR rows, since sixteen CSR rows together are much faster than one by one.
 _SELDOM, _SELDOM_SPARSE = 0.6, 0.1
 
 
 class Union:
     """The union of several support sets, each row stored once, and the kernel values of a block with it.
 
-    The sets never lose a row, and their learners learn the same stream. `function` is the sets' kernel or, if
-    their kernels differ, the linear one, so that the values are inner products.
+    The sets never lose a row, and the learners they belong to learn the same stream. `function` is the kernel
+    of all sets or, if their kernels differ, the linear kernel, so that the values are inner products.
     """
 
     def __init__(self, function, sets):
@@ -290,11 +292,11 @@ class Union:
     def open_block(self, block, n):
         """Compute kernel values, or inner products, of a block's `n` rows with the union and one another."""
         self._packed, self._view = self.support.view(block, n, 0)
-        #: Whether each row of the block has joined any set; for each set, the rows that have joined it.
+        #: `_joined`: whether each row of the block has joined any set; `_new`: the rows that joined each set.
         self._joined, self._new = np.zeros(n, np.bool_), []
 
     def view_of(self, g, first):
-        """Return the open block as a `BlockView` for set `g`, valid until the next call."""
+        """Return the open block as a `BlockView` for the learner of set `g`, valid until the next call."""
         own_set, view = self._sets[g], self._view
         norms = self._packed[1]
         n = len(norms)
@@ -330,7 +332,7 @@ class Union:
         self._new.append(rows)
 
     def commit(self):
-        """Close the open block, which all sets have learnt: add the rows that joined any set to the union."""
+        """End a block, which all learners have learnt: add the rows that joined any set to the union."""
         seldom = _SELDOM_SPARSE if self.support._sparse else _SELDOM
         self.support.at_once = bool(self._joined.mean() > seldom)
         slot_of = np.cumsum(self._joined) + (self.support.size - 1)
@@ -369,7 +371,10 @@ class Union:
             scores_of_block(values, n, own_set._alpha, own_set.size, made)
 
     def _values_of(self, g, values, n, norms):
-        """Pick the kernel values of `n` rows with set `g` from those with all sets; the buffer is reused."""
+        """Return the kernel values of `n` rows with set `g`, given those with the union, `values`.
+
+        If the kernels differ, `values` are inner products. The next call overwrites the result.
+        """
         own_set = self._sets[g]
         height, width = values.shape[0], len(own_set.norms)
         if self._values.shape[0] < height or self._values.shape[1] < width:

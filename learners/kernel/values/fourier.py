@@ -22,13 +22,13 @@ from ...numeric.emitters import fused, spread
 from .products import LANES, TILE_ROWS, ArrayInCode
 from .row_storage import aligned
 
-# π/2 in three parts; their sum is exact to more digits than float64 has.
+# π/2 as a sum of three parts, which is exact to more digits than float64 has.
 _HALF_PI = (math.pi / 2.0, 6.123233995736766e-17, -1.4973849048591698e-33)
-# π/2 in three parts of float32, each rounded to its 24 bits.
+# π/2 as a sum of three parts for float32: each part has the 24 bits of a float32 number.
 _HALF_PI_SINGLE = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
 
-# By precision: bits of the mantissa, the parts of π/2, degrees of the Taylor polynomials of sine and cosine
-# (their errors on ±0.83 are below rounding), and the largest |x| that is supported.
+# For float32 and float64: bits of the mantissa, the parts of π/2, degrees of the Taylor polynomials of sine
+# and cosine (their errors on ±0.83 are below rounding errors), and the largest supported |x|.
 _PRECISIONS = {
     types.float32: (23, _HALF_PI_SINGLE, 9, 10, 2.0**21),
     types.float64: (52, _HALF_PI, 17, 16, 2.0**48),
@@ -38,11 +38,11 @@ _PRECISIONS = {
 def emit_sine_cosine(builder, kind, x):
     """Generate code for sin(x) and cos(x), exact to two units in the last place; x is a scalar or vector.
 
-    After Cody and Waite: x = n π/2 + r with |r| < 0.83, sin(r) and cos(r) by polynomials; n modulo 4 selects
-    sine or cosine and the sign. The first part of n π/2 is subtracted exactly, since the multiplication is
-    fused and its result is a multiple of the last place of π/2. So r is as exact as x for |x| up to 2²¹ (2 ·
-    10⁶) in float32 and 2⁴⁸ in float64. Beyond that, neighboring numbers are so far apart that the results
-    would mean little: larger x and NaN count as 0.
+    By the method of Cody and Waite: x = n π/2 + r with |r| < 0.83; polynomials give sin(r) and cos(r), and
+    n modulo 4 selects sine or cosine and the sign. The first part of n π/2 is subtracted exactly, since the
+    multiplication is fused and its result is a multiple of the last place of π/2. So r is as exact as x for
+    |x| up to 2²¹ (2 · 10⁶) in float32 and 2⁴⁸ in float64. Beyond that, neighboring numbers are so far apart
+    that the results would mean little: larger x and NaN count as 0.
     """
     mantissa, parts, sine_degree, cosine_degree, largest = _PRECISIONS[kind]
     bits = ir.IntType(32 if kind == types.float32 else 64)
@@ -67,7 +67,7 @@ def emit_sine_cosine(builder, kind, x):
     below = builder.fcmp_ordered("<=", x, real(largest))
     above = builder.fcmp_ordered(">=", x, real(-largest))
     x = builder.select(builder.and_(below, above), x, real(0.0))
-    # Adding this number rounds to an integer, which is then in the last bits of the sum.
+    # Adding this large number rounds x/(π/2) to an integer n, which is then in the last bits of the sum.
     rounder = real(1.5 * 2.0**mantissa)
     shifted = fused(builder, x, real(2.0 / math.pi), rounder)
     n = builder.fsub(shifted, rounder)
@@ -75,7 +75,8 @@ def emit_sine_cosine(builder, kind, x):
     for part in parts:
         r = fused(builder, n, real(-part), r)
     square = builder.fmul(r, r)
-    # Sine: r - r³ (1/3! - …); cosine: 1 - r²/2 + r⁴ (1/4! - …). The largest terms are added last.
+    # The Taylor polynomials: sine is r - r³ (1/3! - …), cosine is 1 - r²/2 + r⁴ (1/4! - …). The largest terms
+    # are added last, which keeps rounding errors small.
     sine = fused(builder, builder.fmul(builder.fneg(square), r), taylor(square, 3, sine_degree), r)
     cosine = fused(builder, square, real(-0.5), real(1.0))
     cosine = fused(builder, builder.fmul(square, square), taylor(square, 4, cosine_degree), cosine)
@@ -95,10 +96,12 @@ def emit_sine_cosine(builder, kind, x):
     )
 
 
-# SIMD vectors of frequencies in a group: a row, or a few dense rows, are multiplied with one group at a time.
+# Frequencies are processed in groups of this many SIMD vectors: one row, or a few dense rows, are multiplied
+# with one group at a time.
 _VECTORS = 4
 
-#: Frequencies in a group, by the size of a value in bytes; the number D is padded to a multiple of it.
+#: Number of frequencies in a group, by the size of a value in bytes (4: float32, 8: float64). The number of
+#: all frequencies is padded to a multiple of it.
 GROUP = {size: _VECTORS * lanes for size, lanes in LANES.items()}
 
 # Number of dense rows processed at a time: so few that their accumulators stay in registers.
@@ -114,7 +117,7 @@ class _Group:
     """Generates the code for the angles (inner products) of rows with one group of frequencies."""
 
     def __init__(self, context, builder, kinds, arguments):
-        """Take the arguments: panels, the group's first row there, its first column in `out`, and `out`."""
+        """Take `arguments`: panels, the group's first row in them, its first column in `out`, and `out`."""
         self.builder, self.first, column = builder, arguments[1], arguments[2]
         self.panels, self.out = (ArrayInCode(context, builder, kinds[k], arguments[k]) for k in (0, 3))
         self.vector = ir.VectorType(self.panels.pointer.type.pointee, LANES[self.panels.size])
@@ -126,7 +129,7 @@ class _Group:
         return [cgutils.alloca_once_value(self.builder, zero) for _ in self.places]
 
     def add(self, feature, values, sums):
-        """Multiply a feature's frequencies by its value in each row; add the products to the row's sums."""
+        """Multiply a feature's frequencies by its value in each row; add the products to the row's angles."""
         row = self.builder.add(self.first, feature)
         loaded = [self.panels.load(self.builder, row, start, self.vector.count) for start in self.starts]
         for value, of_row in zip(values, sums, strict=True):
@@ -167,7 +170,7 @@ def _angles_of_row(_typing_context, panels, first, column, out, i, data, indices
 
 
 def _of_dense_rows(rows):
-    """Build the intrinsic that computes the angles of the given number of dense rows at a time."""
+    """Build the Numba intrinsic that computes the angles of this many dense rows at a time."""
 
     @intrinsic
     def angles_of_rows(_typing_context, panels, first, column, out, i, X):
@@ -199,7 +202,10 @@ _angles_of_one = _of_dense_rows(1)
 
 @intrinsic
 def _to_features(_typing_context, out, i, place, scale):
-    """Replace a vector of angles in ``out[i]`` by scaled cosines; write scaled sines into the second half."""
+    """Replace a SIMD vector of angles in ``out[i]`` by cosines; write their sines into its second half.
+
+    Cosines and sines are multiplied by `scale`.
+    """
     _check(scale, out)
 
     def codegen(context, builder, signature, arguments):
@@ -253,7 +259,7 @@ def fourier_features(data, indices, indptr, panels, d, scale, out):
     `panels` are the frequencies from `in_panels`. `scale`, shape (groups * GROUP,), has the factor of each
     frequency's cosine and sine. `out` has shape (n or more, 2 * groups * GROUP): the cosines, then the sines.
     """
-    # The frequencies of a group stay in the cache for all rows.
+    # The outer loop is over groups, so that the frequencies of a group stay in the cache for all rows.
     group = panels.shape[1]
     for g in range(scale.shape[0] // group):
         for i in range(indptr.shape[0] - 1):
@@ -275,7 +281,7 @@ def _angles_of_dense(X, panels, out):
 
 @compiled
 def dense_fourier_features(X, panels, scale, out):
-    """Write the features of dense rows: the same as `fourier_features`, to the last bit."""
+    """Write the random features of dense rows into `out`: the same as of CSR rows, to the last bit."""
     count = 0
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
@@ -290,7 +296,8 @@ def dense_fourier_features(X, panels, scale, out):
     place = np.uintp(0)
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
-            # To avoid a branch, zeros are written, too: the next value overwrites them.
+            # To avoid a branch, zeros are written, too, but the place moves on only after a non-zero, so that
+            # the next value overwrites them.
             data[place], indices[place] = X[i, j], j
             place += np.uintp(X[i, j] != 0.0)
         indptr[i + 1] = place

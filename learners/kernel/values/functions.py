@@ -17,12 +17,12 @@ _RBF, _POLY = 0, 1
 
 @intrinsic
 def _rbf_row(_typing_context, values, norm, norms, gamma):
-    """Replace the inner products of one row by rbf kernel values, in vectors of 64 bytes.
+    """Replace the inner products of one row with other rows by rbf kernel values, in 64-byte SIMD vectors.
 
     LLVM would compile a plain loop to vectors of half that size, and read each value twice.
     """
     if values.layout != "C" or norms.layout != "C" or norms.dtype != norm or values.dtype != norm:
-        raise TypeError("a row of kernel values takes C-contiguous arrays of one dtype")
+        raise TypeError("the kernel values of a row need C-contiguous arrays of one dtype")
 
     def codegen(context, builder, signature, arguments):
         arrays = (context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 2))
@@ -43,14 +43,15 @@ def _rbf_row(_typing_context, values, norm, norms, gamma):
                 product, other = loaded
                 own, factor = (spread(builder, x, width) for x in (norm, negative))
                 distance = builder.fsub(builder.fadd(own, other), builder.fadd(product, product))
-                # Rounding may leave a small negative number for rows that are nearly the same.
+                # The squared distance of nearly equal rows may be negative by rounding; it is then set to 0.
                 zero = kind(0.0) if width == 1 else zero_like(product)
                 below = builder.fcmp_ordered("<", distance, zero)
                 exponent = builder.fmul(factor, builder.select(below, zero, distance))
                 value = emit_exponential(builder, values.dtype, exponent)
                 builder.store(value, places[0]).align = values.dtype.bitwidth // 8
 
-        # Values that do not fill a vector are computed in shorter vectors, since rows are often short.
+        # Values that are too few for a full vector are computed in shorter vectors, then one by one. That
+        # saves time because rows of kernel values are often short.
         done = length.type(0)
         for width in (lanes, lanes // 4, 1):
             whole = builder.and_(length, length.type(-width))
@@ -105,7 +106,7 @@ def own_values(function, norms, own):
     number, gamma, coef0, degree = function
     values = norms.copy()
     if number == _RBF:
-        # The distance of a row from itself is 0 and its kernel value 1, unless the norm overflowed.
+        # The distance of a row from itself is 0, so its kernel value is 1, or NaN if the norm overflowed.
         for j in range(values.shape[0]):
             distance = (norms[j] + norms[j]) - (values[j] + values[j])
             values[j] = 1 - gamma * distance

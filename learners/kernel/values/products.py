@@ -32,7 +32,7 @@ from ...numeric.rows import by_types
 
 @intrinsic
 def _fused(_typing_context, a, b, c):
-    """Return ``a b + c``, rounded once."""
+    """Return ``a b + c`` by a fused multiply-add, which rounds only once."""
     return a(a, b, c), lambda _context, builder, _signature, arguments: fused(builder, *arguments)
 
 
@@ -64,7 +64,7 @@ def products_of_row(rows, i, first, last, out):
         for j in range(first, last):
             for k in range(start[j], stop[j]):
                 feature = columns[k]
-                # feature modulo lanes, which is a power of two
+                # This is feature modulo lanes, because the number of lanes is a power of two.
                 lane = feature & (lanes - 1)
                 sums[0, lane] = _fused(values[k], spread[feature], sums[0, lane])
             out[0, j] = _fold_and_clear(sums)
@@ -88,7 +88,7 @@ def sparse_squared_norms(rows, norms):
 
 @by_types(**INLINE)
 def keep_row(rows, slot, block, t):
-    """Store row t of a packed block in `slot`, which must be free."""
+    """Copy row t of a block, which has the layout of `rows`, into `slot` of `rows`, which must be free."""
     if not isinstance(rows, types.BaseTuple):
 
         def keep_dense_row(rows, slot, block, t):
@@ -111,7 +111,7 @@ def keep_row(rows, slot, block, t):
 
 @compiled
 def keep_rows(rows, slots, block, numbers):
-    """Store the rows of a packed block that have the indices `numbers` in `slots`, which must be free."""
+    """Copy the rows of a block with the indices `numbers` into `slots` of `rows`, which must be free."""
     for i in range(slots.shape[0]):
         keep_row(rows, slots[i], block, numbers[i])
 
@@ -135,15 +135,20 @@ def move_kept_row(rows, source, target):
     return move_sparse_row
 
 
-#: Numbers of rows and of support vectors are padded to a multiple of this, which all sides of tiles divide.
+#: Numbers of rows and of support vectors are padded to a multiple of this. Products are computed in tiles,
+#: and the height and width of every tile divide this number.
 PADDING = 12
 
-#: Lanes of an accumulator, by the size of a value in bytes; rows are padded to a multiple of the lanes.
+#: Number of values in an accumulator of 64 bytes, its lanes, by the size of a value in bytes. Rows are padded
+#: to a multiple of the lanes.
 LANES = {4: 16, 8: 8}
 
 
 def _tile_shape():
-    """Return (rows, support vectors) of a tile: as many accumulators as fit into the machine's registers."""
+    """Return the numbers of rows and support vectors whose products are computed together, in a tile.
+
+    A tile has as many accumulators, one per product, as fit into the machine's registers.
+    """
     features = llvm.get_host_cpu_features()
     # With AVX-512 there are 32 registers of 64 bytes, else 16 of 32 bytes, of which an accumulator takes two.
     return (4, 4) if features.get("avx512f") else (2, 3)
@@ -151,8 +156,8 @@ def _tile_shape():
 
 TILE_ROWS, TILE_COLUMNS = _tile_shape()
 
-#: Rows that a single row is multiplied with at a time: a divisor of PADDING, and so few that `fold_together`
-#: returns their sums in one vector. With fewer rows, an addition waits longer for the previous one.
+#: Number of rows that a single row is multiplied with at a time: a divisor of PADDING, and so few that
+#: `fold_together` returns their sums in one vector. With fewer rows, additions wait for one another longer.
 STRIP = 6
 
 #: Rows of A that `dense_products` multiplies with all rows of B before it takes the next rows of A. It is a
@@ -166,7 +171,7 @@ def fold_together(builder, vectors):
     Two half-folded vectors share one addition, so that a tile needs hardly more shuffles than one vector.
     """
     lanes = width = vectors[0].type.count
-    while len(vectors) & (len(vectors) - 1):  # not a power of two
+    while len(vectors) & (len(vectors) - 1):  # Repeat the last vector until their number is a power of two.
         vectors = [*vectors, vectors[-1]]
     while width > 1:
         half = width // 2
@@ -184,11 +189,11 @@ def fold_together(builder, vectors):
 
 
 class ArrayInCode:
-    """Generates the code that reads and writes a 2-D C-contiguous array."""
+    """Generates LLVM code that reads and writes elements of a 2-D C-contiguous array."""
 
     def __init__(self, context, builder, kind, value):
         if kind.ndim != 2 or kind.layout != "C":
-            raise TypeError("a tile takes 2-D C-contiguous arrays")
+            raise TypeError("compiled products and features need 2-D C-contiguous arrays")
         struct = context.make_array(kind)(context, builder, value)
         self.pointer = struct.data
         self.size = kind.dtype.bitwidth // 8
@@ -209,7 +214,7 @@ class ArrayInCode:
 
 
 def _tile_of(shape):
-    """Build the intrinsic that computes a tile of products; `shape()` returns its height and width."""
+    """Build the Numba intrinsic that computes a tile of inner products; `shape()` is its height and width."""
 
     @intrinsic
     def tile(_typing_context, A, i, B, j, out, o):
@@ -264,7 +269,7 @@ def dense_products(A, n_a, B, n_b, out, source):
     multiple of PADDING. Elements of `out` beyond `n_a` and `n_b` are undefined.
 
     Memory is idle meanwhile, so as many bytes as `source` has are prefetched from the address after its end.
-    If A was packed from `source`, a part of a stream, that is the stream's next block. At the end of the
+    If A is a copy of `source`, a part of a stream, these bytes are the stream's next block. At the end of the
     stream prefetching does no harm. With an empty `source` nothing is prefetched.
     """
     asked, end = source.size, 2 * source.size
@@ -309,7 +314,7 @@ _GROUP = 16
 
 @intrinsic
 def _add_product(_typing_context, sums, lane, rows, place, z):
-    """Add ``z * rows[place]``, a support vector's value z times the values of a group, to ``sums[lane]``."""
+    """Add ``z * rows[place]``, a support vector's feature z times that of sixteen rows, to ``sums[lane]``."""
 
     def codegen(context, builder, signature, arguments):
         sums, rows = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 2))
@@ -325,7 +330,10 @@ def _add_product(_typing_context, sums, lane, rows, place, z):
 
 @intrinsic
 def _fold_lanes(_typing_context, sums, totals):
-    """Write the sums of the lanes into ``totals[0]``, as `_fold_and_clear` adds them; set the lanes to 0."""
+    """Write the sum over all lanes, for each row of a group of sixteen, into ``totals[0]``; clear the lanes.
+
+    The order of additions is that of `_fold_and_clear`.
+    """
 
     def codegen(context, builder, signature, arguments):
         sums, totals = (ArrayInCode(context, builder, signature.args[k], arguments[k]) for k in (0, 1))
@@ -372,7 +380,7 @@ def sparse_products(block, rows, start, stop, n_b, triangle, lanes, places, out)
         for b in range(first if triangle else 0, n_b):
             for k in range(start[b], stop[b]):
                 j = columns[k]
-                # feature modulo lanes, which is a power of two
+                # The lane is j modulo lanes, because the number of lanes is a power of two.
                 _add_product(sums, j & (lanes - 1), spread, places[j], values[k])
             _fold_lanes(sums, totals)
             for i in range(first, last):

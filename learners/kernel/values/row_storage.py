@@ -53,7 +53,7 @@ class DenseRows:
         self._rows = np.zeros((0, padded(n_features, LANES[dtype.itemsize])), dtype)
 
     def room(self, n):
-        """Return the buffer that `pack` writes into, for blocks of up to `n` rows."""
+        """Return a new buffer into which `pack` can write blocks of up to `n` rows."""
         return aligned((padded(n, PADDING), self._rows.shape[1]), self._rows.dtype, np.zeros)
 
     def pack(self, block, room=None):
@@ -89,7 +89,7 @@ class DenseRows:
             self._rows = grown(self._rows, capacity, self._rows.shape[1])
 
     def widen(self, n_features):
-        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
+        """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
         self.n_features = n_features
         width = padded(n_features, LANES[self.dtype.itemsize])
         self._rows = grown(self._rows, len(self._rows), width)
@@ -112,7 +112,7 @@ class DenseRows:
 
     @staticmethod
     def block_in_loops(packed, _room):
-        """Return packed rows for compiled loops, unchanged."""
+        """Return packed rows in the form that compiled loops take: here, unchanged."""
         return packed
 
     def matrix(self, order):
@@ -137,12 +137,12 @@ class SparseRows:
         self._scratch = np.zeros(n_features, dtype), np.zeros((1, LANES[self._values.itemsize]), dtype)
 
     def widen(self, n_features):
-        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
+        """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
         self.n_features = n_features
         self._scratch = np.zeros(n_features, self.dtype), self._scratch[1]
 
     def room(self, _n):
-        """Return work arrays for products, full of zeros; every use leaves them so."""
+        """Return scratch arrays for inner products, full of zeros; every use sets them back to zeros."""
         spread, sums = (np.zeros_like(array) for array in self._scratch)
         return np.zeros(self.n_features, np.int32), spread, sums
 
@@ -152,7 +152,7 @@ class SparseRows:
             rows = sp.csr_matrix(block)
             block = rows.data, rows.indices, rows.indptr
         data, indices, indptr = _from_zero(block)
-        # Always read-only, so that there is one compiled signature.
+        # The arrays are always read-only, so that Numba compiles the functions that take them only once.
         data = read_only(data.astype(self._values.dtype, copy=False))
         indices = read_only(indices.astype(self._columns.dtype, copy=False))
         return data, indices, read_only(indptr.astype(np.int64))
@@ -218,7 +218,7 @@ class SparseRows:
         return self._values, self._columns, *places, *self._scratch
 
     def block_in_loops(self, packed, room):
-        """Return packed rows for compiled loops, as a tuple of arrays."""
+        """Return packed rows in the form that compiled loops take: a tuple of arrays, like `in_loops`."""
         data, indices, indptr = packed
         return data, indices, indptr[:-1], indptr[1:], self._end, *room[1:]
 

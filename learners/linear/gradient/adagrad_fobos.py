@@ -12,9 +12,10 @@ from .lazy_learner import LazyLearner
 
 
 class AdaptiveRule(NamedTuple):
-    """The rule of `AdaGradFOBOS`, which defines H.
+    """The update rule of `AdaGradFOBOS`; H is defined there.
 
-    Stored per weight: w and η/H after the weight's last step, and the number of rows before that step.
+    Stored per weight: its value and its step size η/H after its last gradient step, and the number of rows
+    before that step.
     """
 
     eta: float
@@ -23,19 +24,19 @@ class AdaptiveRule(NamedTuple):
     size: int = 3
 
     def now(self, clock):
-        """Return the number of rows learnt, and λ."""
+        """Return what the weights at the next row depend on: the number of rows learnt, and λ."""
         return clock[0], self.l1
 
     @staticmethod
     def weight(ir, w, step, settled, rows, l1):
-        """Emit code for w: the stored w, shrunk by λη/H for each row from its last step on."""
+        """Emit code for the current weight: the stored w, shrunk by λη/H for each row since it was stored."""
         return soft_threshold(ir, w, ir.fmul(ir.fsub(rows, settled), ir.fmul(l1, step)))
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient step of Duchi, Hazan & Singer (2011), eq. 4, section 5.1, without shrinkage."""
+        """Make the gradient step of weight j (Duchi, Hazan & Singer 2011, sec. 5.1); `weight` shrinks it."""
         root = self.eta / state[1][j] - self.delta if state[1][j] > 0.0 else 0.0
         total = root * root + g * g
-        # A gradient is skipped if the new G underflows to 0 or overflows.
+        # A gradient is skipped if the new G, the sum of squared gradients, underflows to 0 or overflows.
         if 0.0 < total < np.inf:
             step = self.eta / (self.delta + math.sqrt(total))
             state[0][j], state[1][j], state[2][j] = w - step * g, step, now[0]

@@ -9,43 +9,44 @@ from .feature_learner import RICHEST, FeatureLearner
 
 
 class KTRule(NamedTuple):
-    """Bet with initial wealth ε. Stored per weight: winnings, Σr, and the number of rewards ``r = -g``."""
+    """The rule of `CoordinateKT`. Stored per weight: winnings, sum and number of the rewards ``r = -g``."""
 
     epsilon: float
     size: int = 3
 
     def follow(self, w, numbers, i, g):
-        """Update weight i by the Krichevsky-Trofimov bettor of Orabona and Pál (2016)."""
+        """Update weight i, given its gradient g, by the KT bettor of Orabona and Pál (2016)."""
         won, theta, n = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + 1.0
         if abs(won) < RICHEST:
             numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, n
-            # The stored n begins at 0, that of the formula at 1; hence n + 1.
+            # The stored number of rewards starts at 0, but n_j in the formula of `CoordinateKT` at 1.
             w[i] = (self.epsilon + won) * theta / (n + 1.0)
 
 
 class COCOBRule(NamedTuple):
-    """Bet with initial wealth ε. Stored per weight: winnings, Σr and Σ|r| of the rewards ``r = -g``."""
+    """The rule of `COCOB`. Stored per weight: winnings, and Σr and Σ|r| over its rewards ``r = -g``."""
 
     epsilon: float
     size: int = 3
 
     def follow(self, w, numbers, i, g):
-        """Update weight i by Orabona and Tommasi (2017), Algorithm 1 with L = 1."""
+        """Update weight i, given its gradient g, by Orabona and Tommasi (2017), Algorithm 1 with L = 1."""
         won, theta, total = numbers[3 * i] - g * w[i], numbers[3 * i + 1] - g, numbers[3 * i + 2] + abs(g)
         if abs(won) < RICHEST:
             numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2] = won, theta, total
-            # The stored sum begins at 0, the G of the formula at 1; its G + 1 is total + 2.
+            # The stored sum `total` starts at 0, but G_j in the formula of `COCOB` at 1. So G_j + 1 is
+            # total + 2.
             w[i] = (self.epsilon + won) * hyperbolic_tangent(theta / (total + 2.0))
 
 
 class BackpropRule(NamedTuple):
-    """Bet with the α of COCOB-Backprop. Stored per weight: the largest |g|, Σ|g|, winnings, and -Σg."""
+    """The rule of `COCOBBackprop`. Stored per weight: the largest |g|, Σ|g|, its winnings, and -Σg."""
 
     alpha: float
     size: int = 4
 
     def follow(self, w, numbers, i, g):
-        """Update weight i by Orabona and Tommasi (2017), Algorithm 2."""
+        """Update weight i, given its gradient g, by Orabona and Tommasi (2017), Algorithm 2."""
         largest = max(numbers[4 * i], abs(g))
         total = numbers[4 * i + 1] + abs(g)
         won = max(numbers[4 * i + 2] - g * w[i], 0.0)
@@ -61,7 +62,7 @@ _Scaling: TypeAlias = Literal["running", "none"]
 
 
 class _ScaledBettor(FeatureLearner):
-    """Base of the bettors whose features are divided by their largest size so far: rewards are at most 1."""
+    """Base of the learners that can divide features by their largest size, so that rewards are at most 1."""
 
     loss: Annotated[str, one_of(BOUNDED_LOSSES)]
     scale: _Scaling

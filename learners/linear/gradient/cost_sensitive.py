@@ -10,7 +10,7 @@ from ..first_order import FirstOrderClassifier
 
 
 class CostRule(NamedTuple):
-    """The rule of `CSOGD`: the cost ρ_y is the margin to reach if `in_margin` (CSOGD-I), else scales η."""
+    """The rule of `CSOGD`: the cost ρ_y is the margin to reach if `in_margin`, else it multiplies η."""
 
     eta: float
     in_margin: bool

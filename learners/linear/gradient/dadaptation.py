@@ -11,10 +11,10 @@ _D, _FIRST, _N = OWN, OWN + 1, OWN + 2
 
 
 class AdaptationRule(NamedTuple):
-    """The rule of `DAdaptationSGD`. The rule's numbers are its d, g₀ (norm of the first gradient) and N."""
+    """The rule of `DAdaptationSGD`. It stores that class's d, g₀ (norm of the first gradient) and N."""
 
     def step(self, numbers, gv, gg):
-        """Update d and N by Defazio & Mishchenko (2023), Algorithm 2, without momentum; return b = -a."""
+        """Update d and N (Defazio & Mishchenko 2023, Alg. 2, no momentum); return -a, for the step -a g."""
         if numbers[_FIRST] == 0.0:
             numbers[_FIRST] = math.sqrt(gg)
         a = numbers[_D] / numbers[_FIRST]

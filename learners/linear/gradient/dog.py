@@ -11,17 +11,17 @@ _R, _V = OWN, OWN + 1
 
 
 class DistanceRule(NamedTuple):
-    """The rule of `DoG`, or of `DoWG` if `weighted` is true. The rule's two numbers are r and v."""
+    """The rule of `DoG`, or of `DoWG` if `weighted` is true. It stores the r and v of these classes."""
 
     weighted: bool
 
     def weight(self, numbers):
-        """Update r, the largest ‖w‖ so far (at least r_ε); return the weight of w in the mean, r or r²."""
+        """Update r, the largest ‖w‖ so far (at least r_ε); return w's weight in the mean: r or r² (DoWG)."""
         r = numbers[_R] = max(numbers[_R], math.sqrt(numbers[NORM]))
         return r * r if self.weighted else r
 
     def step(self, numbers, gv, gg):
-        """Update v; return b by Ivgi, Hinder & Carmon (2023), or Khaled, Mishchenko & Jin (2023), Alg. 1."""
+        """Update v; return the factor of the gradient in the step: -r/√v for DoG, -r²/√v for DoWG."""
         reach = numbers[_R] * numbers[_R] if self.weighted else numbers[_R]
         numbers[_V] += reach * gg if self.weighted else gg
         return -reach / math.sqrt(numbers[_V])

@@ -22,7 +22,8 @@ from ..linear_classifier import MulticlassClassifier
 from ..parts.classes import score_classes
 from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
 
-# An update that takes a bettor's winnings or weight to this size is skipped, before float64 overflows.
+# An update is skipped if it takes a weight, or the winnings of a coin bettor, to this size: float64 could
+# overflow.
 RICHEST = 1e150
 
 
@@ -34,7 +35,8 @@ def _follow(self, w, numbers, i, g):
 def _scaled(ir, w, largest, x):
     size = ir.select(ir.fcmp_ordered("<", x, zero_like(x)), ir.fneg(x), x)
     scale = ir.select(ir.fcmp_ordered(">", size, largest), size, largest)
-    # The M_j of a feature that never occurred is 0. It is replaced by 1, because x is divided by M_j.
+    # x is divided by the largest size of its feature so far. For a feature that never occurred this is 0, and
+    # is replaced by 1.
     scale = ir.select(ir.fcmp_ordered("==", scale, zero_like(x)), constant_like(x, 1.0), scale)
     return [ir.fmul(w, ir.fdiv(x, scale))]
 
@@ -87,7 +89,7 @@ def _learn(X, codes, scores, w, numbers, largest, rule, loss):
 
 @compiled
 def _score_rows(X, w, largest, scores):
-    """Write the score of every row."""
+    """Write the score of every row of X into `scores`, without learning."""
     for t in range(n_rows(X)):
         scores[t] = _score(w, largest, row(X, t))
 
@@ -135,7 +137,7 @@ def _learn_classes(X, codes, scores, W, numbers, largest, rule, loss, softmax):
 
 @compiled
 def _score_rows_of_classes(X, W, largest, scores):
-    """Write the scores of every row and class."""
+    """Write the scores of every row of X, one for each class, into `scores`, without learning."""
     sums = np.empty(W.shape[1])
     for t in range(n_rows(X)):
         _score_classes(W, largest, row(X, t), sums, scores[t])
@@ -146,7 +148,8 @@ class FeatureLearner(MulticlassClassifier):
 
     A subclass has the parameter `loss` and defines
 
-    - ``_rule()``: return the rule; parameters changed by `set_params` take effect at the next `fit`;
+    - ``_rule()``: return the update rule (see the module docstring), which is used until the next `fit`,
+      even if `set_params` changes parameters;
     - ``_is_scaled()``: whether features are divided by their largest size so far.
 
     With more than two classes "logistic" is the softmax, any other loss takes the margin over the best wrong
@@ -192,5 +195,5 @@ class FeatureLearner(MulticlassClassifier):
     def row_coef_(self) -> NDArray[np.float64]:
         if self._largest is None:
             return self.coef_
-        # A feature that never occurred has M_j = 0 and the weight 0, so any divisor will do.
+        # A feature that never occurred has the largest size 0 and the weight 0; divide by 1 instead of 0.
         return self.coef_ / np.where(self._largest == 0.0, 1.0, self._largest)

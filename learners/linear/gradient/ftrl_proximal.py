@@ -11,7 +11,7 @@ from .feature_learner import FeatureLearner
 
 
 class FTRLRule(NamedTuple):
-    """The rule of `FTRLProximal`; `per_alpha` is 1/α. Stored per weight: z and √n."""
+    """The rule of `FTRLProximal`; `per_alpha` is 1/α. Stored per weight: z and √n of the class's formulas."""
 
     per_alpha: float
     beta: float
@@ -23,7 +23,7 @@ class FTRLRule(NamedTuple):
         """Update weight i, given its gradient g, by Algorithm 1 of McMahan et al. (2013)."""
         z, root = numbers[2 * i], numbers[2 * i + 1]
         new = math.sqrt(root * root + g * g)
-        # A gradient is skipped if the new n overflows.
+        # A gradient is skipped if the new n, the sum of squared gradients, overflows.
         if new < np.inf:
             z += g - (new - root) * self.per_alpha * w[i]
             numbers[2 * i], numbers[2 * i + 1] = z, new

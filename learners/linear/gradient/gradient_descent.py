@@ -1,9 +1,9 @@
 """Online gradient descent: the loops for two and for many classes, with one step size or one per feature.
 
-With one step size, w is stored as ``scale v``, so that the L2 shrinkage of a round is one product. A learner
-can predict with the mean of the hypotheses w_t, one for each round t. The sum of the w_t is stored as
-``A v - u``, where A is the sum of the scales so far (`scales`). An update ``v += a x`` adds A times ``a x``
-to u, because the earlier hypotheses lack the update.
+With one step size, w is stored as ``scale v``, so that L2 shrinkage only multiplies the scale. A learner can
+predict with the mean of the weights w_t after each round t. The sum of the w_t is stored as ``A v - u``,
+where A is the sum of the scales so far (`scales`). An update ``v += a x`` adds A times ``a x`` to u, because
+the w_t of earlier rounds lack the update.
 So a round changes v and u only at the row's non-zeros. With a step size per feature, scale is 1 and A is the
 number of rounds. If the learner does not predict with the mean, `u` is empty.
 """
@@ -29,7 +29,7 @@ RATES = ("sqrt", "constant", "adagrad")
 
 
 class DescentRule(NamedTuple):
-    """The parameters of a step. `loss` is a position in `LOSSES`; `softmax` is unused with two classes."""
+    """The parameters of a gradient step: `loss` is an index of `LOSSES`; two classes do not use `softmax`."""
 
     loss: int
     softmax: bool
@@ -53,14 +53,19 @@ step_size = register_jitable(DescentRule.step_size)
 _adagrad_step = register_jitable(DescentRule.adagrad_step)
 
 
-# A scale below these limits is multiplied into v, which takes d operations. Without the mean, the scale only
-# has to stay in the range of float64. With the mean, a scale of 1/1000 costs ``A v - u`` three digits.
+# Weights are stored as ``scale v``, and a scale below this is multiplied into v, which takes d operations. A
+# scale of 1/1000 costs the sum ``A v - u`` of all weights so far three digits. Learners that do not predict
+# with the mean use the lower limit SMALLEST_SCALE: their scale only must not underflow.
 _SMALLEST_WITH_MEAN = 2.0**-10
 
 
 @register_jitable
 def _shrunk(v, u, scale, scales, factor):
-    """Multiply w by `factor`; return the new scale and A (`scales`). A tiny scale is multiplied into v."""
+    """Multiply ``w = scale v`` by `factor`; return the new scale and sum of scales.
+
+    If the scale becomes tiny, it is multiplied into v. Then it restarts from 1, and the sum of scales from 0,
+    after the weights summed so far have been moved into u.
+    """
     smaller = scale * factor
     if smaller > (_SMALLEST_WITH_MEAN if u.size > 0 else SMALLEST_SCALE):
         return smaller, scales
@@ -73,14 +78,14 @@ def _shrunk(v, u, scale, scales, factor):
 
 @register_jitable
 def _score(v, u, scale, scales, rounds, x):
-    """Return the score of the mean of the hypotheses so far, or of the last one if there is no mean."""
+    """Return the score by the mean of the weights so far, or by the last weights if `u` is empty."""
     s = dot(v, x)
     return (scales * s - dot(u, x)) / max(rounds, 1) if u.size > 0 else scale * s
 
 
 @learning_loop
 def _learn(X, codes, scores, v, u, scalars, factors, rule, rounds):
-    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars` contains the scale and A."""
+    """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars`: scale of w, sum of scales so far."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     for t in range(n_rows(X)):
@@ -116,7 +121,7 @@ def _adapt(rule, w, u, G, j, g, rounds):
 
 @learning_loop
 def _learn_adaptively(X, codes, scores, w, u, G, factors, rule, rounds):
-    """Make one pass of Duchi et al. (2011) in the primal form, ``w_j -= η g_j/(δ + √G_j)``."""
+    """Make one pass of AdaGrad (Duchi et al. 2011): ``w_j -= η g_j/(δ + √G_j)``."""
     mistakes = updates = 0
     gradient = np.zeros(w.shape[0] if rule.l2 > 0.0 else 0)
     for t in range(n_rows(X)):
@@ -146,14 +151,14 @@ def _learn_adaptively(X, codes, scores, w, u, G, factors, rule, rounds):
 
 @compiled
 def _score_rows(X, v, u, scale, scales, rounds, scores):
-    """Write the score of every row."""
+    """Write the score of every row of X into `scores`, without learning."""
     for t in range(n_rows(X)):
         scores[t] = _score(v, u, scale, scales, rounds, row(X, t))
 
 
 @register_jitable
 def _score_classes(V, U, scale, scales, rounds, x, sums, missing, last, scores):
-    """Write the scores of the last hypothesis into `last`, those used for prediction into `scores`."""
+    """Write class scores: by the last weights into `last`, by the mean (if used, else last) into `scores`."""
     score_classes(V, x, sums, scores)
     for z in range(scores.shape[0]):
         last[z] = scale * scores[z]
@@ -172,7 +177,7 @@ def _is_mistake(s, y):
 
 @learning_loop
 def _learn_classes(X, codes, scores, V, U, scalars, rule, rounds, weights):
-    """Make one pass for many classes; `scalars` contains the scale and A."""
+    """Make one pass for K > 2 classes; `scalars`: the scale of the weights, and the sum of scales so far."""
     mistakes = updates = 0
     scale, scales = scalars[0], scalars[1]
     K = scores.shape[1]
@@ -233,14 +238,14 @@ def _learn_classes_adaptively(X, codes, scores, W, U, G, rule, rounds, weights):
 
 @compiled
 def _score_rows_of_classes(X, V, U, scale, scales, rounds, scores):
-    """Write the scores of every row and class."""
+    """Write the scores of every row of X, one for each class, into `scores`, without learning."""
     sums, missing, last = np.empty(V.shape[1]), np.empty(V.shape[1]), np.empty(scores.shape[1])
     for t in range(n_rows(X)):
         _score_classes(V, U, scale, scales, rounds, row(X, t), sums, missing, last, scores[t])
 
 
 class GradientDescent(LinearClassifier):
-    """Base of the learners that descend along gradients: their parameters, state and loops."""
+    """Base of `OnlineGradientDescent` and its variants: their parameters, state and learning loops."""
 
     loss: Annotated[str, one_of(LOSSES)]
     eta: Positive
@@ -257,11 +262,11 @@ class GradientDescent(LinearClassifier):
         self._weights = zeros
         self._u = np.zeros_like(zeros) if self.average else None
         self._G = np.zeros_like(zeros) if self.rate == "adagrad" else None
-        # The scale of the weights, and the sum of the scales so far.
+        # The scale of the weights, and the sum of the scales of all rows so far.
         self._scalars = np.array([1.0, 0.0])
 
     def _factors(self):
-        """Return the factors of c(m) and of c(-m) in a row's slope, for each class code: shape (2, 2)."""
+        """Return the factors of c(m) and c(-m) in the slope of a row's loss, for each of the two classes."""
         return np.array([[1.0, 0.0], [1.0, 0.0]])
 
     def _arguments(self, *first):

@@ -51,25 +51,25 @@ def _length(scaling, x, longest):
     length = _norm(x)
     if scaling == _RUNNING and length <= longest:
         length = longest
-    # A row of zeros needs no division.
+    # The length of a row of zeros is 0: divide by 1 instead.
     return length if length != 0.0 else 1.0
 
 
 @register_jitable
 def _longer(scaling, length, longest):
-    """Return the length of the longest row so far. Callers skip rows of zeros, whose `length` is set to 1."""
+    """Return the length of the longest row so far, given a new row's. Callers must skip rows of zeros."""
     return length if scaling == _RUNNING and length > longest else longest
 
 
 @register_jitable
 def _share(scalars, epsilon, t):
-    """Return the factor ``(ε + B)/t`` in ``w = (ε + B) θ/t``; rounds t are counted from 1."""
+    """Return the factor ``(ε + B)/t`` of θ in the weights of round t (from 1); B are the winnings so far."""
     return (epsilon + scalars[0]) / t
 
 
 @learning_loop
 def _learn(X, codes, scores, theta, scalars, epsilon, scaling, loss, rounds):
-    """Make one pass of Orabona & Pál (2016), Algorithm 1; `scalars` are B and the largest length of a row."""
+    """Make one pass of Orabona & Pál (2016), Algorithm 1; `scalars`: winnings B, largest length of a row."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -104,7 +104,7 @@ def _score_row_of_classes(theta, share, x, length, sums, scores):
 
 @learning_loop
 def _learn_classes(X, codes, scores, theta, scalars, epsilon, scaling, loss, softmax, rounds):
-    """Make one pass with the reward ``-∇/√2``: the gradient ∇ has ``‖∇‖ <= √2 ‖x̃‖``."""
+    """Make one pass for K > 2 classes. Gradients are divided by √2, so that no reward is longer than x̃."""
     mistakes = updates = 0
     K = scores.shape[1]
     sums, which, factors = np.empty(theta.shape[1]), np.empty(K, np.int64), np.empty(K)
@@ -194,7 +194,7 @@ class KT(MulticlassClassifier):
     _state = ("_weights", "_scalars")
 
     def _begin_with(self, zeros):
-        self._weights = zeros  # θ
+        self._weights = zeros  # θ, the sum of all rewards
         self._scalars = np.zeros(2)  # winnings B, length of the longest row so far
 
     def _loop(self):
@@ -220,5 +220,6 @@ class KT(MulticlassClassifier):
 
     @property
     def row_coef_(self) -> NDArray[np.float64]:
-        # The largest length is 0 before the first row, and if `scale` is not "running": then divide by 1.
+        # Divide by the length of the longest row. It is 0 before the first row, and always if `scale` is not
+        # "running"; then divide by 1.
         return self.coef_ / (self._scalars[1] or 1.0)

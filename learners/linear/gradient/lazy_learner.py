@@ -1,7 +1,8 @@
-"""Learners whose weights all change at every row (shrinkage, restarts), in time proportional to non-zeros.
+"""Learners whose weights all change at every row (by shrinkage or restarts), without a loop over all weights.
 
 A weight is stored when its feature has a gradient, with numbers from which the current weight is computed
 when it is next read. Except for rounding, the result is the same as if the weight were changed at every row.
+A row takes time proportional to its non-zeros.
 
 A rule is a named tuple of parameters. It stores `size` numbers for each weight, in `size` arrays that start
 at 0; the first number is the weight, or what the weight is computed from. All weights share a clock of two
@@ -175,7 +176,7 @@ class LazyLearner(MulticlassClassifier):
     _state = ("_weights", "_second", "_third", "_clock")
 
     def _rule(self) -> Any:
-        """Return the rule, a named tuple of this learner's parameters."""
+        """Return the update rule, a named tuple of this learner's parameters (see the module docstring)."""
         raise self._undefined("_rule")
 
     def _begin_with(self, zeros):

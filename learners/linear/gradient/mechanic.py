@@ -9,15 +9,15 @@ import numpy as np
 from ...estimator.parameters import Count, NonNegative, Scale
 from .whole_vector import NORM, OWN, SCALE, WholeVectorLearner
 
-# β_i = 1 - 10^-i for i = 1 … 17. β_17 is 1 in float64, and is used for all larger i.
+# The decay factors of the bettors, β_i = 1 - 10^-i for i = 1 … 17. β_17 is 1 in float64, and is used for all
+# larger i.
 _BETAS = 1.0 - 0.1 ** np.arange(1.0, 18.0)
 
 
 class MechanicRule(NamedTuple):
-    """The rule of `Mechanic`: v and the scale of `whole_vector` are the Δ and -S of `Mechanic`.
+    """The update rule of `Mechanic`, whose weights ``-S Δ`` are stored as ``scale · v``: v is Δ, scale is -S.
 
-    The rule's numbers are s_i, m_i, V_i and R_i of each bettor i, followed by the number of rows with a
-    gradient.
+    It stores the s_i, m_i, V_i and R_i of each bettor i, followed by the number of rows with a gradient.
     """
 
     s_init: float
@@ -26,7 +26,7 @@ class MechanicRule(NamedTuple):
     falls: bool
 
     def step(self, numbers, gv, gg):
-        """Update the numbers by Algorithm 1 of Cutkosky, Defazio & Mehta (2023); return the factor b of g."""
+        """Update the bettors (Cutkosky, Defazio & Mehta 2023, Algorithm 1); return the factor of g in Δ."""
         s, m, V, R = numbers[OWN:-1:4], numbers[OWN + 1 :: 4], numbers[OWN + 2 :: 4], numbers[OWN + 3 :: 4]
         S = s.sum()
         # h = q·Δ by the formulas of `Mechanic`; gv is g·Δ, gg is ‖g‖², and w is -S Δ.

@@ -14,13 +14,13 @@ from ..parts.covariance import Shape, is_usable, variance
 from ..parts.full_covariance import subtract_outer
 from ..parts.losses import LOSSES, has_gradient, slope
 
-# The losses that are exp-concave if weights are bounded, which the regret bound needs.
+# The losses that are exp-concave if weights are bounded; the regret bound of the algorithm needs this.
 _LOSSES = ("logistic", "squared_hinge")
 
 
 @by_types()
 def _step(w, sigma, x, s, y, c, gamma):
-    """Add ``g gᵀ`` with ``g = -y c x`` to A and ``-A⁻¹ g/γ`` to w; return False if xᵀΣx allows no step."""
+    """Make the step ``A += g gᵀ``, ``w -= A⁻¹ g/γ`` for ``g = -y c x``; return False if it is skipped."""
     if sigma.ndim == 1:
 
         def diagonal(w, sigma, x, s, y, c, gamma):
@@ -37,7 +37,7 @@ def _step(w, sigma, x, s, y, c, gamma):
 
     def full(w, sigma, x, s, y, c, gamma):
         v = variance(sigma, x, s)
-        # By Sherman and Morrison, the new A⁻¹ is Σ - c²/(1 + c²v) Σx xᵀΣ, where v is xᵀΣx.
+        # With Σ the old A⁻¹ and v = xᵀΣx, the new A⁻¹ is Σ - c²/(1 + c²v) Σx xᵀΣ (Sherman-Morrison).
         more = 1.0 + c * c * v
         if not (is_usable(v) and more < np.inf):
             return False
@@ -52,7 +52,7 @@ def _step(w, sigma, x, s, y, c, gamma):
 
 @learning_loop
 def _learn(X, codes, scores, w, sigma, s, loss, gamma):
-    """Make one pass of Hazan, Agarwal & Kale (2007) without the projection; Σ is their A⁻¹."""
+    """Make one pass of Hazan, Agarwal & Kale (2007) without the projection; `sigma` is the paper's A⁻¹."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])

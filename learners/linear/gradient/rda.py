@@ -19,18 +19,18 @@ class DualAveragingRule(NamedTuple):
     size: int = 1
 
     def now(self, clock):
-        """Return the threshold λt + γρ√t of u and the factor 1/(σt + γ√t), both 0 before the first row."""
+        """Return what weights depend on: threshold λt + γρ√t, factor 1/(σt + γ√t); at first both are 0."""
         t, root = clock[0], math.sqrt(clock[0])
         factor = 1.0 / (self.sigma * t + self.gamma * root) if t > 0.0 else 0.0
         return self.l1 * t + self.gamma * self.rho * root, factor
 
     @staticmethod
     def weight(ir, u, threshold, factor):
-        """Emit code for the weight by Xiao (2010), eq. 10, 24 and 26."""
+        """Emit code for the current weight, ``-soft(u, threshold) factor`` (Xiao 2010, eq. 10, 24, 26)."""
         return ir.fneg(ir.fmul(soft_threshold(ir, u, threshold), factor))
 
     def follow(self, state, j, w, g, now):
-        """Add the gradient g of weight j to its u."""
+        """Add the gradient g of weight j to the sum u of its gradients."""
         state[0][j] += g
 
 

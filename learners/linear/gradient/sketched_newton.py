@@ -1,6 +1,6 @@
 """The online Newton step with a sketch, a low-rank matrix B, in place of the full matrix A.
 
-Arrays contain B transposed.
+The arrays store B transposed: one row per feature, one column per direction of the sketch.
 """
 
 import math
@@ -20,21 +20,21 @@ from ..linear_classifier import LinearClassifier
 from ..parts.classes import new_class_state, score_classes
 from ..parts.losses import has_entries, sigmoid
 
-# Rows with ‖x‖² of at least this are skipped, because products could overflow.
+# Rows with ‖x‖² of at least this are skipped, because products in the update could overflow.
 _LONGEST = 1e70
 
 
 class DirectionsRule(NamedTuple):
-    """Frequent Directions: `numbers` has a row for the q_i = ‖row i of B‖², and one for h_i = 1/(α + q_i)."""
+    """The sketch by Frequent Directions. `numbers` stores q_i = ‖row i of B‖² and h_i = 1/(α + q_i)."""
 
     alpha: float
 
     def update(self, B, numbers, a, x, p, squares):
-        """Write ``a x`` into the last row of B, then subtract the smallest q_i from all q: Algorithm 2."""
+        """Add ``a x`` to the sketch B as its last row, then shrink all rows by the shortest (Algorithm 2)."""
         q, h = numbers[0], numbers[1]
         m = q.shape[0]
         add_scaled(B[:, m - 1], a, x)
-        # gram is B Bᵀ; the rows before the last one are orthogonal.
+        # `gram` is B Bᵀ. All rows of B but the last one are orthogonal to each other, so most entries are 0.
         gram, U = np.zeros((m, m)), np.empty((m, m))
         for i in range(m - 1):
             gram[i, i] = q[i]
@@ -46,7 +46,7 @@ class DirectionsRule(NamedTuple):
             largest = max(largest, gram[i, i])
             last = i if gram[i, i] < gram[last, last] else last
         least = 0.0 if m > B.shape[0] else max(gram[last, last], 0.0)
-        # The row with the smallest square, which becomes 0, is moved to the end.
+        # The shortest row becomes 0. It is moved to the end, where the next vector is written.
         for i in range(m):
             U[i, m - 1], U[i, last] = U[i, last], U[i, m - 1]
         gram[m - 1, m - 1], gram[last, last] = gram[last, last], gram[m - 1, m - 1]
@@ -61,13 +61,13 @@ class DirectionsRule(NamedTuple):
 
 
 class OjaRule(NamedTuple):
-    """Oja's rule: B has orthonormal rows; `numbers` has rows for Λ and h; `numbers[2, 0]` counts vectors."""
+    """The sketch by Oja's rule: B has orthonormal rows. `numbers` stores the eigenvalues Λ, h, a count."""
 
     alpha: float
     kappa: float
 
     def update(self, B, numbers, a, x, p, squares):
-        """Turn the rows of B towards ``a x``: Algorithm 3."""
+        """Add ``a x`` to the sketch: turn the rows of B towards this vector (Algorithm 3)."""
         totals, h = numbers[0], numbers[1]
         m = min(totals.shape[0], B.shape[0])
         numbers[2, 0] += 1.0
@@ -90,7 +90,7 @@ def _update(self, B, numbers, a, x, p, squares):
 
 @register_jitable
 def _clipped(f, C):
-    """Return the score f clipped to [-C, C]; NaN if f is infinite or NaN, so that bad rows are found."""
+    """Return the score f clipped to [-C, C], but NaN if f is infinite or NaN, so that bad rows are seen."""
     return min(max(f, -C), C) + 0.0 * f
 
 
@@ -196,7 +196,8 @@ class SketchedOnlineNewton(LinearClassifier):
 
     _state = ("_weights", "_sketch", "_numbers")
 
-    # The first directions of Oja's rule depend on the number of features.
+    # Oja's rule starts from directions that depend on the number of features, so features that are always 0
+    # change the results.
     indifferent_to_absent_features = False
 
     @property
@@ -205,7 +206,7 @@ class SketchedOnlineNewton(LinearClassifier):
 
     def _begin_with(self, zeros):
         self._weights, self._sketch = zeros, new_class_state(len(zeros), self.m)
-        # Rows: q or Λ; h; the number of vectors so far.
+        # Row 0: q, or Λ for Oja's rule. Row 1: h. Row 2: the number of vectors added so far.
         self._numbers = np.zeros((3, self.m))
         if self.sketch == "oja":
             self._sketch[:, : min(self.m, len(zeros))] = cosine_columns(len(zeros), self.m)

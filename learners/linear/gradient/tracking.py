@@ -14,7 +14,7 @@ from .lazy_learner import LazyLearner
 class RestartRule(NamedTuple):
     """The rule of `RestartedGradientDescent`. Stored per weight: w, and the block of rows that set it.
 
-    The rule's number in the clock is the current block, from 0; it stays 0 if `forget` is false.
+    ``clock[1]`` is the number of the current block, from 0; it stays 0 if `forget` is false.
     """
 
     eta: float
@@ -23,16 +23,16 @@ class RestartRule(NamedTuple):
     size: int = 2
 
     def now(self, clock):
-        """Return the block and the step size of the next row."""
+        """Return the block number and the step size of the next row."""
         return clock[1], self.eta / math.sqrt(clock[0] % self.period + 1.0)
 
     @staticmethod
     def weight(ir, w, block, now, _):
-        """Emit code for w: the stored w, or 0 if an earlier block stored it."""
+        """Emit code for the current weight: the stored w, or 0 if it was stored in an earlier block."""
         return ir.select(ir.fcmp_ordered("==", block, now), w, ir.fsub(w, w))
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient step."""
+        """Make the gradient step of weight j, and store the current block with it."""
         state[0][j], state[1][j] = w - now[1] * g, now[0]
 
     def tick(self, clock, is_update):
@@ -44,7 +44,7 @@ class RestartRule(NamedTuple):
 class DecayRule(NamedTuple):
     """The rule of `RMSProp`. Stored per weight: w, G, and the number of the update that last changed them.
 
-    The rule's number in the clock is the number of updates so far.
+    G is the decaying mean of squared gradients; ``clock[1]`` is the number of updates so far.
     """
 
     eta: float
@@ -59,11 +59,11 @@ class DecayRule(NamedTuple):
 
     @staticmethod
     def weight(ir, w, total, settled, update):
-        """Emit code for w, the stored w: it changes only by gradients of its feature."""
+        """Emit code for the current weight: the stored w, since only gradients of its feature change it."""
         return w
 
     def follow(self, state, j, w, g, now):
-        """Make the step of Tieleman & Hinton (2012); G first decays for all updates since it was stored."""
+        """Let G decay for the updates since it was stored, then make the step of Tieleman & Hinton (2012)."""
         kept = exp_of_negative((now[0] - state[2][j]) * self.log_beta) * state[1][j]
         total = kept + (1.0 - self.beta) * g * g
         # A gradient is skipped if the new G underflows to 0 or overflows.
@@ -72,7 +72,7 @@ class DecayRule(NamedTuple):
             state[1][j], state[2][j] = total, now[0]
 
     def tick(self, clock, is_update):
-        """Count updates."""
+        """Count the updates of all rows in ``clock[1]``."""
         clock[1] += is_update
 
 

@@ -16,9 +16,9 @@ from .lazy_learner import LazyLearner
 class ShrinkageRule(NamedTuple):
     """Gradient steps, and a truncation of all weights every `K` rows. Stored: u with ``w = soft(u, owed)``.
 
-    `owed`, the rule's number in the clock, is the sum of all truncations so far. A truncation after row t
-    subtracts K λ η_t. When w is stored, `owed` is added to its size, which gives u. So the next
-    ``soft(u, owed)`` subtracts later truncations only.
+    `owed` is ``clock[1]``, the sum of all truncations so far; a truncation after row t subtracts K λ η_t from
+    the size of each weight. When a weight w is stored, `owed` is added to its size, which gives u. So the
+    next ``soft(u, owed)`` subtracts only the truncations since then.
     """
 
     eta: float
@@ -33,17 +33,17 @@ class ShrinkageRule(NamedTuple):
 
     @staticmethod
     def weight(ir, u, owed, _):
-        """Emit code for the weight of Langford, Li & Zhang (2009), eq. 4, without θ."""
+        """Emit code for the current weight ``soft(u, owed)`` (Langford, Li & Zhang 2009, eq. 4, no θ)."""
         return soft_threshold(ir, u, owed)
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient step on w, and store the new w as u."""
+        """Make the gradient step on w; store u, the new w with its size increased by truncations so far."""
         w -= now[1] * g
         state[0][j] = w + math.copysign(now[0], w)
 
     def tick(self, clock, is_update):
-        """Add K λ η_t to the sum in the clock if row t, the last one, is followed by a truncation."""
-        # Integers, because the remainder of two floats would be a slow function call.
+        """After row t, add its truncation K λ η_t to the sum of truncations if t is a multiple of K."""
+        # Convert to integers, because the remainder of two floats would be a slow function call.
         if np.uint64(clock[0]) % np.uint64(self.K) == 0:
             clock[1] += self.K * step_size(self, clock[0]) * self.l1
 
@@ -52,7 +52,10 @@ _owe = register_jitable(ShrinkageRule.tick)
 
 
 class TruncationRule(NamedTuple):
-    """A `ShrinkageRule` for weights of size up to `theta`. Stored: w, and `owed` at the time of storing."""
+    """A `ShrinkageRule` that truncates only weights of size up to `theta`.
+
+    Stored per weight: w, and the sum of all truncations before it was stored.
+    """
 
     shrinkage: ShrinkageRule
     theta: float
@@ -64,17 +67,17 @@ class TruncationRule(NamedTuple):
 
     @staticmethod
     def weight(ir, w, paid, owed, theta, _):
-        """Emit code for the weight of Langford, Li & Zhang (2009), eq. 4: shrunk if the stored |w| <= θ."""
+        """Emit code for the current weight: the stored w, truncated since it was stored if ``|w| <= θ``."""
         size = ir.select(ir.fcmp_ordered("<", w, ir.fneg(w)), ir.fneg(w), w)
         small = soft_threshold(ir, w, ir.fsub(owed, paid))
         return ir.select(ir.fcmp_ordered("<=", size, theta), small, w)
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient step, and store the sum of all truncations so far."""
+        """Make the gradient step; with the new weight, store the sum of all truncations so far."""
         state[0][j], state[1][j] = w - now[2] * g, now[0]
 
     def tick(self, clock, is_update):
-        """Add K λ η_t to the sum in the clock if row t, the last one, is followed by a truncation."""
+        """After row t, add its truncation K λ η_t to the sum of truncations if t is a multiple of K."""
         _owe(self.shrinkage, clock, is_update)
 
 

@@ -74,5 +74,5 @@ class UnbiasedLoss(GradientDescent):
             )
 
     def _factors(self):
-        flipped = np.array([self.rho_minus, self.rho_plus])  # flip rates of classes 0 and 1
+        flipped = np.array([self.rho_minus, self.rho_plus])  # the shares of flipped labels in classes 0 and 1
         return np.column_stack([1.0 - flipped[::-1], flipped]) / (1.0 - flipped.sum())

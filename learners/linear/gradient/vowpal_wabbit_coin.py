@@ -18,13 +18,14 @@ from ..parts.losses import LOSSES, has_gradient, slope
 _THETA, _TOTAL, _WON, _SLOPE, _SIZE = range(5)
 _NUMBERS = 5
 
-# Start value of the sum of (x_j/M_j)² over all rows and features, so that N is never 0.
+# Start value of the sum of (x_j/M_j)² over all rows and features, whose mean N over rows divides the scores.
+# It is not 0, so that N is never 0.
 _FIRST = 1e-6
 
 
 @register_jitable
 def _weight(numbers, j, size, alpha):
-    """Return the weight w_j, with `size` as its M_j."""
+    """Return the weight w_j, where `size` is M_j, the largest ``|x_j|`` so far."""
     reach = numbers[j, _SLOPE] * size
     if reach == 0.0:
         return 0.0
@@ -48,7 +49,7 @@ def _score(numbers, x, alpha, squares, rounds):
 
 @learning_loop
 def _learn(X, codes, scores, numbers, scalars, alpha, beta, loss, rounds):
-    """Make one pass. Per feature, update the M_j of `VowpalWabbitCoin`, then D_j, w_j, θ_j, G_j and B_j."""
+    """Make one pass. At each x_j, update M_j, then D_j, w_j, θ_j, G_j and B_j (see `VowpalWabbitCoin`)."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -137,7 +138,7 @@ class VowpalWabbitCoin(LinearClassifier):
 
     def _allocate(self, n_features):
         self._numbers = new_state(_NUMBERS * n_features).reshape(n_features, _NUMBERS)
-        self._scalars = np.array([_FIRST])  # the sum of all (x_j/M_j)² so far
+        self._scalars = np.array([_FIRST])  # the sum of all (x_j/M_j)² so far, over rows and features
 
     def _loop(self):
         rounds = np.array([self.n_examples_])

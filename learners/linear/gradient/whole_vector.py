@@ -30,11 +30,12 @@ from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.classes import score_classes
 from ..parts.losses import LOSSES, add_to_classes, class_gradient, has_gradient, slope
 
-# Positions in `numbers` of ‖v‖², the scale, the sum of all p, Q, and the first number of the rule.
+# Positions in `numbers`: ‖v‖²; the scale; the sum of the mean's weights p; Q, the sum of the p of all w other
+# than 0; and the first number that the rule defines.
 NORM, SCALE, TOTAL, SINCE, OWN = range(5)
 
 _LOGISTIC = LOSSES.index("logistic")
-# Rows with a larger ‖g‖² or |g·v| are skipped, before ‖v‖² overflows.
+# Rows with a gradient g of larger ‖g‖² or |g·v| are skipped, because ‖v‖² could overflow.
 _LONGEST = 1e300
 
 
@@ -50,35 +51,36 @@ def _step(self, numbers, gv, gg):
 
 @register_jitable
 def _is_in_range(numbers, gv, gg):
-    """Return whether ‖g‖² and g·v are such that the row's step neither underflows nor overflows."""
+    """Return whether ‖g‖² (`gg`) and g·v (`gv`) are in a range where the step cannot under- or overflow."""
     return SMALLEST_NORMAL <= gg < _LONGEST and abs(gv) < _LONGEST
 
 
 @register_jitable
 def _lengthen(numbers, b, gv, gg):
-    """Update ‖v‖² for the step ``v += b g``."""
+    """Update the stored ‖v‖² for the step ``v += b g``, given g·v and ‖g‖²."""
     numbers[NORM] = max(numbers[NORM] + b * (2.0 * gv + b * gg), 0.0)
 
 
 @register_jitable
 def _mean_score(numbers, sv, su):
-    # Before the first row the sum of all p is 0. Then the score is v·x: 0, or NaN if a feature is NaN.
+    # The mean divides by the sum of its weights, which is 0 before the first row. The score is then v·x: 0,
+    # or NaN if a feature is NaN.
     return (numbers[SINCE] * sv - su) / numbers[TOTAL] if numbers[TOTAL] > 0.0 else sv
 
 
 @register_jitable
 def _weigh(rule, numbers):
-    """Add the weight p of the current w in the mean to the sums of `numbers`."""
+    """Add p, the current w's weight in the mean, to the sums in `numbers` from which the mean is computed."""
     weight = _weight(rule, numbers)
     numbers[TOTAL] += weight
-    # Q does not include the p of a w that is 0, so the mean is exactly 0 until it includes another w.
+    # A w that is 0 does not count in the second sum, Q, so the mean is exactly 0 until it includes another w.
     if numbers[NORM] > 0.0:
         numbers[SINCE] += weight
 
 
 @learning_loop
 def _learn(X, codes, scores, v, u, numbers, rule, loss):
-    """Make one pass for two classes; `u` is empty if there is no mean."""
+    """Make one pass for two classes; `u` is empty if the learner does not predict with the mean of all w."""
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
@@ -170,12 +172,12 @@ class WholeVectorLearner(MulticlassClassifier):
     _state = ("_weights", "_u", "_numbers")
 
     def _start(self) -> tuple[Any, Sequence[float]]:
-        """Return the rule, a named tuple of this learner's parameters, and its numbers at the start."""
+        """Return the update rule, a named tuple of parameters, and the start values of its own numbers."""
         raise self._undefined("_start")
 
     def _begin_with(self, zeros):
         self._rule_of_stream, numbers = self._start()
-        self._weights = zeros  # v
+        self._weights = zeros  # v; the weights w are ``scale · v``
         self._u = np.zeros_like(zeros) if self.average else None
         self._numbers = np.array([0.0, 1.0, 0.0, 0.0, *numbers])
 

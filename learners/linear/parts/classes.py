@@ -65,7 +65,7 @@ _linear_sums = class_sums(lambda ir, w, x: ir.fmul(w, x))
 
 @register_jitable(**INLINE)
 def score_classes(W, x, sums, scores):
-    """Write the score w_z·x of each class z into `scores`; `sums`, as wide as W, gets them with padding."""
+    """Write the score w_z·x of each class z into `scores`; `sums`, as wide as W, gets them too."""
     _linear_sums((W,), x, (), sums)
     copy_scores(sums, scores)
 

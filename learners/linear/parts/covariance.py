@@ -1,9 +1,9 @@
-"""The covariance Σ of second-order learners: the operations on it, for both of its shapes.
+"""The covariance Σ of second-order learners: the operations on it, for a full and for a diagonal Σ.
 
 For two classes, a full Σ is a 2-D array (see `full_covariance`), and a diagonal Σ is a (d,) array σ. For more
 classes, the weight vector has one block per class: a diagonal Σ is then an array of `new_class_state`, and a
 full Σ is an array of shape (1, rows, width). Numba selects the code by the array's dimensions, so a learner
-is written once. `s` is a buffer in which one function leaves Σx for another: an array of shape (d,), or for a
+is written once. `s` is a buffer in which one function stores Σx for another: an array of shape (d,), or for a
 full Σ row 0 of a larger array. A diagonal Σ does not use it with CSR rows or more than two classes.
 
 With two classes, a diagonal Σ, dense rows and the covariance projection, an update is postponed until the
@@ -193,7 +193,7 @@ def update(mu, sigma, x, s, alpha, beta, gamma, precision):
                     j, x_j = entry(x, k)
                     sigma_x = sigma[j] * x_j
                     mu[j] += alpha * sigma_x
-                    # β xᵀΣx < 1, so only rounding can make the new variance negative.
+                    # Rounding can make the new variance negative, though β xᵀΣx < 1; it is then set to 0.
                     shrunk = sigma[j] - (beta * sigma_x) * sigma_x
                     sigma[j] = shrunk if shrunk > 0.0 else 0.0
             else:
@@ -269,7 +269,7 @@ def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
                     sigma[j, y] = sigma_y / (1.0 + gamma * (own * x_j))
                     sigma[j, z] = sigma_z / (1.0 + gamma * (other * x_j))
                 else:
-                    # Only rounding can make the new variances negative.
+                    # Rounding can make a new variance negative; it is then set to 0.
                     sigma[j, y] = max(sigma_y - (beta * own) * own, 0.0)
                     sigma[j, z] = max(sigma_z - (beta * other) * other, 0.0)
 

@@ -160,10 +160,10 @@ _MAX_BYTES = 4 * 2**30
 #: and 36 µs with 16, 24 or 32. At d = 256 and d = 123, 16 is fastest.
 MOST_TERMS = 16
 
-# Positions in the last row of the array: the numbers of stored updates, of features and of classes.
+# Positions in the last row of the array of Σ: the numbers of stored updates, of features and of classes.
 _NOTED, _FEATURES, _CLASSES = 0, 1, 2
 
-# Rows of the buffer after row 0 (Σx): x, the values of its non-zeros, and their positions as integers.
+# Rows of the buffer for a product Σx, which is in row 0: x, its non-zero values, their positions as integers.
 _DIRECTION, _VALUES, _PLACES = 1, 2, 3
 
 # If fewer than 1/2 of the entries of x are non-zero, Σx is computed from the whole rows of B that belong to
@@ -201,7 +201,8 @@ def new_full_covariance(n_features, scale=1.0, n_classes=1):
     sigma = new_state(n_rows * width, place=1).reshape(n_rows, width)
     np.fill_diagonal(sigma[:n, :n], scale)
     sigma[-1, [_FEATURES, _CLASSES]] = n_features, n_classes
-    # A product Σx lists the non-zeros of x, and after them one entry for each stored update of Σ.
+    # The buffer is wider than Σ: for a product Σx it lists the non-zeros of x, and after them one entry for
+    # each stored update of Σ.
     width += MOST_TERMS
     return sigma, new_state(4 * width, place=2).reshape(4, width)
 
@@ -326,7 +327,7 @@ def _multiply(sigma, buffer, n_nonzeros, listed):
 
 @register_jitable
 def _add_rows(sigma, values, places, s):
-    """Add multiples of the given rows to `s`, in order; s is loaded and stored once for four rows."""
+    """Add the rows `places` of the array, times `values`, to `s` in this order, four rows at a time."""
     whole = len(values) // 4 * 4
     for k in range(0, whole, 4):
         a, b, c, d = values[k], values[k + 1], values[k + 2], values[k + 3]
@@ -342,7 +343,7 @@ def _add_rows(sigma, values, places, s):
 
 @register_jitable
 def subtract_outer(sigma, buffer, beta):
-    """Replace Σ by ``Σ - β s sᵀ``, where s is ``buffer[0]`` and β >= 0: store √β s as an update."""
+    """Replace Σ by ``Σ - β s sᵀ`` with s = ``buffer[0]`` and β >= 0: store √β s, to subtract it later."""
     n = sigma.shape[0] - MOST_TERMS - 1
     last = sigma[sigma.shape[0] - 1]
     noted = int(last[_NOTED])

@@ -7,9 +7,9 @@ The exponential, tanh and arc tangent of this module have the same results on ev
 libraries differ in the last bit. The arc tangent uses a table and a short series: with q near x,
 ``atan x = atan q + atan((x - q)/(1 + q x))``. The q are the middles of 128 intervals between 0 and 1, and
 atan q is stored as a sum of two float64s. The error is at most 0.58 units in the last place. Of several
-equally accurate orders of operations, this one rounds like the C library with which the golden results of the
-tangent loss were computed. That run is chaotic: all later results change if its 631st arc tangent, which is
-0.4997 units below the next float64, is rounded up.
+equally accurate orders of operations, this one rounds like the C library with which the expected results of
+the golden test for the tangent loss were computed. The test is chaotic: all later results change if its 631st
+arc tangent, which is 0.4997 units below the next float64, is rounded up.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def sigmoid(a):
 def hyperbolic_tangent(a):
     """Return ``tanh a = (1 - e^-2a)/(1 + e^-2a)``."""
     if abs(a) < 1e-3:
-        # 1 - e would lose digits here. The series neglects terms of order a⁶, relative to the result.
+        # For small |a| the difference 1 - e^-2|a| would lose digits, so a series is used. Its relative error
+        # is of order a⁶.
         square = a * a
         return a * (1.0 - square * (1.0 / 3.0 - square * (2.0 / 15.0)))
     e = exp_of_negative(-2.0 * abs(a))
@@ -56,14 +57,14 @@ def hyperbolic_tangent(a):
 
 
 _INTERVALS = 128
-# In the first 9 intervals of x, and the first 8 of 1/x, q is 0 and only the series is used: there, x - q
-# would cancel digits of the result. The ninth interval of x, which begins at 1/16, is included because up to
-# x = tan(1/16) the result is below 1/16, so that its last digit is finer than that of x.
+# The arc tangent of x uses only its series, with q = 0, in the first 9 intervals of x and the first 8 of 1/x:
+# there, x - q would cancel digits of the result. The ninth interval of x, which begins at 1/16, is included
+# because up to x = tan(1/16) the result is below 1/16, so that its last digit is finer than that of x.
 _WITHOUT = (9, 8)
 # Number of terms after the first, u, in the series of atan u. |u| is at most 9/128, so the first omitted
 # term, u¹⁷/17, is at most 2e-20 u.
 _TERMS = 7
-# The table is computed in integers, in units of 2^-120.
+# The table of arc tangents is computed in integers, in units of 2^-120.
 _BITS = 120
 
 
@@ -111,7 +112,7 @@ _MIDDLES, _HIGH, _LOW = _tables()
 def arc_tangent(a):
     """Return ``atan a`` by the table and the series that the module docstring describes."""
     x = abs(a)
-    if not x < 1e19:  # atan |a| is then π/2 to the last bit, or NaN.
+    if not x < 1e19:  # atan |a| is π/2 to the last bit, or NaN if a is NaN.
         value = _HIGH[1, 0] if x == x else x
         return -value if a < 0.0 else value
     if x <= 1.0:
@@ -121,7 +122,8 @@ def arc_tangent(a):
     else:
         side, k = 1, np.uintp(_INTERVALS / x)
         q = _MIDDLES[1, k]
-        # q has eight binary digits, so its products with `first` and with x - first are exact.
+        # x is split into `first` and the rest. q has eight binary digits, so its products with both parts are
+        # exact.
         first = np.float64(np.float32(x))
         u = ((q * first - 1.0) + q * (x - first)) / (q + x)
     square, series = u * u, 0.0
@@ -246,7 +248,7 @@ def class_gradient(loss, softmax, s, y, x, which, factors):
 
 @register_jitable
 def add_to_classes(W, scale, x, n, which, factors):
-    """Add ``scale a_z x`` to the blocks of the n classes that `class_gradient` found."""
+    """Add ``scale a_z x`` to the weights of the n classes z in `which`, with the a_z in `factors`."""
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
         for i in range(n):

@@ -1,4 +1,4 @@
-"""Weights stored as a vector times a scale, so that shrinking all of them is one product."""
+"""Weights stored as a vector times a scale, so that shrinking all of them takes one multiplication."""
 
 from ...numeric.compiled import register_jitable
 

@@ -15,14 +15,18 @@ CACHE_BYTES = 2**27
 
 
 class IncrementalStore:
-    """The learnt rows, at the places 0 … n - 1 of float64 arrays, with their state in `machine`."""
+    """The learnt rows of an `IncrementalSVM`, in places 0 … n - 1 of float64 arrays.
+
+    `machine` has the solver's state: coefficients, margins, and kernel values of some rows with all rows.
+    """
 
     def __init__(self, function, n_features, sparse):
         self._function = function
         self._sparse = sparse
         self._rows = (SparseRows if sparse else DenseRows)(n_features, np.dtype(np.float64))
         self._norms, self._numbers = np.zeros(0), np.zeros(0, np.int64)
-        # `_owner`: the row whose kernel values are in each slot, -1 if free; `_hand`: the slot reused last.
+        # `_owner`: the row whose kernel values are in each slot of ``machine.values``, -1 if it is free;
+        # `_hand`: the slot that was reused last.
         self._owner, self._hand = np.zeros(0, np.int64), 0
         numbers, places = np.zeros(0), np.zeros(0, np.int64)
         matrix = np.zeros((0, 0))
@@ -47,11 +51,11 @@ class IncrementalStore:
         self._support_vectors = None
 
     def widen(self, n_features):
-        """Take rows of `n_features` features from now on; the new ones are 0 in the stored rows."""
+        """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
         self._rows.widen(n_features)
 
     def _reserve(self, n):
-        """Make room for `n` rows, by doubling."""
+        """Make room for `n` rows; if arrays must grow, their size is at least doubled."""
         M, capacity = self.machine, len(self._norms)
         if n <= capacity:
             return
@@ -106,7 +110,7 @@ class IncrementalStore:
         return values
 
     def fetch(self, k, values=None):
-        """Put the kernel values of row k with all rows into a slot; compute them if `values` is None."""
+        """Store the kernel values of row k with all rows in the solver; compute them if `values` is None."""
         values = self._row_values(k) if values is None else values[: self.n]
         slot = self._free_slot()
         M = self.machine
@@ -116,7 +120,10 @@ class IncrementalStore:
         M.values[slot, k] = M.own[k]
 
     def _free_slot(self):
-        """Return a slot: a free or new one or, beyond CACHE_BYTES, that of a row outside the margin set."""
+        """Return a slot for the kernel values of one row with all rows.
+
+        It is a free or new slot or, once the slots take CACHE_BYTES, that of a row outside the margin set.
+        """
         M, slots = self.machine, len(self._owner)
         free = np.flatnonzero(self._owner < 0)
         if len(free):
@@ -180,7 +187,10 @@ class IncrementalStore:
         return int(found[0]) if len(found) else -1
 
     def support_vectors(self):
-        """Return the support vectors as a `SupportSet`, by place; cached until rows change."""
+        """Return the support vectors, in the order of their places, as a `SupportSet`.
+
+        It is cached until rows are added or removed.
+        """
         if self._support_vectors is None:
             places = self._places
             few = SupportSet(self._function, self._rows.n_features, self._rows.dtype, self._sparse)
@@ -190,12 +200,12 @@ class IncrementalStore:
 
     @property
     def _places(self):
-        """The places of the support vectors."""
+        """The places of the support vectors among the stored rows, ascending."""
         return np.flatnonzero(self.machine.alpha[: self.n])
 
     @property
     def alpha(self):
-        """The coefficients of the support vectors, with their sign, by place."""
+        """The coefficients of the support vectors, with their sign, in the order of their places."""
         places = self._places
         return self.machine.y[places] * self.machine.alpha[places]
 
@@ -205,7 +215,7 @@ class IncrementalStore:
         return self._numbers[self._places]
 
     def matrix(self, order):
-        """Return the support vectors in the given order."""
+        """Return the support vectors as a matrix, in the given order of their positions in `born`."""
         return self._rows.matrix(self._places[order])
 
     def n_bytes(self):

@@ -1,4 +1,4 @@
-"""PROCESS and REPROCESS of LASVM, on the rows of a `CachedView`.
+"""LASVM's steps PROCESS (for a new row) and REPROCESS (for stored rows), on the arrays of a `CachedView`.
 
 Row s has the coefficient α_s, the gradient ``g_s = y_s - Σ_j α_j K_sj`` in ``view.gradients`` (K has the
 kernel values) and the label y_s in ``view.labels``; α_s is between A_s = min(0, C y_s) and B_s = max(0, C
@@ -27,10 +27,11 @@ class LasvmSettings(NamedTuple):
 
 @register_jitable
 def extremes(view, n, settings):
-    """Return row i (the largest g among α < B), row j (the smallest g among α > A) and both g.
+    """Return the row i whose α should rise most, the row j whose α should fall most, and their gradients g.
 
-    i or j is -1 if there is no such row. Without an intercept, i must have g > 0 and j must have g < 0, and
-    the g of a missing row is 0.
+    i has the largest g of the rows with α below its upper bound, j the smallest g of those with α above its
+    lower bound. i or j is -1 if there is no such row. Without an intercept, i must have g > 0 and j must have
+    g < 0, and the g of a missing row is 0.
     """
     alpha, gradients, labels, C = view.block.alpha, view.gradients, view.labels, settings.C
     i = j = -1
@@ -47,7 +48,7 @@ def extremes(view, n, settings):
 
 @register_jitable
 def move(view, n, i, j, C):
-    """Raise α_i and lower α_j by the best step within their bounds; if i or j is -1, only the other moves."""
+    """Raise α_i and lower α_j by the best step within bounds; if i or j is -1, only the other α changes."""
     alpha, gradients = view.block.alpha, view.gradients
     up = kernel_row(view, n, i) if i >= 0 else view.products[0]
     down = kernel_row(view, n, j) if j >= 0 else view.products[0]
@@ -77,9 +78,10 @@ def move(view, n, i, j, C):
 
 @register_jitable
 def process(view, n, t, y, g, settings, seed):
-    """PROCESS row t of the block, whose gradient is `g`; return the number of stored rows.
+    """LASVM's PROCESS: store row t, with gradient `g`, if that is useful, and make the best step with it.
 
-    The row is stored if a step could move α_t towards ``C y``. A `seed` is always stored.
+    The row is stored if a step could move α_t towards ``C y``. A `seed` is always stored. Return the number
+    of stored rows.
     """
     i, j, high, low = extremes(view, n, settings)
     wanted = (g > low if y > 0.0 else g < high) if settings.intercept else y * g >= 0.0
@@ -87,8 +89,8 @@ def process(view, n, t, y, g, settings, seed):
         return n
     n, new = add(view, n, t, y, g), n
     cache_row(view, n, new, t)
-    # Without an intercept the new row's α moves alone, by a step of any size; with one, it needs a violating
-    # partner.
+    # Without an intercept the step moves the new row's α alone, and may be of any size. With an intercept it
+    # also moves the α of a second row, and is made only if the gradients differ by more than tau.
     if y > 0.0:
         i, high = new, g
     else:
@@ -103,7 +105,10 @@ def process(view, n, t, y, g, settings, seed):
 
 @register_jitable
 def reprocess(view, n, settings):
-    """REPROCESS: make the best step on the most violating pair; return False if no pair violates."""
+    """LASVM's REPROCESS: make the best step on the most violating pair of stored rows.
+
+    A pair violates if its gradients differ by more than tau. Return False if no pair does.
+    """
     i, j, high, low = extremes(view, n, settings)
     if not high - low > settings.tau or (settings.intercept and (i < 0 or j < 0)):
         return False
@@ -115,7 +120,10 @@ def reprocess(view, n, settings):
 
 @register_jitable
 def remove_idle(view, n, t, high, low):
-    """Remove the rows with α = 0 that no step would move, given the extremes of g; return how many remain."""
+    """Remove the rows with α = 0 that no step would move; return how many rows remain.
+
+    `high` is the largest gradient of a row whose α may rise, `low` the smallest of one whose α may fall.
+    """
     alpha, gradients = view.block.alpha, view.gradients
     s = 0
     while s < n:
@@ -129,7 +137,10 @@ def remove_idle(view, n, t, high, low):
 
 @register_jitable
 def finish_reprocess(view, n, t, settings, removing, solution):
-    """Set the intercept from the extremes of g; if `removing`, remove idle rows. Return the row count."""
+    """Set the intercept to the mean of the extreme gradients; if `removing`, remove idle rows.
+
+    Idle rows have α = 0, and no step would move them. Return the number of stored rows.
+    """
     i, j, high, low = extremes(view, n, settings)
     if not settings.intercept:
         return remove_idle(view, n, t, 0.0, 0.0) if removing else n

@@ -19,22 +19,23 @@ import numpy as np
 from ...numeric.compiled import compiled, register_jitable
 from ...numeric.vector import EPSILON, SMALLEST_NORMAL
 
-#: If a row depends on the margin set, its k(x, x) is raised by this share of the largest k(x, x) there.
+#: If a row is linearly dependent on the rows of the margin set, its k(x, x) is raised by this share of the
+#: largest k(x, x) in the set, so that the matrix of the set can be inverted.
 _RIDGE = 5e-12
 
 
 class Machine(NamedTuple):
-    """The state of the SVM: all rows, each with its set; arrays over rows have room for more rows."""
+    """The state of the exact SVM: coefficient, margin and set of each row; arrays have room for more rows."""
 
     #: (rows,): label, -1 or 1.
     y: np.ndarray
     #: (rows,): coefficient, 0 … C.
     alpha: np.ndarray
-    #: (rows,): y f(x) - 1.
+    #: (rows,): y f(x) - 1, which is 0 on the margin and negative inside it.
     g: np.ndarray
     #: (rows,): k(x, x).
     own: np.ndarray
-    #: (rows,): REST, ERROR or MARGIN.
+    #: (rows,): the set that each row is in: REST, ERROR or MARGIN.
     group: np.ndarray
     #: (rows,): the row of `values` with a row's kernel values; -1: they are not stored.
     slot: np.ndarray
@@ -42,7 +43,7 @@ class Machine(NamedTuple):
     values: np.ndarray
     #: (rows,): the rows of the margin set; the last one takes the place of one that leaves.
     margin: np.ndarray
-    #: (rows,): the place of each row in `margin`.
+    #: (rows,): the place in the list `margin` of each row that is in the margin set.
     place: np.ndarray
     #: (size + 1 or more, the same): inverse J⁻¹ of ``[[0, yᵀ], [y, Q]]`` over the margin set, with
     #: ``Q_ij = y_i y_j K_ij``. Without bias, the inverse of Q with a first row and column of zeros.
@@ -50,7 +51,7 @@ class Machine(NamedTuple):
     #: (size + 1 or more,): sensitivities (changes per change of the α that moves) of the bias and of the α of
     #: the margin set (eq. 10).
     beta: np.ndarray
-    #: (rows,): sensitivities of g (eq. 12).
+    #: (rows,): sensitivities of g (eq. 12): their changes per change of the α that moves.
     gamma: np.ndarray
     #: (1,): size of the margin set.
     size: np.ndarray
@@ -168,7 +169,7 @@ def _shrink(M, k):
 
 @compiled
 def _rebuild(M, bias):
-    """Recompute the inverse by adding the rows of the margin set one by one."""
+    """Recompute the inverse matrix of the margin set from nothing, by adding its rows one by one."""
     size = M.size[0]
     M.size[0] = 0
     for p in range(size):
@@ -183,7 +184,8 @@ _PRECISION = 1e-12
 #: A row that is this close to its margin is not moved, so that rounding alone moves no row.
 SATISFIED = 1e-10
 
-#: How far g of a row may pass 0 when steps of length 0 would otherwise follow one another forever.
+#: When rows join and leave the margin set in turn by steps of length 0, which could go on forever, g of a row
+#: may pass 0 by this much.
 _SLACK = 1e-9
 
 
@@ -209,11 +211,11 @@ def _follow(M, n, start, changes, out):
 
 @compiled
 def _sensitivities(M, row, c, n, start, bias):
-    """Write the sensitivities to α_c into `beta` and `gamma`; `row` has the kernel values of row c.
+    """Compute how much bias and α of the margin set (`beta`) and all g (`gamma`) change per change of α_c.
 
-    Return ``(reach, floor)``: rounding errors of γ_i are at most about ``reach √k(x_i, x_i) + floor``. The
-    equations that define β are checked. If rounding has damaged the inverse, they are solved again, first
-    with the same inverse and then with a new one.
+    `row` has the kernel values of row c. Return ``(reach, floor)``: rounding errors of γ_i are at most about
+    ``reach √k(x_i, x_i) + floor``. The equations that define β are checked. If rounding has damaged the
+    inverse, they are solved again, first with the same inverse and then with a new one.
     """
     size = M.size[0]
     y, β, γ = M.y, M.beta, M.gamma
@@ -252,7 +254,7 @@ def _sensitivities(M, row, c, n, start, bias):
 
 @compiled
 def _correct(M, n, C, bias):
-    """Remove the rounding errors of g over the margin set and of Σ y α, by Newton steps."""
+    """Remove rounding errors by Newton steps: g of the margin set and Σ y α (with a bias) should be 0."""
     zeros = np.zeros(n)
     for attempt in range(4):
         size = M.size[0]
@@ -320,7 +322,7 @@ def _shift_bias(M, c, n, rising):
 
 @compiled
 def _next_event(M, c, n, C, rising, barred, slack, reach, floor):
-    """Return how far α_c can move until a row changes its set, that row, and if it joins the margin set."""
+    """Return how far α_c can move until a row changes its set, which row, and if it joins the margin set."""
     step, chosen, joins = (C - M.alpha[c] if rising else M.alpha[c]), c, False
     sign = 1.0 if rising else -1.0
     for i in range(n):
@@ -389,8 +391,9 @@ def move(M, row, c, n, C, bias, rising, joining):
             M.alpha[M.margin[p]] += signed * M.beta[p + 1]
         for i in range(n):
             M.g[i] += signed * M.gamma[i]
-        # Degenerate rows may join and leave in turn without progress. Then g may pass 0 by `slack`. A row
-        # that leaves right after it joined, because of rounding, is barred until there is progress.
+        # Linearly dependent rows may join and leave the margin set in turn while α_c does not move. Then g
+        # may pass 0 by `slack`. A row that leaves right after it joined, because of rounding, must not join
+        # again until α_c moves.
         stalled = 0 if step > _PRECISION * C else stalled + 1
         if stalled == 0:
             _fill(barred, n, False)

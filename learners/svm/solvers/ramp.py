@@ -15,8 +15,9 @@ from ...kernel.values.row_storage import grown
 from ...numeric.compiled import compiled, register_jitable
 from ...numeric.rows import dot
 
-# Bounds far above what any useful problem needs. In principle an example could enter and leave V forever,
-# because steps end early or because kernel values are many orders of magnitude apart.
+# Limits of the optimizer, far above the needs of any useful problem. Without them an example could enter and
+# leave the active set V forever, because steps end early or because kernel values are many orders of
+# magnitude apart.
 MOST_ROUNDS = 1000
 MOST_STEPS_OF_A_ROW = 100_000
 MOST_STEPS = 1_000_000_000
@@ -26,7 +27,7 @@ class Rules(NamedTuple):
     """The bound of the coefficients, and the tolerances with which the optimizer stops."""
 
     C: float
-    #: A KKT condition (eq. 3) is violated if g is further than this on the wrong side of 0.
+    #: An example violates its KKT condition (eq. 3) if its g is on the wrong side of 0 by more than this.
     tol: float
     #: A step that gains less in the dual objective (eq. 13) is not taken.
     min_gain: float
@@ -37,7 +38,8 @@ def rules_of(learner):
     return Rules(float(learner.C), float(learner.tol), float(learner.min_gain))
 
 
-# Functions that do not read rows take plain arrays, so they are compiled once, not for each kind of row.
+# The functions below that do not read rows take arrays instead of a `RampView`, so that they are compiled
+# once, not separately for dense and CSR rows.
 
 
 @register_jitable
@@ -105,7 +107,7 @@ def start_over(alpha, g, active, n, n_initial):
 
 @compiled
 def form_active_set(g, active, n):
-    """Make the examples with g <= 2 the active set V (Algorithm 1, 16 to 22); return whether it changed."""
+    """Form the active set V of examples with g <= 2 (Algorithm 1, lines 16 to 22); return if V changed."""
     changed = False
     for i in range(n):
         within = g[i] <= 2.0
@@ -116,7 +118,7 @@ def form_active_set(g, active, n):
 
 @compiled
 def objective(alpha, labels, g, n, C):
-    """Return ``½ ‖w‖² + C Σ min(2, max(0, 1 - y f(x)))``, eq. 7."""
+    """Return the ramp-loss objective ``½ ‖w‖² + C Σ min(2, max(0, 1 - y f(x)))`` over the examples, eq. 7."""
     total = 0.0
     for i in range(n):
         total += 0.5 * labels[i] * alpha[i] * (1.0 - g[i]) + C * min(2.0, max(0.0, g[i]))
@@ -133,7 +135,8 @@ def take_steps(view, n, rules, i, α, rounds, most):
     about 2 would enter and leave V for hundreds of rounds. It stops as well after `rounds` optimizations on V
     or after `most` changes. Return the number of changes of a coefficient.
     """
-    # The tuples are unpacked once: each access to one changes the reference counts of all its arrays.
+    # The named tuples are unpacked here, not in the loop, because each access to such a tuple changes the
+    # reference counts of all its arrays, which takes time.
     cached, active, scratch = view.cached, view.active, view.scratch
     alpha, g, labels, own = cached.block.alpha, cached.gradients, cached.labels, cached.diagonal
     changes, lowest = 0, np.inf
@@ -153,13 +156,13 @@ def take_steps(view, n, rules, i, α, rounds, most):
 
 
 class RampView(NamedTuple):
-    """The stored examples and a block of the stream, as arrays for the compiled solver."""
+    """The stored examples and a block of new rows, as arrays for the compiled solver."""
 
     #: ``cached.block.alpha`` is y α, with 0 <= α <= C, and ``cached.gradients`` is g = 1 - y f(x).
     cached: CachedView
     #: Whether each example is in the active set V.
     active: np.ndarray
-    #: Scratch, in float64 and in the precision of the kernel values.
+    #: Scratch arrays: `scratch` in float64, `picked` in the precision of the kernel values.
     scratch: np.ndarray
     picked: np.ndarray
 
@@ -173,7 +176,7 @@ class RampSupport(CachedSupport):
         self._support_vectors = None
 
     def open_block(self, block, n, first):
-        """Return a block of `n` rows, with its kernel values, as a `RampView`; `commit` closes it."""
+        """Return a `RampView` of a block of `n` rows to learn; after the loop over it, call `commit`."""
         self._support_vectors = None
         cached_view = super().open_block(block, n, first)
         slots = len(cached_view.labels)
@@ -187,23 +190,26 @@ class RampSupport(CachedSupport):
         return self._active[: self.support.size]
 
     def objective(self, C):
-        """Return the objective of eq. 7."""
+        """Return the ramp-loss objective (eq. 7) over the remembered examples."""
         return objective(self.support.alpha, self.labels, self.gradients, self.support.size, C)
 
     def support_vectors(self):
-        """Return the support vectors as a `SupportSet`, by slot; cached until the next block."""
+        """Return the support vectors, in the order of their slots, as a `SupportSet`.
+
+        It is cached until the next block is opened.
+        """
         if self._support_vectors is None:
             self._support_vectors = self.support.subset(np.flatnonzero(self.support.alpha))
         return self._support_vectors
 
     def n_bytes(self):
-        """Return the bytes of rows and of their state."""
+        """Return the bytes of the remembered rows and of their state, without the cache of kernel values."""
         return super().n_bytes() + self.active.nbytes
 
 
 @register_jitable
 def score_of_support(view, n, t):
-    """Return f(x_t), and the number of support vectors.
+    """Return the score f(x_t) of row t of the block, and the number of support vectors.
 
     The sum goes over the support vectors in the order of their slots, as if no other examples were stored.
     """
@@ -232,7 +238,7 @@ def _furthest_idle(alpha, g, born, n):
 
 @register_jitable
 def remove_far_ones(view, n, t, most):
-    """Of the examples with α = 0 keep the `most` of smallest |1 - g| (Algorithm 2); return the new n."""
+    """Keep only the `most` examples with α = 0 whose |1 - g| is smallest (Algorithm 2); return the new n."""
     alpha, g, born = view.cached.block.alpha, view.cached.gradients, view.cached.block.born
     idle, worst = _furthest_idle(alpha, g, born, n)
     while idle > most:

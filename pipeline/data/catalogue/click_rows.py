@@ -8,11 +8,12 @@ from .clicks import N_CATEGORICAL, N_NUMERIC
 
 # Numbers of categories of the columns, from 4 to 2^22: doubled from column to column, except every fifth.
 _CATEGORIES = np.array([4 * 2**k // 2 ** (k // 5) for k in range(N_CATEGORICAL)], dtype=np.int64)
-# In every second column, category numbers shift each day, by 1 / _REPLACED of the number of categories.
+# In every second column, other categories become frequent each day: category numbers shift by 1 / _REPLACED
+# of the number of categories.
 _REPLACED = 20
-# A row is a click if the sum of its effects and noise is above this number: about a quarter of the rows.
+# A row is labeled a click if the sum of its effects and noise is above this number, as for a quarter of rows.
 _THRESHOLD = 1.0
-# Numba computes in uint64 only if both operands have that type.
+# Constants of the hash as uint64, since Numba computes in uint64 only if both operands have that type.
 _8, _27, _30, _31, _32, _40 = (np.uint64(n) for n in (8, 27, 30, 31, 32, 40))
 _GOLDEN, _FIRST, _SECOND = (
     np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -21,9 +22,10 @@ _GOLDEN, _FIRST, _SECOND = (
 
 @compiled
 def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, indptr, y):
-    """Write rows and labels made from uniform numbers; the block's first row has the number `first`.
+    """Turn uniform random numbers into a block of generated rows (CSR: data, indices, indptr) and labels y.
 
-    The function uses only arithmetic that every machine rounds alike: no logarithms, no exponentials.
+    `first` is the position of the block's first row in the stream; it determines the day of each row. The
+    function uses only arithmetic that every machine rounds alike: no logarithms, no exponentials.
     """
     slopes = np.empty(N_NUMERIC)
     for j in range(N_NUMERIC):
@@ -44,7 +46,7 @@ def fill(uniform, noise, first, rows_per_day, effects, n_places, data, indices, 
                 chosen = (chosen + day * (n // _REPLACED)) % n
             name = _mixed(np.uint64(chosen) + (np.uint64(j) << _32))
             today = _mixed(name + (np.uint64(day) << _8) + effects)
-            # The terms are multiples of 2^-24, so their sum is exact.
+            # All effects are multiples of 2^-24, so their sum has no rounding error.
             margin += 2.0 * _centred(_mixed(name + effects)) + _centred(today)
             place = np.int32(N_NUMERIC + np.int64(name % n_places))
             k = j

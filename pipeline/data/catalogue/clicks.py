@@ -13,7 +13,7 @@ from ..tables.stream import Codes, Matrix, SpillingMatrix, csr_of
 
 N_NUMERIC, N_CATEGORICAL = 13, 26
 _WIDTH = N_NUMERIC + N_CATEGORICAL
-# Rows in a block, which has its own random generator. The rows depend on this number.
+# Rows per block. Each block has its own random generator, so changing this number changes the rows.
 _BLOCK = 4096
 
 
@@ -31,7 +31,7 @@ class Clicks:
         self._root = int(random_state.randint(2**31))
         self.n_features = 1 << hash_bits
         self._rows_per_day = rows_per_day
-        # Number and content of the latest block, in which the next rows often begin.
+        # The block drawn last, as (block number, arrays), since the next range of rows often begins in it.
         self._latest: tuple[int, tuple[NDArray[Any], ...]] = (-1, ())
 
     def rows(self, start: int, stop: int) -> tuple[Matrix, Codes]:

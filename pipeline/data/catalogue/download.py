@@ -13,9 +13,9 @@ from ..io.folders import cache_folder, scratch_folder
 from ..io.progress import report
 from .public import PublicFile, PublicSet
 
-# Timeouts in seconds to connect and between two packets: they catch a dead server and tolerate a slow line.
+# Seconds to wait for a connection and between two packets: detects a dead server, tolerates a slow line.
 _TIMEOUT = (10, 60)
-# Bytes between two progress reports.
+# Bytes downloaded between two progress reports.
 _CHUNK = 1 << 16
 
 
@@ -33,7 +33,7 @@ def data_folder() -> Path | None:
 
 
 def present(entry: PublicSet, file: PublicFile) -> Path | None:
-    """Return a file of a public set from ``SINGLEPASS_DATA`` or else from the cache, or None."""
+    """Return the path of a public set's file in ``SINGLEPASS_DATA`` or the cache; None if neither has it."""
     folder = data_folder()
     for parent in (*([] if folder is None else [folder]), _kept(entry)):
         for name in (file.name, *file.also):
@@ -77,13 +77,13 @@ def _kept(entry: PublicSet) -> Path:
 
 
 def mirrored(address: str) -> str:
-    """Return the URL to request for an address: the address itself, or its path on the mirror."""
+    """Return the URL to request for an address: the same path on the mirror if one is set, or the address."""
     mirror = _mirror()
     return f"{mirror}{urlsplit(address).path}" if mirror else address
 
 
 def _mirror() -> str:
-    """Return ``SINGLEPASS_MIRROR``, which replaces every server: for tests, and without internet access."""
+    """Return ``SINGLEPASS_MIRROR``, a URL used instead of every server (in tests or offline); "" if unset."""
     return os.environ.get("SINGLEPASS_MIRROR", "").rstrip("/")
 
 
@@ -95,7 +95,7 @@ class _Bar:
 
     def update(self, size: int) -> None:
         self._done += size
-        # For the last chunk, too, pooch gives the full chunk size, though fewer bytes may have arrived.
+        # Pooch passes the full chunk size even for a shorter last chunk, so limit the sum to the total.
         report(self._name, min(self._done, self.total) if self.total else self._done, self.total)
 
     def reset(self) -> None:
@@ -110,8 +110,8 @@ def retrieve(
 ) -> tuple[Path | None, list[str]]:
     """Download a file into `folder` under `name` from the first address that has it.
 
-    `checksum` is ``"md5:…"`` or ``"sha256:…"``, or None if unknown. Returns the path, or None, and the reason
-    for each address that failed.
+    `checksum` is ``"md5:…"`` or ``"sha256:…"``, or None if unknown. Returns the file's path (None if every
+    address failed), and the reason for each address that failed.
     """
     import pooch
     import requests

@@ -31,22 +31,22 @@ class Generator:
     n_features: int
     #: Class names, by code; of two classes, the second is positive.
     classes: tuple[str, ...]
-    #: Source and content in one line.
+    #: The publication that the data come from, and their content, in one line.
     note: str
-    #: Default sizes.
+    #: Default numbers of training and test rows.
     n_train: int = 10_000
     n_test: int = 0
     #: Increased whenever the rows for the same seed change; it is part of the fingerprint.
     version: int = 1
-    #: Share of the training labels that are replaced; test labels are clean.
+    #: Share of the training labels that are replaced by another class; test labels are never changed.
     train_noise: float = 0.0
-    #: Named sets of classes that together are the positive class of a task.
+    #: For each name of a binary task, the classes that together are its positive class.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Options of a study that are passed to `draw`.
+    #: Options of this generator that a study may set; they are passed to `draw`.
     parameters: Mapping[str, Option] = field(default_factory=dict)
-    #: Bytes of a row of a CSR matrix; 0 if rows are dense.
+    #: Bytes that one row takes if `draw` returns CSR, to estimate memory; 0 if it returns a dense array.
     row_bytes: int = 0
-    #: A class whose ``rows(start, stop)`` draws the same rows as `draw`, in any order; None if there is none.
+    #: A class whose ``rows(start, stop)`` draws any range of `draw`'s rows; None if ranges cannot be drawn.
     by_number: Callable[..., Clicks] | None = None
 
     @property
@@ -166,7 +166,7 @@ def draw_hyperplane(
     X = random_state.random_sample((n, 10))
     turns = np.where(random_state.random_sample((n, drift_features)) < reversal, -1.0, 1.0)
     directions = np.where(random_state.random_sample(drift_features) < 0.5, -1.0, 1.0)
-    # Add up the steps of all earlier rows; the first row has none, so it uses the initial weights.
+    # A row's weights are moved by the steps of all earlier rows; the first row uses the initial weights.
     steps = np.cumprod(turns, axis=0) * directions * change
     moved = np.cumsum(steps, axis=0) - steps
     balance = np.zeros(n)
@@ -185,7 +185,7 @@ def draw_random_rbf(
     a centre drawn by weight, plus N(0, width²) in a random direction. y is the class of that centre.
     """
     places = random_state.random_sample((centres, 10))
-    # Ensure that both classes occur.
+    # Half of the centers get class 0, the others class 1, in random order, so that both classes occur.
     classes = random_state.permutation(np.arange(centres) % 2).astype(np.int32)
     weights, widths = random_state.random_sample((2, centres))
     moves = speed * _directions(random_state, centres)
@@ -193,7 +193,7 @@ def draw_random_rbf(
     drawn = random_state.random_sample(n) * bounds[-1]
     chosen = np.minimum(np.searchsorted(bounds, drawn, side="right"), centres - 1)
     moved = places[chosen] + np.arange(n)[:, np.newaxis] * moves[chosen]
-    # A reflected path has period 2: once across the unit interval and back.
+    # A center that bounces between 0 and 1 is back at its place after a distance of 2.
     X = 1.0 - np.abs(np.mod(moved, 2.0) - 1.0)
     lengths = widths[chosen] * random_state.standard_normal(n)
     X += lengths[:, np.newaxis] * _directions(random_state, n)
@@ -252,7 +252,7 @@ def draw_agrawal(
         zip((salary, commission, age, house, years, loan), spans, strict=True)
     ):
         moved = np.clip(values + perturbation * (high - low) * moves[:, j], low, high)
-        # Commissions start at 10,000; 0 means no commission and is kept.
+        # A commission of 0 means none, so it is not perturbed; all others are 10,000 or more.
         columns.append((np.where(values > 0.0, moved, values) / high)[:, np.newaxis])
     nominal = [_one_hot(education, 5), _one_hot(car, 20), _one_hot(zipcode, 9)]
     return np.concatenate([*columns, *nominal], axis=1), in_group_a.astype(np.int32)
@@ -434,7 +434,7 @@ GENERATORS: dict[str, Generator] = {
             name="clicks",
             draw=draw_clicks,
             by_number=Clicks,
-            # 39 non-zeros of float32 with int32 indices.
+            # A row has 39 non-zeros, each a float32 value with an int32 index.
             row_bytes=39 * 8,
             n_features=1 << 18,
             classes=("no click", "click"),

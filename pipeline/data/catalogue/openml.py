@@ -20,22 +20,22 @@ _API = "https://www.openml.org/api/v1/json/data"
 
 @dataclass(frozen=True)
 class OpenMLSet:
-    """Describe an OpenML data set as of its first download."""
+    """Describe an OpenML data set, as OpenML described it when it was first downloaded."""
 
-    #: OpenML's number of the data set; every version of a data set has its own.
+    #: OpenML's number for the data set; every version of a data set has another number.
     number: int
     version: int
     name: str
     licence: str
-    #: URL of its ARFF file.
+    #: URL of the data set's ARFF file.
     url: str
-    #: Checksum published by OpenML; empty if none.
+    #: MD5 checksum of the file as published by OpenML; empty if OpenML publishes none.
     md5: str
     #: Checksum of the downloaded file.
     sha256: str
-    #: Default label column; empty if the description names no column or several.
+    #: The label column by default; empty if OpenML's description names no label column or several.
     target: str
-    #: Columns that are not features: row numbers, and those that the description excludes.
+    #: Columns that are not features: row numbers, and columns that OpenML's description excludes.
     ignored: tuple[str, ...]
 
 
@@ -109,7 +109,7 @@ def _described(number: int, path: Path) -> OpenMLSet:
 
 
 def _names(description: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Return the columns that the description names under `key`: a list, or a comma-separated text."""
+    """Return the column names under `key` of OpenML's description, where they are a list or "a,b,c"."""
     value = description.get(key) or []
     named = value.split(",") if isinstance(value, str) else value
     return tuple(str(name).strip() for name in named)

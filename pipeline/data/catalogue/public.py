@@ -30,8 +30,8 @@ from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, STANDARDIZE, Option
 from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr, is_sparse
 
-# `dense`: the layout; by default as distributed. `join`: append the official test part to the training part,
-# for protocols that split the whole set themselves. `verify`: compare with the known content.
+# `dense` selects dense or sparse rows, by default as distributed. `join` appends the official test part to
+# the training part, for protocols that split the whole set. `verify` compares content with known hashes.
 PUBLIC_OPTIONS: dict[str, Option] = {
     **FEATURE_OPTIONS,
     "dense": Option("flag", ""),
@@ -46,15 +46,15 @@ class PublicFile:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    #: The file's public name, with the folder if the distributor has one.
+    #: The file's name as published, with the folder if the distributor keeps it in one.
     name: str
-    #: URLs of folders that contain it, tried in order.
+    #: URLs of folders that contain the file, tried in order.
     bases: tuple[str, ...] = ()
     #: ``"md5:…"`` or ``"sha256:…"`` of the public file, if known for certain.
     checksum: str | None = None
-    #: Other accepted file names, for another compression or a `StandIn`.
+    #: Other accepted names of the file: with another compression, or with only a part of the set (`StandIn`).
     also: tuple[str, ...] = ()
-    #: Full URLs, for servers that use another name. Without `bases` and `urls` there is no download.
+    #: Full URLs of the file, for servers that use another name. Without `bases` and `urls`, no download.
     urls: tuple[str, ...] = ()
 
     @property
@@ -65,7 +65,7 @@ class PublicFile:
 
 @dataclass(frozen=True)
 class StandIn:
-    """Declare a part that is accepted instead of the whole set: the part's rows per class, and a remark."""
+    """Declare a published part of a set that is accepted in its place: its rows per class, and a remark."""
 
     counts: tuple[int, ...]
     remark: str
@@ -73,49 +73,50 @@ class StandIn:
 
 @dataclass(frozen=True)
 class PublicSet:
-    """Declare a public set; an entry of ``sets/*.toml`` has these keys."""
+    """Declare a public data set; the fields are the keys of an entry in ``sets/*.toml``."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     name: str
     title: str
-    #: The files in the order that the reader expects: those of the training part, then equally many of the
+    #: The files in the order that the reader expects: first those of the training part, then as many of the
     #: test part. A single file may contain both parts.
     files: tuple[PublicFile, ...]
-    #: Reads the files. In TOML it is the table ``reader``: a name from `READERS`, and the reader's arguments.
+    #: Function that reads the files. In TOML it is the table ``reader``: a name in `READERS`, and arguments.
     parse: Callable[[Sequence[Path]], Table]
     #: Terms of use.
     licence: str
     #: Preprocessing, scaling and order of the rows.
     note: str
-    #: The classes, in the order of their codes; empty if known only from the user's copy.
+    #: The class names, in the order of their codes; empty if they are only known from the user's files.
     classes: tuple[str, ...] = ()
-    #: Published number of features; 0 if known only from the user's copy.
+    #: Published number of features; 0 if it is only known from the user's files.
     n_features: int = 0
-    #: Published number of rows per class; empty if known only from the user's copy.
+    #: Published number of training rows per class; empty if it is only known from the user's files.
     counts: tuple[int, ...] = ()
     #: Published number of test rows per class; empty if the set has no official test part.
     counts_test: tuple[int, ...] = ()
-    #: If class counts are known only from the user's copy: the published number of rows of all parts, and
-    #: whether there is an official test part.
+    #: For sets without published class counts: the published number of rows of training and test part
+    #: together, and whether there is an official test part.
     n_rows: int = 0
     has_test: bool = False
-    #: Default of ``standardize``: whether the scales of the features are too different for linear learners.
+    #: Default of the option ``standardize``: true if features differ too much in scale for linear learners.
     standardize: bool = False
     #: Increase it whenever the reader returns another table; add that table's fingerprint to `fingerprints`.
     version: int = 1
-    #: Named sets of classes that together are the positive class of a task.
+    #: For each name of a binary task, the classes that together are its positive class.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Lists of tasks, each under the value of ``task`` that selects it; a list maps label suffixes to tasks.
+    #: Lists of tasks, by the value of a study's ``task`` that selects all tasks of the list. A list maps the
+    #: suffix of each task's label to the task.
     task_lists: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    #: Fingerprints of the tables that the reader returns for the public files. Another row order, a changed
-    #: value or another reader changes the fingerprint.
+    #: Accepted fingerprints (hashes) of the table that the reader returns. A changed value, another row order
+    #: or a change of the reader changes the fingerprint.
     fingerprints: tuple[str, ...] = ()
     #: Published parts of the set that are accepted in its place, by file name (one of `PublicFile.also`).
     stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
     #: Name of the `Family` that has this set as one of its tasks; empty for an independent set.
     family: str = ""
-    #: The distributor, and how to get a copy.
+    #: The distributor of the data, and how to get a copy.
     source: str = ""
 
     @property
@@ -129,10 +130,10 @@ class PublicSet:
         return {**PUBLIC_OPTIONS, "standardize": replace(STANDARDIZE, default=self.standardize)}
 
     def read(self, paths: Sequence[Path], *, verify: bool = True) -> Table:
-        """Read the files and compare them with the published declaration.
+        """Read the files; check the table's rows, features and class counts against the published numbers.
 
         `verify` also compares the content with `fingerprints`, unless these are empty or all files have the
-        public checksum. Raises InputError if a file is damaged, cut short, or not the public one.
+        published checksum. Raises InputError if a file is damaged, cut short, or not the published one.
         """
         table = self.parse(paths)
         if self.counts:
@@ -160,7 +161,7 @@ class PublicSet:
             _check_part(where, table.X_test, table.y_test, self.n_features, [self.counts_test])
 
     def _official(self, paths: Sequence[Path]) -> bool:
-        """Return whether every file has the public checksum."""
+        """Return whether every file has its published checksum; False if a checksum is not known."""
         for file, path in zip(self.files, paths, strict=True):
             kind, _, digest = (file.checksum or "").partition(":")
             if not digest:
@@ -173,22 +174,22 @@ class PublicSet:
 
 @dataclass(frozen=True)
 class Family:
-    """Declare binary tasks under one name, each on its own table with its own features and rows."""
+    """Declare a group of public sets (parts) under one name; each part is a binary task with its own rows."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     name: str
     title: str
-    #: Collective name of the tasks: ``"sentiment"``, ``"users"``, ``"topics"``.
+    #: Value of a study's ``task`` that selects the tasks of all parts: "sentiment", "users" or "topics".
     task: str
-    #: The name of each part's `PublicSet`, by the part's name, which is also the suffix of the task's label.
+    #: The name of the `PublicSet` of each part, by the part's name, which is the suffix of its task's label.
     members: Mapping[str, str]
-    #: Named lists of parts.
+    #: Lists of parts that a study can select by name.
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def arranged(entry: PublicSet, table: Table, *, dense: object, join: bool) -> Table:
-    """Append the test to the training part if `join`; then set the table's layout (``dense=""`` keeps it)."""
+    """Append the test part to the training part if `join`; make rows dense or CSR (`dense` "": neither)."""
     if join:
         from scipy import sparse
 
@@ -225,14 +226,14 @@ def _listed(paths: Sequence[Path]) -> str:
 
 
 def _svmlight(paths: Sequence[Path], n_features: int, **how: Any) -> Table:
-    """Return svmlight rows, of one file or a training and a test file."""
+    """Read one svmlight file, or a training and a test file."""
     return read_svmlight(paths[0], paths[1] if len(paths) > 1 else None, n_features=n_features, **how)
 
 
 def _delimited(paths: Sequence[Path], header: bool = False, last: int = 0, **how: Any) -> Table:
-    """Return dense rows of delimited text, of one file or a training and a test file.
+    """Read one file of delimited text, or a training and a test file, into dense rows.
 
-    The last `last` rows of a single file are its test part.
+    If `last` is not 0, the last `last` rows of a single file are its test part.
     """
     parts = [read_delimited(path, header=header, **how) for path in paths]
     table = combine(parts[0], parts[1] if len(parts) > 1 else None)
@@ -246,7 +247,7 @@ def _delimited(paths: Sequence[Path], header: bool = False, last: int = 0, **how
 
 
 def _mnist(paths: Sequence[Path], classes: Sequence[str]) -> Table:
-    """Return images as rows of 784 pixels divided by 255, float32; the stored digits are the class codes."""
+    """Read MNIST's idx files: a row has 784 pixels / 255 as float32; the stored digits are class codes."""
     images, labels, images_test, labels_test = (read_idx(path) for path in paths)
     parts: list[Any] = []
     for pixels, digits, path in ((images, labels, paths[0]), (images_test, labels_test, paths[2])):
@@ -258,8 +259,8 @@ def _mnist(paths: Sequence[Path], classes: Sequence[str]) -> Table:
     return Table(parts[0], parts[1], tuple(classes), parts[2], parts[3])
 
 
-# For the name of each reader in TOML: the function, and the keys of the data set that it takes besides the
-# arguments in the table ``reader``.
+# Readers of public sets, by their names in TOML: the function, and the keys of the data set (`PublicSet`)
+# that are passed to it in addition to the arguments in the table ``reader``.
 READERS: dict[str, tuple[Callable[..., Table], tuple[str, ...]]] = {
     "svmlight": (_svmlight, ("n_features",)),
     "delimited": (_delimited, ()),
@@ -285,10 +286,10 @@ _FILES = (
 
 
 def _sets(declared: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the data sets of an entry: one, or one for each of its ``parts``.
+    """Yield the data sets that an entry of ``sets/*.toml`` declares: one, or one for each of its ``parts``.
 
-    A part's keys override those of the entry. In every value that is a text, ``{part}`` is replaced by the
-    part's name, and ``{key}`` by the value of the part's key.
+    A part's keys override those of the entry. In every text, ``{part}`` is replaced by the part's name, and
+    ``{key}`` by the value of that key of the part.
     """
     common = {key: value for key, value in declared.items() if key != "parts"}
     keys = {each.name for each in fields(PublicSet)}
@@ -300,7 +301,7 @@ def _sets(declared: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         given |= {key: filled[key] for key in needs}
         made = {key: value for key, value in filled.items() if key not in ("reader", "pairs")}
         if "pairs" in filled:
-            # The list of tasks with this name has one task for every pair of classes.
+            # The key ``pairs`` names a list of tasks, one for every pair of classes.
             pairs = {f"{a}-vs-{b}": f"pair:{a},{b}" for a, b in combinations(filled["classes"], 2)}
             made["task_lists"] = {filled["pairs"]: pairs}
         yield {**made, "parse": partial(reader, **given)}
@@ -324,7 +325,7 @@ def _read() -> tuple[dict[str, PublicSet], dict[str, Family]]:
     sets = {each.name: each for each in TypeAdapter(list[PublicSet]).validate_python(declared)}
     families = []
     for entry in (entry for document in documents for entry in document.get("families", ())):
-        # A family that does not list its members has all sets that name it as their family.
+        # A family without the key ``members`` consists of all sets whose key ``family`` has its name.
         own = [each.name for each in sets.values() if each.family == entry["name"]]
         members = {name.rpartition("/")[2]: name for name in entry.get("members", own)}
         families.append({**entry, "members": members})

@@ -12,14 +12,14 @@ import numpy as np
 from ..io.archives import tar_texts
 from ..tables.stream import Codes, Table, int32_csr
 
-# scikit-learn's default: words of two letters or more, without punctuation.
+# Pattern of words with two characters or more, without punctuation: scikit-learn's default.
 WORDS = r"(?u)\b\w\w+\b"
-# Also words of one character, since bigrams of the reviews contain them ("a_top").
+# Pattern that also matches words of one character, since bigrams of the reviews contain them ("a_top").
 ALL_WORDS = r"(?u)\b\w+\b"
 
 
 def archive_texts(path: Path, pattern: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield (match of the name, text) for each file of a tar archive whose name contains the pattern.
+    """Yield (match of the name, text) for each file of a tar archive whose name matches `pattern` anywhere.
 
     Corpora use many undeclared encodings. Latin-1 decodes every byte, with the same result on every machine.
     """
@@ -57,12 +57,12 @@ def bag(
     try:
         return as_csr(vectorizer.fit_transform(texts))
     except ValueError:
-        # No text has a word. The caller's comparison with the published counts then refuses the set.
+        # No text has a word. Return no columns; the caller then refuses the set, as the features are too few.
         return as_csr(np.zeros((len(texts), 0)))
 
 
 def counted(rows: Iterable[Mapping[str, float]]) -> Any:
-    """Return rows, given as mappings of words to counts, as float32 CSR with alphabetical columns."""
+    """Convert rows, each a mapping of words to counts, to float32 CSR with the words' columns in order."""
     from sklearn.feature_extraction import DictVectorizer
 
     return as_csr(DictVectorizer(dtype=np.float32, sort=True).fit_transform(rows))

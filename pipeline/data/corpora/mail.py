@@ -16,7 +16,8 @@ from .bags import ALL_WORDS, archive_texts, bag, codes_of, split
 
 _PARTS = ("20news-bydate-train", "20news-bydate-test")
 _KINDS = ("ham", "spam")
-# Folders that mail programs create, not users (AROW paper, §5.4: "excluding non-archival email folders").
+# Names of folders that mail programs create, not users; they are not read (AROW paper, §5.4: "excluding
+# non-archival email folders").
 _NOT_ARCHIVAL = {
     "all_documents",
     "calendar",
@@ -34,7 +35,7 @@ _LARGEST_FOLDERS = 10
 
 
 def newsgroups(paths: Sequence[Path], classes: Sequence[str]) -> Table:
-    """Return binary bags of words of messages with their headers; both parts share one vocabulary."""
+    """Return binary bags of words of messages with headers; training and test part share one vocabulary."""
     found = list(archive_texts(paths[0], r"(?s)([^/]*)/([^/]*)/[^/]*\Z"))
     for name, _ in found:
         if name[2] not in classes or name[1] not in _PARTS:
@@ -70,7 +71,7 @@ def mail_folders(paths: Sequence[Path], user: str) -> Table:
             content = body.decode("latin-1") if isinstance(body, bytes) else ""
             messages.append((name[1], f"{message.get('Subject', '')}\n{content}"))
     sizes = Counter(folder for folder, _ in messages)
-    # Sort by size, then by name, so that folders of equal size have a fixed order.
+    # Sort folders by size, then by name, so that folders of equal size have a fixed order.
     classes = tuple(sorted(sorted(sizes, key=lambda folder: (-sizes[folder], folder))[:_LARGEST_FOLDERS]))
     if len(classes) < 2:
         raise InputError(f"{paths[0]}: the archive has fewer than two folders under maildir/{user}")

@@ -37,20 +37,20 @@ class _Corpus:
 
 
 def reuters_topic(paths: Sequence[Path], topic: str) -> Table:
-    """Return all documents; the class is whether a document has the topic."""
+    """Return all documents of Reuters-21578; the class is whether a document has the topic."""
     corpus = _reuters(paths[0])
     y = np.array([topic in topics for topics in corpus.topics], dtype=np.int32)
     return split(corpus.X, y, corpus.test, ("rest", topic))
 
 
 def reuters_r8(paths: Sequence[Path], classes: Sequence[str]) -> Table:
-    """Return the documents with a single topic that is one of the classes."""
+    """Return the documents of Reuters-21578 with a single topic, if that is one of the classes."""
     corpus = _reuters(paths[0])
     y = codes_of([topics[0] if len(topics) == 1 else "" for topics in corpus.topics], classes)
     return split(corpus.X, y, corpus.test, classes)
 
 
-# Cached, because ten tasks share one corpus that takes seconds to parse.
+# The parsed corpus is cached, because ten tasks use it and parsing takes seconds.
 @cached(LRUCache(maxsize=1), file_sha256, condition=Condition())
 def _reuters(path: Path) -> _Corpus:
     documents = list(_documents(path))
@@ -84,7 +84,10 @@ _N_FEATURES = 47_236
 
 
 def rcv1(paths: Sequence[Path], codes: Sequence[str], classes: Sequence[str]) -> Table:
-    """Return binary rows of documents with exactly one topic of `codes`; the last path lists topics."""
+    """Return binary rows of RCV1's documents with exactly one of the topic `codes`, which is the class.
+
+    The last path is the file that lists the topics of documents; the others contain the documents.
+    """
     wanted = _labelled(paths[-1], codes)
     rows = [row for path in paths[:-1] for row in _vectors(path, wanted)]
     if not rows:
@@ -107,7 +110,7 @@ def _csr(indices: Sequence[Any], values: Sequence[Any]) -> Any:
 
 
 def _labelled(path: Path, codes: Sequence[str]) -> dict[int, int]:
-    """Map each document with exactly one of the `codes` to the position of that code."""
+    """Map the number of each document with exactly one of the topic `codes` to the position of that code."""
     found: dict[int, int] = {}
     several: set[int] = set()
     for number, text in lines(path):
@@ -123,7 +126,7 @@ def _labelled(path: Path, codes: Sequence[str]) -> dict[int, int]:
 
 
 def _vectors(path: Path, wanted: dict[int, int]) -> Iterator[tuple[int, Any]]:
-    """Read lines ``document  i:v i:v …``; yield (document, indices from 0) for each wanted document."""
+    """Read lines ``document  index:value …``; yield each wanted document's number and its indices from 0."""
     for number, text in lines(path):
         document, _, fields = text.partition(" ")
         if not document.isdecimal():
@@ -142,7 +145,7 @@ def _vectors(path: Path, wanted: dict[int, int]) -> Iterator[tuple[int, Any]]:
 
 
 def _is_row(indices: Any, values: Any) -> bool:
-    """Return whether indices are distinct valid features and all values are finite in float32."""
+    """Return whether the indices of a row are distinct features of RCV1 and its values finite in float32."""
     return bool(
         ((indices >= 1) & (indices <= _N_FEATURES) & (indices == np.floor(indices))).all()
         and len(np.unique(indices)) == len(indices)
@@ -151,7 +154,7 @@ def _is_row(indices: Any, values: Any) -> bool:
 
 
 def vowpal_wabbit(paths: Sequence[Path]) -> Table:
-    """Read a training and a test fragment of Vowpal Wabbit text: ``label |namespace index:value …``."""
+    """Read RCV1 from a training and a test file of Vowpal Wabbit text: ``label |namespace index:value …``."""
     X, y = _vowpal_wabbit(paths[0])
     return Table(X, y, ("-1", "1"), *_vowpal_wabbit(paths[1]))
 
@@ -193,7 +196,7 @@ def nytimes(paths: Sequence[Path], key: str) -> Table:
         label = article.get(key)
         if isinstance(label, str) and label.strip():
             if "\0" in label:
-                # numpy drops trailing NUL characters from text, which would merge labels.
+                # NumPy drops NUL characters at the end of text, which would make different labels equal.
                 raise InputError(f"{paths[0]}, line {number}: the label {label!r} contains a NUL character")
             texts.append(article["text"])
             labels.append(label.strip())

@@ -15,19 +15,22 @@ from ..tables.stream import Table
 from .bags import ALL_WORDS, archive_texts, bag, codes_of, counted
 
 _SENTIMENT = ("negative", "positive")
-# Most digits of a count: float32 represents integers of this length exactly.
+# Largest number of digits of a count, since float32 represents integers of this length exactly.
 _LONGEST_COUNT = 7
-# Names of domains in file names, if they differ from the domain's name here.
+# Names that the files of FDU-MTL use for domains that have another name here.
 _FDU_NAMES = {"kitchen": "kitchen_housewares"}
 
 
 def acl_sentiment(paths: Sequence[Path]) -> Table:
-    """Return the reviews of one domain: the file of positive reviews, then the negative ones."""
+    """Return the reviews of one domain: first the file of positive reviews, then that of negative ones."""
     return _acl_table(paths, [1, 0], _SENTIMENT)
 
 
 def acl_domains(paths: Sequence[Path], classes: Sequence[str]) -> Table:
-    """Return all domains, the positive and then the negative file of each; the class is the domain."""
+    """Return the reviews of all domains, each domain's positive file and then its negative file.
+
+    The class of a review is its domain.
+    """
     return _acl_table(paths, [position // 2 for position in range(len(paths))], classes)
 
 
@@ -39,11 +42,11 @@ def _acl_table(paths: Sequence[Path], codes: Sequence[int], classes: Sequence[st
 
 
 def _acl_reviews(path: Path) -> Iterator[dict[str, float]]:
-    """Yield each line's counts from a processed_acl file: ``token:count … #label#:sentiment``."""
+    """Yield the counts of tokens in each line ``token:count … #label#:sentiment`` of a processed_acl file."""
     for number, text in lines(path):
         counts: dict[str, float] = {}
         for field in text.split():
-            # A token may contain a colon.
+            # Split at the last colon, since a token may contain colons.
             token, colon, count = field.rpartition(":")
             if token == "#label#":
                 if count not in _SENTIMENT or not path.name.startswith(count):
@@ -56,14 +59,17 @@ def _acl_reviews(path: Path) -> Iterator[dict[str, float]]:
 
 
 def fdu_sentiment(paths: Sequence[Path], domain: str) -> Table:
-    """Return one domain, its training file and then its test file; the class is the sentiment."""
+    """Return one domain's reviews, its training file and then its test file; the class is the sentiment."""
     rows = list(_fdu_reviews(paths[0], [domain]))
     y = np.array([sentiment for _, sentiment, _ in rows], dtype=np.int32)
     return Table(_fdu_bag(rows), y, _SENTIMENT)
 
 
 def fdu_domains(paths: Sequence[Path], classes: Sequence[str]) -> Table:
-    """Return the training and then the test file of each domain in turn; the class is the domain."""
+    """Return the reviews of all domains, each domain's training file and then its test file.
+
+    The class of a review is its domain.
+    """
     rows = list(_fdu_reviews(paths[0], classes))
     return Table(_fdu_bag(rows), codes_of([domain for domain, _, _ in rows], classes), tuple(classes))
 
@@ -73,7 +79,7 @@ def _fdu_bag(rows: Sequence[tuple[str, int, str]]) -> Any:
 
 
 def _fdu_reviews(path: Path, domains: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """Yield (domain, sentiment, text) from lines of ``0`` or ``1``, a tab and the text."""
+    """Yield (domain, sentiment, text) of each review; its line is ``0`` or ``1``, a tab and the text."""
     files = {
         f"{_FDU_NAMES.get(domain, domain)}.task.{part}": domain
         for domain in domains

@@ -1,1 +1,1 @@
-"""File formats: svmlight, delimited text, Arrow and Parquet, idx."""
+"""Read file formats: svmlight, Vowpal Wabbit, delimited text, Parquet, Arrow, ARFF and idx."""

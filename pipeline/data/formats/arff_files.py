@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 # Bytes read at a time.
 _BLOCK_BYTES = 1 << 20
-# Quotes, sparse rows, comments, escapes, NUL: from their block on, lines are left to the ARFF parser.
+# Marks of quotes, sparse rows, comments, escapes and NUL. Arrow's fast CSV reader reads the rows up to the
+# first block with such a mark; the slower ARFF parser reads all lines from there on.
 _UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
-# Values in a batch; each is a Python object of some 60 bytes until it is stored in an array.
+# Number of values that the ARFF parser reads before they are stored in arrays, since each is a Python object
+# of some 60 bytes.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
 # Exceptions that the ARFF parser raises on malformed files.
@@ -40,8 +42,8 @@ _HEADER = (
 class ArffFile(ColumnFile):
     """Read an ARFF file in bounded memory.
 
-    A nominal attribute is a category with its declared values, also if it is the label. ``?`` is a missing
-    value. The file is UTF-8, plain or compressed (.gz, .bz2, .xz).
+    A nominal attribute becomes a column of categories with the declared values, also if it is the label. The
+    mark ``?`` is a missing value. The file is UTF-8, plain or compressed (.gz, .bz2, .xz).
     """
 
     def __init__(self, path: Path, *, limits: Limits = USUAL) -> None:
@@ -63,7 +65,7 @@ class ArffFile(ColumnFile):
             found = in_threads(lambda numbered: (*numbered, self._plain_rows(numbered[1])), blocks)
             for first, block, columns in found:
                 if columns is None:
-                    # From here on the ARFF parser reads: first the header, then all remaining rows.
+                    # Arrow cannot read this block: the ARFF parser reads the header and all remaining rows.
                     rest = chain([(first, block)], ((number, each) for number, each, _ in found))
                     for batch in self._rows(head, rest, done):
                         values = list(zip(*batch, strict=True))
@@ -78,7 +80,7 @@ class ArffFile(ColumnFile):
             raise InputError(f"{self.path}: no rows below @data")
 
     def _plain_rows(self, block: bytes) -> list[pa.Array] | None:
-        """Return the columns of dense rows without quotes and comments; None if a line may have them."""
+        """Read a block with Arrow's CSV reader; return its columns, or None if only the ARFF parser can."""
         import pyarrow as pa
         from pyarrow import compute, csv
 
@@ -90,7 +92,7 @@ class ArffFile(ColumnFile):
             for name, of in zip(names, self.types, strict=True)
         }
         read = csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False)
-        # Arrow refuses an empty field in a column of numbers; the loop below finds empty fields elsewhere.
+        # Arrow refuses empty fields only in columns of numbers, so the loop below checks the other columns.
         convert = csv.ConvertOptions(column_types=types, null_values=["?"], strings_can_be_null=True)
         parse = csv.ParseOptions(quote_char=False)
         try:
@@ -120,7 +122,7 @@ class ArffFile(ColumnFile):
     def _rows(
         self, head: Sequence[tuple[int, bytes]], blocks: Iterable[tuple[int, bytes]], done: int
     ) -> Iterator[list[list[Any]]]:
-        """Yield rows of blocks of lines, read by the ARFF parser."""
+        """Yield batches of the rows in blocks of lines, read by the ARFF parser; `done` rows precede them."""
         below = ((first + i, raw) for first, block in blocks for i, raw in enumerate(block.split(b"\n")))
         _, data, line = _decoded(self.path, self._limits, chain(head, below))
         rows = max(1, _BATCH_VALUES // len(self.names))
@@ -186,12 +188,12 @@ def _said(error: Exception) -> str:
     try:
         return str(error)
     except Exception:
-        # The ARFF parser uses text of the file as a format string, so that str(error) itself may fail.
+        # str(error) itself may fail, because the ARFF parser uses text of the file as a format string.
         return "a value that is not one of those declared"
 
 
 def _text(value: Any) -> str:
-    # Format a number that is read as a category the way it was probably written.
+    # The ARFF parser returned a number, but the column has categories: restore its text, such as "1" for 1.0.
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
@@ -219,7 +221,7 @@ def _head(stream: TextStream) -> Iterator[tuple[int, bytes]]:
 def _opened(
     path: Path, limits: Limits
 ) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
-    """Open a file; yield attributes, rows, the current line as [number, text], and a progress function."""
+    """Open an ARFF file; yield attributes, rows, the current line [number, text] and a progress function."""
     with open_text(path, limits) as (stream, report_position):
         yield *_decoded(path, limits, enumerate(stream, start=1)), report_position
 
@@ -227,7 +229,10 @@ def _opened(
 def _decoded(
     path: Path, limits: Limits, lines: Iterable[tuple[int, bytes]]
 ) -> tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any]]:
-    """Parse numbered lines; return attributes, rows, and the current line as [number, text]."""
+    """Parse the numbered lines of an ARFF file; return attributes, an iterator of rows, and the current line.
+
+    The current line is a list [number, text], which changes while rows are read.
+    """
     line: list[Any] = [0, ""]
 
     def numbered() -> Iterator[str]:

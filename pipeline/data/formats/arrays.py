@@ -17,7 +17,7 @@ from .labels import encode_labels
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Name of the label column that is appended to a data frame; underscores are added if the frame has this name.
+# Name of the label column that is appended to a data frame; underscores are added if a column has this name.
 _LABEL = "label"
 
 
@@ -93,7 +93,7 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
     except (pa.ArrowException, ValueError, TypeError) as error:
         reason = str(error.args[-1] if error.args else error).splitlines()[0]
         raise InputError(f"{owner}: the frame cannot be read ({reason})") from None
-    # The metadata of pandas contain its index, which is not part of the rows.
+    # Drop the metadata that pandas adds, because they describe its index, which is not part of the rows.
     table = table.replace_schema_metadata(None)
     if y is None:
         return table, ""
@@ -136,7 +136,7 @@ def _features(owner: str, X: Any, missing: bool) -> Any:
 
 
 def _numbers(owner: str, made: Any) -> Any:
-    # Object arrays may contain numbers. Complex numbers are refused.
+    # Object arrays may contain only numbers, so convert them; refuse other types, such as complex numbers.
     if made.dtype == object:
         try:
             return made.astype(np.float64)
@@ -166,8 +166,8 @@ _BLOCK_BYTES = 1 << 20
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
     """Read an idx file of unsigned bytes, plain or compressed, in the shape that its header gives."""
     with open_text(path) as (stream, _):
-        # Bytes 0 and 1 are zero, byte 2 is the type (8: unsigned byte), byte 3 the number of dimensions; one
-        # big-endian 32-bit size per dimension follows.
+        # Header of an idx file: bytes 0 and 1 are zero, byte 2 is the type (8: unsigned byte), byte 3 the
+        # number of dimensions; one big-endian 32-bit size per dimension follows.
         start = stream.read(4)
         sizes = stream.read(4 * start[3]) if start[:3] == b"\x00\x00\x08" and len(start) == 4 else b""
         if not sizes or len(sizes) < 4 * start[3]:

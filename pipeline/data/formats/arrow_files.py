@@ -16,7 +16,7 @@ from .columns import ColumnFile, Kind
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Bytes of one batch of rows as float64.
+# Size in bytes of the batches in which rows are read, if all values are float64.
 _BATCH_BYTES = 1 << 22
 _READ_BYTES = 1 << 18
 
@@ -34,7 +34,7 @@ class ArrowFile(ColumnFile):
         size, done = self.path.stat().st_size, 0
         with _opened(self.path, self._kind) as (_, found, stored):
             for batch in found:
-                # The text offsets of a damaged file may point outside its data.
+                # Check the batch, since offsets of texts in a damaged file may point outside its data.
                 batch.validate(full=True)
                 if batch.num_rows:
                     yield [
@@ -55,7 +55,7 @@ class ArrowFile(ColumnFile):
         if kind == "number":
             values = column.to_numpy(zero_copy_only=False)
             if values.dtype != np.float32:
-                # Boolean columns with nulls arrive as object arrays.
+                # Convert to float64 with NaN; Arrow returns boolean columns with nulls as object arrays.
                 values = values.astype(np.float64)
             self.refuse_wrong(position, values, done, missing)
             return values
@@ -76,7 +76,7 @@ class ArrowFile(ColumnFile):
 def _opened(
     path: Path, kind: Literal["parquet", "arrow"]
 ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch], Callable[[int], int]]]:
-    """Open a file; yield its schema, its batches, and a function that returns the bytes read after n rows.
+    """Open a file; yield its schema, its batches of rows, and a function: bytes read after n rows.
 
     Arrow's errors, also those during iteration, become one-line InputErrors.
     """
@@ -89,19 +89,19 @@ def _opened(
         raise InputError(f"{path}: the file is empty")
     try:
         if kind == "parquet":
-            # A buffered reader reads a row group's columns piece by piece instead of all at once.
+            # Use a buffer to save memory: it reads each column of a row group piece by piece, not at once.
             with parquet.ParquetFile(path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
                 rows = max(1, _BATCH_BYTES // (8 * max(1, len(file.schema_arrow.names))))
-                # Row groups are compressed as wholes, so the share of rows is the best estimate of the
-                # position.
+                # For progress reports, the position in the file is estimated by the share of rows that were
+                # read, because a row group is compressed as a whole.
                 size, n = path.stat().st_size, max(1, file.metadata.num_rows)
                 yield file.schema_arrow, file.iter_batches(batch_size=rows), lambda done: size * done // n
             return
         with path.open("rb") as source:
             magic = source.read(6)
             source.seek(0)
-            # An IPC file (also Feather version 2) begins with "ARROW1", Feather version 1 with "FEA1"; an IPC
-            # stream has no magic bytes.
+            # Detect the kind of Arrow file: an IPC file (or Feather version 2) begins with "ARROW1", Feather
+            # version 1 with "FEA1"; an IPC stream has no magic bytes.
             if magic == b"ARROW1":
                 with ipc.open_file(source) as whole:
                     batches = (whole.get_batch(i) for i in range(whole.num_record_batches))
@@ -124,5 +124,5 @@ def _type(stored: pa.DataType) -> str:
 
     if types.is_integer(stored) or types.is_floating(stored) or types.is_boolean(stored):
         return "number"
-    # Only a dictionary column is categorical by its type; text may have any meaning.
+    # Only a dictionary type says that a column has categories; text may also be names or free text.
     return "category" if types.is_dictionary(stored) else str(stored)

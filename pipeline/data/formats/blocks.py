@@ -20,17 +20,17 @@ from .files import file_options, open_columns, text_of_sparse_features
 from .labelled_columns import column_blocks
 from .sparse_text import sparse_blocks
 
-# About 1 MB for rows of a hundred dense features.
+# Default number of rows per block: about 1 MB if a row has a hundred dense features.
 _ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Consecutive rows of a file."""
+    """Contain consecutive rows of a file: their features and labels."""
 
-    #: svmlight, Vowpal Wabbit: CSR, float64, int32 indices; the largest index so far determines the number
-    #: of columns, unless the options give it.
-    #: CSV, Parquet, Arrow, ARFF: dense, or CSR if categories or words are hashed.
+    #: From svmlight and Vowpal Wabbit text: CSR, float64, int32 indices; the largest index so far determines
+    #: the number of columns, unless the options give it.
+    #: From CSV, Parquet, Arrow and ARFF: dense, or CSR if categories or words are hashed.
     X: Matrix
     #: The rows' labels as in the file: numbers or text.
     labels: npt.NDArray[Any]
@@ -39,7 +39,7 @@ class Block:
 def stream_blocks(
     path: str | Path, *, rows: int = _ROWS, target: str | int | None = None, options: Options | None = None
 ) -> Iterator[Block]:
-    """Yield the rows of a file in file order, without converting it and in bounded memory.
+    """Yield the rows of a file in file order and in bounded memory, without parsing it into the cache first.
 
     The format follows from the suffix or the option ``format``; `target` and `options` are as in `expand`.
     Options that need the whole file (``standardize``, ``bias``, ``test``, ``dense``, ``dtype``, ``order_by``)
@@ -82,7 +82,8 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
         return
     asked = Asked.of(options)
     layout = lay_out(file, asked)
-    # `survey` reads no rows if all columns are numeric, unless missing values get indicators.
+    # `survey` decides how columns become features. It must read all rows before the first block only if a
+    # column has categories or text, or if missing values get indicators.
     encoder = survey([(file, layout)], asked)
     for block in column_blocks(file, layout, encoder, asked):
         yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))
@@ -114,6 +115,6 @@ def _joined(blocks: list[Block]) -> Block:
 
     width = parts[-1].shape[1]
     for part in parts:
-        # A later piece may be wider, because it contained a larger index.
+        # The last part is the widest, because the largest index so far determines the number of columns.
         part.resize((part.shape[0], width))
     return Block(int32_csr(vstack(parts, format="csr")), labels)

@@ -14,40 +14,42 @@ from ...errors import InputError, did_you_mean
 from ..tables.options import Options
 from ..tables.tasks import listed
 
-# How a column is read: "number" as float64 or float32 with NaN for missing values, "text" with nulls, "as is"
-# unchanged.
+# How a column is read: "number" as float64 or float32 with NaN for missing values, "text" as strings with
+# nulls for missing values, "as is" unchanged.
 Kind = Literal["number", "text", "as is"]
 
-# Names that can only mean the label. If exactly one column has such a name, it is the target by default.
+# Names of columns that probably contain the label. If exactly one column has such a name, it is the target
+# (label column) by default.
 LABEL_NAMES = ("label", "target", "class", "y")
 
-# This ends every error message about a missing value.
+# Advice at the end of every error message about a missing value.
 IF_MISSING = 'every feature must be a finite number, or set missing = "mean" or "indicator"'
 
 # Columns with at most this many values, such as states of the USA or days of a month, get one feature per
 # value. Columns with more values, such as names and places, are hashed.
 ONE_HOT = 64
-# 2^16 features: a weight vector of 512 KB fits in a core's cache.
+# By default, hashed columns share 2^16 features, since a weight vector of 512 KB fits in a core's cache.
 HASH_BITS = 16
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Contain the options of files with columns; the fields have the options' names."""
+    """Contain a data set's options for files with columns; each field has the name of its option."""
 
-    #: Label column; empty takes the only one called "label", "target", "class" or "y".
+    #: Label column; if empty, it is the only column called "label", "target", "class" or "y".
     target: str = ""
     #: Columns whose values are categories.
     categorical: tuple[str, ...] = ()
-    #: Columns whose words are counted.
+    #: Columns with text; the counts of its words become features.
     text: tuple[str, ...] = ()
     #: Columns that are not read.
     ignore: tuple[str, ...] = ()
     #: Column by whose values the rows are sorted; empty keeps the file order.
     order_by: str = ""
-    #: How features without a value are handled: "error", "mean" or "indicator".
+    #: How missing values are handled: "error" refuses them, "mean" fills in the mean, "indicator" also adds a
+    #: feature that marks them.
     missing: str = "error"
-    #: Largest number of values for which a column gets one feature per value; other columns are hashed.
+    #: A column with at most this many categories or words gets one feature for each; others are hashed.
     one_hot: int = ONE_HOT
     #: Hashed columns share 2^hash_bits features.
     hash_bits: int = HASH_BITS
@@ -61,21 +63,21 @@ class Asked:
 
 
 class ColumnFile(ABC):
-    """Read a file with columns, in any format."""
+    """Define the interface of readers of files with columns; each file format has a subclass."""
 
     path: Path
     #: The names of all columns.
     names: tuple[str, ...]
-    #: Each column's type as the file declares it: "number", "category", "" if it declares none, or another
-    #: type by its name in the file.
+    #: Each column's type as the file declares it: "number", "category", the file format's own name of another
+    #: type, or "" if the file declares no types.
     types: tuple[str, ...]
 
     @abstractmethod
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         """Yield rows a few MB at a time: one array per column, or None for a column that is skipped.
 
-        `kinds` says how each column is read; None skips it. Raises InputError at the first invalid row, with
-        file, row and column. With `missing` a number may be NaN, but never infinite.
+        `kinds` says how each column is read; None skips it. With `missing` a number may be NaN, but never
+        infinite. Raises InputError with file, row and column at the first invalid row.
         """
 
     @abstractmethod
@@ -83,7 +85,10 @@ class ColumnFile(ABC):
         """Return the file and location of a row, counted from 1, for an error message."""
 
     def refuse_wrong(self, position: int, values: Any, done: int, missing: bool) -> None:
-        """Raise an error if a value is infinite, or NaN unless `missing`; `done` rows precede `values`."""
+        """Raise an error if one of a column's values is infinite, or NaN unless `missing` allows it.
+
+        `position` is the column; `done` is the number of rows before `values`, to report the row.
+        """
         wrong = np.isinf(values) if missing else ~np.isfinite(values)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
@@ -93,13 +98,13 @@ class ColumnFile(ABC):
             raise InputError(f"{self.place(done + row + 1)}, column {self.names[position]!r}: {fault}")
 
     def declared(self, position: int) -> tuple[str, ...] | None:
-        """Return the values that the file declares for a column, or None if it declares none."""
+        """Return the categories that the file declares for a column, or None if it does not declare them."""
         return None
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Assign columns of a file, by position, to label, sort order and features."""
+    """Say which columns of a file, by position, are the label, the sort key and the features."""
 
     label: int
     order: int | None
@@ -108,7 +113,7 @@ class Layout:
     roles: tuple[str, ...]
 
     def kinds(self, n: int) -> list[Kind | None]:
-        """Return how to read each of the n columns."""
+        """Return how to read each of the file's n columns (`Kind`); None for columns that are not read."""
         found: list[Kind | None] = [None] * n
         for position, role in zip(self.features, self.roles, strict=True):
             found[position] = "number" if role == "number" else "text"
@@ -119,7 +124,7 @@ class Layout:
 
 
 def lay_out(file: ColumnFile, asked: Asked) -> Layout:
-    """Decide the role of each column of a file; raise InputError if names, types or options do not fit."""
+    """Decide which columns are label, sort key and features; raise InputError if the options do not fit."""
     names = file.names
     label = find_target(file.path, names, asked.target)
     first = {name: position for position, name in reversed(list(enumerate(names)))}
@@ -168,13 +173,16 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
 
 
 def remedy(names: Sequence[str]) -> str:
-    """Return advice on options for columns that are not numeric."""
+    """Return advice, for an error message, on the options to set for columns that are not numeric."""
     shown = ", ".join(f'"{name}"' for name in names)
     return f"set categorical = [{shown}], or name {'them' if len(names) > 1 else 'it'} in text or ignore"
 
 
 def find_target(path: Path, names: Sequence[str], target: str) -> int:
-    """Return the position of the column `target` or, if that is empty, of the only one in `LABEL_NAMES`."""
+    """Return the position of the label column: that named `target` or, if empty, that with a usual name.
+
+    The usual names are `LABEL_NAMES`. Raises InputError unless exactly one column has such a name.
+    """
     if not names:
         raise InputError(f"{path}: the file has no columns")
     wanted = [i for i, name in enumerate(names) if name == target] if target else []

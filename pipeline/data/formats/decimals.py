@@ -1,4 +1,4 @@
-"""Parse decimal numbers of text in compiled code, correctly rounded."""
+"""Parse decimal numbers in text, in compiled code, to the nearest float64."""
 
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
@@ -15,14 +15,15 @@ from ....learners.numeric.compiled import INLINE, register_jitable
 
 # Powers of ten that float64 represents exactly.
 _EXACT_TENS = 10.0 ** np.arange(23)
-# Decimal exponents beyond which a number of at most 19 digits is 0 or infinite.
+# Smallest and largest decimal exponent with which some number of at most 19 digits is not 0 or infinite.
 _SMALLEST_EXPONENT, _LARGEST_EXPONENT = -342, 308
 
 
 def _powers_of_five() -> npt.NDArray[np.uint64]:
     """Return a table whose row ``q - _SMALLEST_EXPONENT`` has the leading 128 bits of 5^q, as two uint64.
 
-    The bits are rounded down, or up for -27 <= q < 0, where a product may be exact.
+    The bits are rounded down, except for -27 <= q < 0, where Lemire's algorithm (see `_nearest`) needs them
+    rounded up to recognize exact results.
     """
     rows = []
     for q in range(_SMALLEST_EXPONENT, _LARGEST_EXPONENT + 1):
@@ -40,10 +41,11 @@ def _powers_of_five() -> npt.NDArray[np.uint64]:
 _FIVES = _powers_of_five()
 # 2^(p - 1075) for each biased binary exponent p: a normal number is its 53-bit mantissa times this power.
 _TWOS = np.ldexp(1.0, np.arange(2047) - 1075)
-#: Outcomes of `read_number`: not a number; a number that was read; a number that Python's float must read.
+#: Outcomes of `read_number`. WRONG: the text is not a number. READ: the value is right. HARD: the text is a
+#: number, but Python's float must parse it.
 WRONG, READ, HARD = 0, 1, 2
 
-# Numba computes in uint64 only if both operands have that type.
+# Constants as uint64, since Numba computes in uint64 only if both operands have that type.
 _0, _1, _3, _7, _8, _9, _10, _16, _32, _64 = (np.uint64(n) for n in (0, 1, 3, 7, 8, 9, 10, 16, 32, 64))
 _LAST_BYTE, _LOW_HALF, _NINE_BITS, _ALL = (
     np.uint64(0xFF),
@@ -53,12 +55,13 @@ _LAST_BYTE, _LOW_HALF, _NINE_BITS, _ALL = (
 )
 _TWO_BITS, _2_TO_52, _2_TO_53, _63 = np.uint64(3), np.uint64(1 << 52), np.uint64(1 << 53), np.uint64(63)
 _MINUS, _PLUS, _POINT, _E, _ZERO = (np.uint64(ord(each)) for each in "-+.e0")
-# Masks and factors for eight digits at once; a byte that is 10 or more carries into its high bit.
+# Masks and factors to parse eight digits at once, as the bytes of a uint64. Adding `_CARRY_FROM_10` sets the
+# high bit of each byte that is 10 or more.
 _EIGHT_ZEROS, _CARRY_FROM_10 = np.uint64(0x3030303030303030), np.uint64(0x7676767676767676)
 _HIGH_BITS, _PAIRS = np.uint64(0x8080808080808080), np.uint64(0x000000FF000000FF)
 _UPPER_PAIRS, _LOWER_PAIRS = np.uint64(100 + (1_000_000 << 32)), np.uint64(1 + (10_000 << 32))
 _POWERS = np.array([10**n for n in range(9)], dtype=np.uint64)
-# A number of at most this many digits fits a uint64.
+# Largest number of digits with which every number fits in a uint64.
 _MOST_DIGITS = np.uint64(19)
 
 
@@ -79,10 +82,10 @@ def _product(a, b):
 
 @register_jitable
 def _nearest(w, q):
-    """Return the float64 nearest to w·10^q for a uint64 w, and whether the result is certain.
+    """Return the float64 nearest to w·10^q for a uint64 w, and whether it is certainly the nearest one.
 
-    It is certain for zero, but never for subnormal and infinite numbers. Lemire 2021, "Number parsing at a
-    gigabyte per second", Algorithm 1.
+    Subnormal and infinite results are never certain. Lemire 2021, "Number parsing at a gigabyte per second",
+    Algorithm 1.
     """
     if w == _0:
         return 0.0, True
@@ -94,7 +97,7 @@ def _nearest(w, q):
             w <<= np.uint64(step)
             zeros += step
     high, low = _product(w, _FIVES[q - _SMALLEST_EXPONENT, 0])
-    # The lower half of 5^q matters only if all bits of `high` below the 55 leading bits are 1.
+    # The lower half of 5^q can change the result only if all bits of `high` below its 55 leading bits are 1.
     if high & _NINE_BITS == _NINE_BITS:
         second, _ = _product(w, _FIVES[q - _SMALLEST_EXPONENT, 1])
         low += second
@@ -109,7 +112,7 @@ def _nearest(w, q):
     power = ((217706 * q) >> 16) + 1086 + np.int64(upper) - zeros
     if power <= 0:
         return 0.0, False
-    # Exactly half-way between two numbers: round to even.
+    # If the value is exactly half-way between two float64 numbers, round to even.
     if low <= _1 and -4 <= q <= 23 and mantissa & _TWO_BITS == _1 and mantissa << shift == high:
         mantissa &= ~_1
     mantissa = (mantissa + (mantissa & _1)) >> _1
@@ -123,7 +126,7 @@ def _nearest(w, q):
 
 @intrinsic
 def _eight_bytes(_typing_context, text, at):
-    """Return eight bytes of a text from a position on as a little-endian uint64."""
+    """Return the eight bytes of a text from position `at` on, as a little-endian uint64."""
 
     def codegen(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -138,7 +141,7 @@ def _eight_bytes(_typing_context, text, at):
 
 @intrinsic
 def _trailing_zeros(_typing_context, bits):
-    """Return the number of zero bits below the lowest one; 64 for 0."""
+    """Return the number of zero bits below the lowest bit that is 1; 64 if no bit is 1."""
 
     def codegen(_context, builder, _signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
@@ -148,9 +151,9 @@ def _trailing_zeros(_typing_context, bits):
 
 @intrinsic
 def _separators(_typing_context, text, at):
-    """Return a bit for each of the 64 bytes from a position on, the first in the lowest bit.
+    """Return a uint64 whose bits mark the separators in the 64 bytes from position `at` on.
 
-    The bit is 1 for white space, control characters, ":" and "#".
+    The lowest bit is for the first byte. Separators are white space, control characters, ":" and "#".
     """
 
     def codegen(context, builder, signature, arguments):
@@ -172,7 +175,7 @@ def _separators(_typing_context, text, at):
 def find_separators(text, positions):
     """Write the positions of white space, control characters, ":" and "#" in order to `positions`.
 
-    The 64 bytes after the text must be readable.
+    The 64 bytes after the text must be readable, because 64 bytes are compared at once.
     """
     n = np.uint64(text.shape[0])
     count = 0
@@ -189,30 +192,34 @@ def find_separators(text, positions):
 
 @register_jitable(**INLINE)
 def _larger_than_9(eight):
-    """Return a mask with the high bit of each byte above 9; bits after the first set one may be wrong."""
+    """Set the high bit of each byte that is above 9; only the lowest set bit of the result is reliable."""
     return ((eight + _CARRY_FROM_10) | eight) & _HIGH_BITS
 
 
 @register_jitable(**INLINE)
 def _joined(eight):
-    """Return the number that eight digits form, one per byte, the first in the lowest (Lemire, section 5)."""
+    """Return the number with the eight digits in the bytes of a uint64, the first digit in the lowest byte.
+
+    The method is that of Lemire 2021, section 5.
+    """
     eight = eight * _10 + (eight >> _8)
     return ((eight & _PAIRS) * _UPPER_PAIRS + ((eight >> _16) & _PAIRS) * _LOWER_PAIRS) >> _32
 
 
 @register_jitable(**INLINE)
 def digits_from(text, at, number):
-    """Append the digits at a position to a number, modulo 2^64; return (position after them, number).
+    """Append the digits in a text from position `at` on to a number; return (position after them, number).
 
-    Eight bytes are taken at once, because in a loop over digits the last branch would be mispredicted.
+    The number is computed modulo 2^64. The function reads eight bytes at once, because the processor would
+    mispredict the end of a loop over digits.
     """
     while True:
-        # Digits become 0 to 9. The first larger byte ends them; carries into later bytes do not matter.
+        # XOR turns digits into 0 to 9. The first byte above 9 ends the digits; later marks do not matter.
         eight = _eight_bytes(text, at) ^ _EIGHT_ZEROS
         n = _trailing_zeros(_larger_than_9(eight)) >> _3
         if n == _0:
             return at, number
-        # Leading zeros come first in memory, so they are the low bytes.
+        # Shift the n digits to the high bytes; the zeros that fill the low bytes act as leading zeros.
         number = number * _POWERS[n] + _joined(eight << (_64 - (n << _3)))
         at += n
         if n < _8:
@@ -221,17 +228,17 @@ def digits_from(text, at, number):
 
 @register_jitable(**INLINE)
 def read_short(text, start, stop):
-    """Return the number between two positions, and `READ`, or `WRONG` if `read_number` must decide.
+    """Return the number between two positions, and `READ`, or `WRONG` if `read_number` must parse it.
 
-    The function reads numbers of at most eight bytes after the sign, without exponent. No branch depends on
-    the form of the number, since it would be mispredicted.
+    The function reads numbers of at most eight bytes after the sign, without exponent. It has no branches
+    that depend on the number's digits, since the processor would mispredict them.
     """
     negative = byte(text, start) == _MINUS
     start += np.uint64(negative)
-    # The last digit becomes the last byte; zero bytes come before the first digit.
+    # Shift the n characters so that the last is the highest byte; zeros in the low bytes are leading zeros.
     n = stop - start
     eight = (_eight_bytes(text, start) ^ _EIGHT_ZEROS) << (((_8 - n) << _3) & _63)
-    # Only the decimal point may be a byte above 9; `one` is the lowest bit of that byte, 0 without a point.
+    # The only byte above 9 may be a decimal point; `one` is the lowest bit of that byte, 0 without a point.
     one = _larger_than_9(eight) >> _7
     has_point = np.uint64(one != _0)
     below = one - _1
@@ -265,7 +272,7 @@ def read_number(text, at):
     if n_digits == _0:
         return at, 0.0, WRONG
     if n_digits > _MOST_DIGITS:
-        # Leading zeros do not count.
+        # Do not count leading zeros as digits, since they do not change the number.
         first = start
         while byte(text, first) == _ZERO or byte(text, first) == _POINT:
             n_digits -= np.uint64(byte(text, first) == _ZERO)
@@ -280,13 +287,13 @@ def read_number(text, at):
         if at == begin:
             return at, 0.0, WRONG
         if at - begin > _8:
-            # The exponent has leading zeros, or makes the number 0 or infinite.
+            # Leave an exponent of more than eight digits to Python: it has leading zeros or is extreme.
             return at, 0.0, HARD
         exponent += -np.int64(power) if down else np.int64(power)
     if n_digits > _MOST_DIGITS:
         return at, 0.0, HARD
     if mantissa <= _2_TO_53 and -22 <= exponent <= 22:
-        # An exact mantissa multiplied or divided by an exact power is rounded only once (Clinger 1990).
+        # Mantissa and power of ten are exact, so their product or quotient is rounded once (Clinger 1990).
         value = np.float64(np.int64(mantissa))
         value = value * _EXACT_TENS[exponent] if exponent >= 0 else value / _EXACT_TENS[-exponent]
     else:

@@ -57,7 +57,7 @@ class DelimitedFile(ColumnFile):
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        # Identify columns by position, since names may repeat.
+        # Give Arrow the positions of columns as their names, since names in the file may repeat.
         keys = [str(position) for position in range(len(self.names))]
         types = {
             key: pa.float64() if kind == "number" else pa.string()
@@ -65,14 +65,14 @@ class DelimitedFile(ColumnFile):
         }
         nulls = [*_MISSING, *(f" {mark}" for mark in _MISSING)] if missing else []
         parse = arrow_csv.ParseOptions(delimiter=self._delimiter)
-        # If missing values are not allowed, an empty field is left in place and reported as an error.
+        # If missing values are not allowed, no text stands for one, so Arrow refuses an empty numeric field.
         convert = arrow_csv.ConvertOptions(column_types=types, null_values=nulls, strings_can_be_null=False)
         # Feed Arrow one block at a time, because its own reader reads many blocks ahead. The block size is
         # large enough that Arrow never splits a block.
         whole = _BLOCK_BYTES + self._limits.max_line
 
         def parsed(numbered: tuple[int, bytes]) -> tuple[int, int, pa.Table | pa.ArrowException | None]:
-            """Return the number of the first line, the number of rows, and the rows or Arrow's error."""
+            """Parse a block; return its first line's number, its row count, and rows or Arrow's error."""
             number, block = numbered
             skipped = max(0, self._first_row - number)
             n_rows = _count_rows(block, _start_of_line(block, skipped))
@@ -96,7 +96,8 @@ class DelimitedFile(ColumnFile):
                     reason = str(found).splitlines()[0]
                     raise InputError(f"{self.path}: cannot be read as delimited text ({reason})") from None
                 if found.num_rows != n_rows:
-                    # A quoted line break would make the result depend on block boundaries, so refuse it.
+                    # The row counts differ, so a quoted value contains a line break. Refuse it, because the
+                    # rows would depend on where blocks end.
                     self._refuse_open_quotes(number)
                 for batch in found.to_batches():
                     empty = empty and batch.num_rows == 0
@@ -173,7 +174,7 @@ def read_delimited(
 
 
 def _count_rows(block: bytes, start: int) -> int:
-    """Return the number of non-empty lines from a position on; both \\r and \\n end a line, as for Arrow."""
+    """Count the non-empty lines of a block from position `start` on; \\r and \\n end a line, as for Arrow."""
     text = np.frombuffer(block, np.uint8)[start:]
     within = (text != 10) & (text != 13)
     return int(np.count_nonzero(within[1:] & ~within[:-1])) + bool(within[:1].any())
@@ -190,7 +191,7 @@ def _start_of_line(block: bytes, line: int) -> int:
 
 
 def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequence[str]) -> str:
-    """Return advice for a non-numeric field; it names all such columns of the row at once."""
+    """Return advice for an error about a non-numeric field; it names all columns of the row that have one."""
     wrong = [
         (names[position], field)
         for position, field in enumerate(fields)

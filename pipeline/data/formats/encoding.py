@@ -17,28 +17,28 @@ from .columns import Asked, ColumnFile, Kind, Layout
 
 _WORD = re.compile(r"\w+")
 
-# Some features of a block of rows, as three arrays: row indices, feature indices and values.
+# Non-zero features of a block of rows, as three arrays: row indices, feature indices and values.
 _Entries = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class _Column:
-    """Describe how one column becomes features."""
+    """Describe how one column of a file becomes features; `role` is "number", "category" or "text"."""
 
     name: str
     role: str
-    #: Values that get one feature each; None if the column is hashed or numeric.
+    #: Categories or words that get one feature each; None if the column is hashed or numeric.
     values: tuple[str, ...] | None = None
-    #: Whether an additional feature marks missing values.
+    #: Whether an additional feature (indicator) is 1 where the column's value is missing.
     marked: bool = False
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """Turn rows into features, in the same way for every block of a file and its test file.
+    """Turn columns of rows into features, in the same way for every block of a file and of its test file.
 
     Features are in column order: a numeric column has one feature, a column of categories or words one per
-    value. Then follow the indicators of missing values, and last the hashed features.
+    category or word. Then follow the indicators of missing values, and last the features of hashed columns.
     """
 
     columns: tuple[_Column, ...]
@@ -49,7 +49,7 @@ class Encoder:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether all features are unchanged numeric columns."""
+        """Whether every feature is a numeric column of the file, and nothing else is added."""
         return all(column.role == "number" and not column.marked for column in self.columns)
 
     @property
@@ -58,7 +58,7 @@ class Encoder:
         return sum(_places(column) + column.marked for column in self.columns) + self.n_hashed
 
     def column_of(self, feature: int) -> str:
-        """Return the column of a feature, or "?" for missing-value indicators and hashed features."""
+        """Return the name of a feature's column; "?" for missing-value indicators and hashed features."""
         for column in self.columns:
             feature -= _places(column)
             if feature < 0:
@@ -114,7 +114,7 @@ class Encoder:
         place = 0
         for column, array in zip(self.columns, batch, strict=True):
             if column.role == "number":
-                # `flatnonzero` also finds NaN, so missing values are kept.
+                # Omit zeros from the sparse result. `flatnonzero` also finds NaN, so missing values remain.
                 rows = np.flatnonzero(array)
                 yield rows, np.full(len(rows), place), np.asarray(array[rows], dtype=np.float64)
             else:
@@ -129,7 +129,10 @@ class Encoder:
         return [missing_in(column.role, array) for column, array in both if column.marked]
 
     def _of_text(self, column: _Column, array: Any, place: int) -> _Entries:
-        """Return the entries of a column of categories or words; each distinct value is processed once."""
+        """Return the non-zero features of a column of categories or text; encode each distinct value once.
+
+        `place` is the index of the column's first feature, unless the column is hashed.
+        """
         coded = array.dictionary_encode()
         if column.values is None:
             look_up: Callable[[str], tuple[int, float] | None] = self._hashed(column.name)
@@ -137,7 +140,7 @@ class Encoder:
             places = {value: place + i for i, value in enumerate(column.values)}
 
             def look_up(value: str) -> tuple[int, float] | None:
-                # Values that do not occur in the training part have no feature.
+                # Ignore categories and words that do not occur in the training part, as they have no feature.
                 return (places[value], 1.0) if value in places else None
 
         features: list[int] = []
@@ -155,7 +158,7 @@ class Encoder:
         starts, stops = np.array(ends[:-1], dtype=np.int64)[codes], np.array(ends[1:], dtype=np.int64)[codes]
         lengths = stops - starts
         rows = np.repeat(present, lengths)
-        # Position of each entry within its own row: 0, 1, … for every row.
+        # Position of each non-zero feature among those of its row: 0, 1, … in every row.
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         taken = np.repeat(starts, lengths) + offsets
         return rows, np.array(features, dtype=np.int64)[taken], np.array(values)[taken]
@@ -177,7 +180,8 @@ def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
     file, layout = files[0]
     names = [file.names[position] for position in layout.features]
     columns = range(len(names))
-    # Distinct tokens of each column, collected only until there are more than `one_hot`.
+    # Distinct categories or words of each column, None for numbers. Collecting ends when there are more than
+    # `one_hot`, because the column is then hashed.
     found: list[set[str] | None] = [None if layout.roles[i] == "number" else set() for i in columns]
     missing = [False for _ in columns]
     marks = asked.missing == "indicator"
@@ -214,7 +218,7 @@ def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
 
 
 def tokens(role: str, value: str) -> Counter[str]:
-    """Return the counted tokens of a value: the category itself, or the lower-case words of a text."""
+    """Count the tokens of a column's value: the category itself, or the lower-case words of a text."""
     return Counter(_WORD.findall(value.lower()) if role == "text" else [value])
 
 

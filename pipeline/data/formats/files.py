@@ -22,7 +22,7 @@ from .vowpal_wabbit import vowpal_scan
 
 # Largest number of features, because indices and shapes are int32.
 _MOST_FEATURES = 2**31 - 1
-# Options of all files with columns; `target`, `header` and `delimiter` are detected if not given.
+# Options of every file format with columns. The label column is detected if `target` is empty.
 COLUMN_OPTIONS: dict[str, Option] = {
     "target": Option("text", ""),
     "categorical": Option("names", ()),
@@ -46,16 +46,17 @@ class Format:
 
     suffixes: tuple[str, ...]
     options: Mapping[str, Option]
-    #: Opens a file: ``open(path, options)``; options include defaults. None for text of sparse features.
+    #: Opens a file with columns: ``open(path, options)``; options include defaults. None for svmlight and VW.
     open: Callable[[Path, Options], ColumnFile] | None
-    #: Returns the function that scans text of sparse features, given options; None for files with columns.
+    #: Returns, given options, the function that parses lines of svmlight or VW; None for files with columns.
     scan: Callable[[Options], Scan] | None = None
     #: Whether a file may be compressed as a whole; formats that compress their own content may not.
     compressible: bool = True
 
 
 def _open_delimited(path: Path, options: Options) -> DelimitedFile:
-    # A test file gets the options of its training file: no `delimiter` and `header` unless that is CSV.
+    # `delimiter` and `header` may be absent, because a CSV test file gets the options of its training file,
+    # which may have another format.
     given = str(options.get("delimiter", ""))
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")
@@ -115,7 +116,7 @@ FORMATS: dict[str, Format] = {
     ),
 }
 _OF_SUFFIX = {suffix: name for name, each in FORMATS.items() for suffix in each.suffixes}
-# Options of every format.
+# Options that files of every format accept.
 _ANY: dict[str, Option] = {
     "format": Option("text", "", choices=tuple(FORMATS)),
     "test": Option("text", ""),
@@ -134,7 +135,7 @@ def format_by_suffix(path: PurePath) -> str:
 
 
 def file_format(path: Path, named: object = "") -> str:
-    """Return the format of a file: the named one, otherwise the one its suffix indicates."""
+    """Return the format of a file: `named` if given, otherwise the format that its suffix indicates."""
     if named and named not in FORMATS:
         raise InputError(f"{path}: format = {named!r}; {did_you_mean(str(named), FORMATS)}")
     found = str(named) if named else format_by_suffix(path)
@@ -149,18 +150,18 @@ def file_format(path: Path, named: object = "") -> str:
 
 
 def file_options(path: Path, given: Options) -> Mapping[str, Option]:
-    """Return the options that a file takes, by its format."""
+    """Return the options that a file accepts; they depend on its format."""
     return {**FORMATS[file_format(path, given.get("format", ""))].options, **_ANY}
 
 
 def open_columns(path: Path, options: Options) -> ColumnFile | None:
-    """Open a file with columns; return None for text of sparse features. `options` includes the defaults."""
+    """Open a file with columns; return None for svmlight and Vowpal Wabbit. `options` includes defaults."""
     opener = FORMATS[file_format(path, options["format"])].open
     return None if opener is None else opener(path, options)
 
 
 def text_of_sparse_features(path: Path, options: Options) -> tuple[Scan, int]:
-    """Return the function that scans a text of sparse features, and the number of features, 0 if unknown."""
+    """Return the function that parses an svmlight or Vowpal Wabbit file, and its number of features or 0."""
     found = file_format(path, options["format"])
     scan = FORMATS[found].scan
     if scan is None:
@@ -171,12 +172,12 @@ def text_of_sparse_features(path: Path, options: Options) -> tuple[Scan, int]:
 
 
 def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -> Table:
-    """Read files one after the other as one training part, and the files `tests` likewise as its test part.
+    """Read the files `paths` one after the other into the training part, and `tests` into the test part.
 
-    All have the same format. Missing values are NaN. Values get the requested dtype, unless features will be
-    standardized later. No other feature option is applied.
+    Either all files have columns, or all are svmlight, or all Vowpal Wabbit. Missing values are NaN. Values
+    get the requested dtype, unless the caller will standardize the features; no other feature option is used.
     """
-    # Before standardizing, keep the file's precision: means and deviations are those of the stored numbers.
+    # Keep the file's precision if features will be standardized: means and deviations need the exact numbers.
     dtype = "" if options["standardize"] else str(options["dtype"])
     found = file_format(paths[0], options["format"])
     if FORMATS[found].scan is not None:

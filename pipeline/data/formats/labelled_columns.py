@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LabelledColumns:
-    """Contain the rows of files with columns: names of the feature columns, X of shape (n, d), and labels."""
+    """Contain all rows of files with columns: names of the feature columns, X of shape (n, d), and labels."""
 
     path: Path
     features: tuple[str, ...]
@@ -37,15 +37,15 @@ class LabelledColumns:
 
 @dataclass(frozen=True, eq=False)
 class ColumnBlock:
-    """Contain some rows of a file with columns."""
+    """Contain a block of rows of a file with columns, converted to features."""
 
     #: Array or CSR array of shape (n, d).
     X: Any
-    #: Labels as stored.
+    #: The rows' labels, as stored in the file.
     labels: pa.Array
-    #: Sort keys of the rows, float64; None if the rows are not sorted.
+    #: Sort keys of the rows, float64; None if the study does not sort the rows.
     keys: Any
-    #: Number of missing values per column.
+    #: Number of missing values in each column that has any, by the column's name.
     missing: dict[str, int]
 
 
@@ -55,8 +55,8 @@ def read_columns(
     """Read files that have the same columns, one after the other, into one matrix and its labels.
 
     `dtype` is "float32" or "float64"; empty means float32 if all numbers are stored so, otherwise float64.
-    `training` is given for files of a test part: they must have the columns of the training part, and are
-    encoded in the same way. Raises InputError with file, row and column.
+    For files of a test part, `training` is the training part: the files must have its columns, and their
+    columns become features in the same way. Raises InputError with file, row and column.
     """
     laid = [(file, lay_out(file, asked)) for file in files]
     first, layout = laid[0]
@@ -82,7 +82,7 @@ def read_columns(
     if not isinstance(values[0], (bool, int, float)):
         values = [str(value) for value in values]
         for value in values:
-            # numpy drops trailing NUL characters from text, which would merge labels.
+            # NumPy drops NUL characters at the end of text, which would make different labels equal.
             if "\x00" in value:
                 raise InputError(
                     f"{first.path}: the label {value!r} contains a NUL character: the file is damaged"
@@ -103,7 +103,7 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
         _refuse_missing_labels(file, layout, labels, done)
         missing = {}
         for position, role, array in zip(layout.features, layout.roles, features, strict=True):
-            # `ColumnFile.batches` has already refused missing numbers.
+            # `ColumnFile.batches` has already refused missing values in columns of numbers.
             if role == "number" and asked.missing == "error":
                 continue
             where = missing_in(role, array)
@@ -121,7 +121,7 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
 
 
 class _Collected:
-    """Collect blocks of several files in bounded memory."""
+    """Collect rows, labels and sort keys of several files block by block, in bounded memory."""
 
     def __init__(self, encoder: Encoder, folder: Path, path: Path) -> None:
         self._encoder, self._folder = encoder, folder
@@ -131,7 +131,7 @@ class _Collected:
         self._missing: dict[str, int] = {}
 
     def add(self, block: ColumnBlock, X: Any) -> None:
-        """Append some rows."""
+        """Append the rows of a block; `X` are their features in the final dtype."""
         self.rows.append(X)
         coded = block.labels.dictionary_encode()
         self.labels.append(coded.dictionary.to_pylist(), coded.indices.to_numpy())

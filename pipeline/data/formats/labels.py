@@ -17,7 +17,8 @@ from ..io.spill import SpillingArray, steps
 from ..tables.stream import Codes
 from ..tables.tasks import listed
 
-# Ratings in halves or tenths are classes; more distinct fractions than this are measurements.
+# Labels with fractions, such as ratings in tenths, are classes if at most this many are distinct. Otherwise
+# they are refused as measurements.
 _MOST_FRACTIONS = 100
 
 
@@ -43,16 +44,16 @@ class LabelCollector:
         return self._codes.size
 
     def append(self, values: Iterable[Any], codes: npt.NDArray[Any]) -> None:
-        """Add rows: distinct values of labels, as Python objects, and each row's index into them."""
+        """Add a block's labels: its distinct labels as Python objects, and each row's index into them."""
         places = [self._found.setdefault(value, len(self._found)) for value in values]
         self._codes.append(np.array(places, dtype=np.int32)[codes])
 
     def finish(self) -> tuple[list[Any], npt.NDArray[np.int32]]:
-        """Return the distinct values in the order in which they came, and each row's index into them."""
+        """Return the distinct labels in order of first occurrence, and each row's index into them."""
         return list(self._found), self._codes.finish()
 
 
-# Distinct labels are first sought in this many rows.
+# Distinct labels are first searched in this many rows, which usually have all of them.
 _FIRST_ROWS = 1 << 16
 
 
@@ -101,7 +102,7 @@ def encode_labels(
 
 
 def is_number(text: str) -> bool:
-    """Return whether a field is written as a number; NaN and infinity count, Python's 1_000 does not."""
+    """Return whether a text is a number; NaN and infinity are, Python's notation 1_000 is not."""
     try:
         float(text)
     except ValueError:
@@ -117,7 +118,7 @@ def _named(
     if isinstance(labels, CodedLabels):
         values, codes = labels.values, labels.codes
     else:
-        # Sorting all rows would take a tenth of the reading time; usually the first rows have all labels.
+        # Search only the first rows, because sorting all labels would take a tenth of the reading time.
         values = np.unique(labels[:_FIRST_ROWS])
         codes = np.searchsorted(values, labels).clip(max=len(values) - 1)
         if not np.array_equal(values[codes], labels):
@@ -151,12 +152,16 @@ def class_name(value: Any) -> str:
     number = float(text)
     if math.isnan(number):
         return ""
-    # From 2**53 on, neighbouring integers share a float64, so identifiers that large keep their spelling.
+    # The name of +1 and 1.0 is "1". From 2**53 on, keep the text of integers, since neighbors share a float64
+    # and would get the same name.
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else text
 
 
 def _class_codes(classes: Sequence[str], texts: Sequence[str], codes: npt.NDArray[Any]) -> Codes:
-    """Return the class codes of rows, given their indices into names; memory-mapped if the indices are."""
+    """Return the class code of each row, given its index into the class names `texts` of distinct labels.
+
+    The result is memory-mapped if the indices `codes` are.
+    """
     position = {name: code for code, name in enumerate(classes)}
     table = np.array([position[text] for text in texts], dtype=np.int32)
     if not isinstance(codes, np.memmap):

@@ -18,15 +18,15 @@ from .columns import ColumnFile
 from .labels import is_number
 
 Keys = npt.NDArray[np.float64]
-# Rows copied at a time; reading one row may load 64 KB of the mapped file around it.
+# Rows copied before memory is released, since reading one row may load 64 KB of the mapped file around it.
 _STEP = 1 << 10
 
 
 def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
-    """Return a function that converts an array of the column's values to sort keys.
+    """Return a function that converts values of a file's column to numbers by which rows are sorted.
 
-    Its second argument is the number of rows before the array, for error messages. Numbers are used
-    unchanged; dates and times (ISO 8601, UTC if they name no zone) become times since 1970.
+    Its arguments are an array of values, and the number of rows before the array, for error messages. Numbers
+    are used unchanged; dates and times (ISO 8601, UTC if they name no zone) become times since 1970.
     """
     name = file.names[position]
     kind: list[str] = []
@@ -72,7 +72,7 @@ def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
 def by_keys(
     path: Path, keys: Keys, X: Any, codes: npt.NDArray[np.int32]
 ) -> tuple[Any, npt.NDArray[np.int32]]:
-    """Return rows and labels sorted by keys; rows with equal keys keep their order."""
+    """Return the rows X and their label codes sorted by keys; rows with equal keys keep their order."""
     if (keys[1:] >= keys[:-1]).all():
         return X, codes
     order = np.argsort(keys, kind="stable")
@@ -85,7 +85,7 @@ def by_keys(
 
 
 def _seconds(text: str) -> tuple[str, float]:
-    """Return the type of a text ("number", "time" or "neither") and its sort key, seconds for a time."""
+    """Return the type of a text ("number", "time" or "neither") and its sort key; a time is in seconds."""
     if is_number(text):
         return "number", float(text)
     try:

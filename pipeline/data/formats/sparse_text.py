@@ -1,4 +1,4 @@
-"""Read text whose lines have a label and sparse features, in blocks of lines that threads scan."""
+"""Read text whose lines have a label and sparse features; several threads parse blocks of lines."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .labels import CodedLabels, LabelCollector, encode_labels
 
 
 class Tokens(NamedTuple):
-    """Contain the rows of a block of lines."""
+    """Contain the parsed rows of a block of lines: labels, and sparse features as in CSR."""
 
     labels: npt.NDArray[np.float64]
     #: For each row, the position after its last entry in `indices` and `values`.
     ends: npt.NDArray[np.int64]
-    #: Feature indices from 0, rising in each row.
+    #: Feature indices, counted from 0 and ascending in each row.
     indices: npt.NDArray[np.int32]
     values: npt.NDArray[np.float64]
 
@@ -46,10 +46,10 @@ def read_sparse(
     dtype: str = "",
     limits: Limits = USUAL,
 ) -> Table:
-    """Read files one after the other, and their test files, so that both parts have the same features.
+    """Read the files `paths` into a training part, and `tests` into a test part with the same features.
 
-    If `n_features` is 0, X has as many features as the rows need. `dense` returns arrays instead of CSR with
-    int32 indices. `dtype` is "float32" or "float64" (the default).
+    If `n_features` is 0, the largest index determines the number of features. `dense` returns dense arrays
+    instead of CSR with int32 indices. `dtype` is "float32" or "float64" (the default).
     """
     parts = []
     for some in filter(None, (paths, tests)):
@@ -70,7 +70,8 @@ def sparse_blocks(
 ) -> Iterator[tuple[Any, Floats]]:
     """Yield (X, labels) for blocks of lines of a file, in file order and bounded memory.
 
-    X is CSR, float64 with int32 indices; its width fits the largest index so far, or is `n_features`.
+    X is CSR, float64 with int32 indices. It has `n_features` columns, or if that is 0, as many as the largest
+    index so far requires.
     """
     width = 0
     for tokens in _tokens(path, scan, limits):
@@ -92,7 +93,7 @@ def _tokens(path: Path, scan: Scan, limits: Limits) -> Iterator[Tokens]:
 def _all_rows(
     paths: Sequence[Path], scan: Scan, dtype: str, limits: Limits
 ) -> tuple[CodedLabels, SpillingMatrix, int]:
-    """Read all rows of files in bounded memory; return labels, rows, and the width that the rows need."""
+    """Read all rows of files in bounded memory; return labels, rows, and largest feature index plus 1."""
     folder = cache_folder() / "streams"
     labels, rows, largest = LabelCollector(folder), SpillingMatrix(folder), -1
     for path in paths:

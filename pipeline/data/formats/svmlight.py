@@ -1,4 +1,4 @@
-"""Scan svmlight / LIBSVM text (``label index:value index:value …``)."""
+"""Parse svmlight / LIBSVM text (``label index:value index:value …``)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _COMMENT = re.compile(rb"#.*")
 
 
 def svmlight_scan(*, n_features: int = 0, zero_based: bool = False, limits: Limits = USUAL) -> Scan:
-    """Return the function that scans blocks of lines of svmlight text.
+    """Return the function that parses blocks of lines of svmlight text.
 
     If `n_features` is 0, up to ``limits.max_features`` features are accepted. `zero_based` says that indices
     start at 0; in LIBSVM's files they start at 1.
     """
-    from .tokens import svmlight_tokens  # needs Numba, which commands that read no file can do without
+    from .tokens import svmlight_tokens  # here, so that commands that read no file do not load Numba
 
     lowest, most = 0 if zero_based else 1, n_features or limits.max_features
     bound = f"n_features = {n_features}" if n_features else f"max_features = {most:,}"
@@ -55,7 +55,7 @@ def read_svmlight(
 
 
 def _read_lines(path: Path, first: int, block: bytes, most: int, lowest: int, bound: str) -> Tokens:
-    """Read lines that the compiled scan refused; raise an error for the first wrong line."""
+    """Parse lines in Python if the compiled code could not; raise an error for the first wrong line."""
     labels: list[float] = []
     values: list[float] = []
     indices: list[int] = []
@@ -109,7 +109,7 @@ def _read_lines(path: Path, first: int, block: bytes, most: int, lowest: int, bo
 
 
 def _number(kind: Callable[[bytes], Number], text: bytes) -> Number | None:
-    """Return the number that a text spells, or None, also for 1_000, which Python would accept."""
+    """Convert a text to a number; return None if it is none, or like 1_000, which Python would accept."""
     try:
         return None if b"_" in text else kind(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Scan blocks of svmlight and Vowpal Wabbit text in compiled code."""
+"""Parse blocks of svmlight and Vowpal Wabbit text in compiled code."""
 
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ....learners.numeric.compiled import INLINE, compiled, register_jitable
 from .decimals import HARD, WRONG, byte, digits_from, find_separators, read_number, read_short
 from .sparse_text import Tokens
 
-# Numba computes in uint64 only if both operands have that type.
+# Constants as uint64, since Numba computes in uint64 only if both operands have that type.
 _0, _1, _2, _3, _4, _5, _13, _15, _16, _17, _18, _19 = (
     np.uint64(n) for n in (0, 1, 2, 3, 4, 5, 13, 15, 16, 17, 18, 19)
 )
@@ -26,14 +26,15 @@ _QID = tuple(np.uint64(ord(each)) for each in "qid")
 
 
 class _Scratch(threading.local):
-    """Keep the arrays that a thread scans into, since fresh memory would cost as much time as the scan."""
+    """Reuse each thread's output arrays, since allocating them for each block takes as long as parsing."""
 
     def __init__(self) -> None:
         self._arrays: tuple[npt.NDArray[Any], ...] = ()
 
     def arrays(self, n_bytes: int) -> tuple[npt.NDArray[Any], ...]:
-        """Return arrays for labels, ends, indices, values, hard numbers (`HARD`) and separators of a text."""
-        # A row ("1\n") or feature (" a") has at least two bytes. Memory that is not written costs nothing.
+        """Return arrays for a block's labels, row ends, indices, values, `HARD` numbers and separators."""
+        # Each row ("1\n") and feature (" a") has two bytes or more, so arrays of half the bytes suffice. Parts
+        # of them that are never written take no memory.
         n = n_bytes // 2 + 1
         if not self._arrays or len(self._arrays[0]) < n:
             self._arrays = (
@@ -51,14 +52,17 @@ _scratch = _Scratch()
 
 
 def text_of(block: bytes) -> npt.NDArray[np.uint8]:
-    """Return a block as an array that ends with a line end; 64 bytes after the array may be read."""
+    """Return a block as an array that ends with a line end; the 64 bytes after the array are readable.
+
+    `find_separators` reads them.
+    """
     return np.frombuffer(b"%b\n%b" % (block, bytes(64)), dtype=np.uint8)[:-64]
 
 
 def svmlight_tokens(block: bytes, *, lowest: int, most: int) -> Tokens | None:
-    """Scan complete lines of svmlight text; return None if a line is wrong or unusual, without saying which.
+    """Parse complete lines of svmlight text; return None if Python must parse them to find a wrong line.
 
-    Feature indices in the text start at `lowest`, 0 or 1, and there are `most` features.
+    Feature indices in the text start at `lowest`, 0 or 1, and there are at most `most` features.
     """
     arrays = _scratch.arrays(len(block))
     n_rows, n_entries, n_hard = _scan_svmlight(text_of(block), lowest, most + lowest - 1, *arrays)
@@ -66,7 +70,10 @@ def svmlight_tokens(block: bytes, *, lowest: int, most: int) -> Tokens | None:
 
 
 def vowpal_tokens(block: bytes, *, hash_bits: int) -> Tokens | None:
-    """Scan Vowpal Wabbit text like `svmlight_tokens`; features are hashed into 2^`hash_bits` indices."""
+    """Parse complete lines of Vowpal Wabbit text; return None if Python must parse them.
+
+    Features are hashed into 2^`hash_bits` indices; values of features with equal indices are added.
+    """
     arrays = _scratch.arrays(len(block))
     mask = np.uint64((1 << hash_bits) - 1)
     n_rows, n_entries, n_hard = _scan_vowpal(text_of(block), mask, *arrays[:-1])
@@ -80,7 +87,10 @@ def vowpal_tokens(block: bytes, *, hash_bits: int) -> Tokens | None:
 def _finished(
     block: bytes, arrays: tuple[npt.NDArray[Any], ...], n_rows: int, n_entries: int, n_hard: int
 ) -> Tokens | None:
-    """Parse the numbers in `hard` in Python; return the block's rows, or None if lines must be read again."""
+    """Add the numbers that only Python can parse; return the block's rows, or None if Python must parse all.
+
+    `arrays` are those that the compiled code has filled. The first `n_hard` rows of `hard` are these numbers.
+    """
     labels, ends, indices, values, hard, _ = arrays
     if n_rows < 0:
         return None
@@ -98,17 +108,17 @@ def _finished(
 
 @register_jitable(**INLINE)
 def _is_space(each):
-    """Return whether a byte is white space within a line."""
+    """Return whether a byte is white space other than a line end."""
     return each == _SPACE or (_TAB <= each <= _RETURN and each != _NEWLINE)
 
 
 @compiled
 def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, positions):
-    """Fill the arrays; return (rows, entries, hard numbers), with -1 rows if a line is wrong.
+    """Parse svmlight text into the arrays; return the numbers of rows, features and `hard` numbers.
 
-    A row of `hard` is a number that Python must parse: i for label i, or -1 - i for value i; its start and
-    its end. `text` ends with a line end. All separators are found first and written to `positions`: the
-    processor can then read several tokens at once, since none waits for the end of the one before it.
+    The number of rows is -1 if a line is wrong. A row of `hard` is a number that Python must parse: i for
+    label i, or -1 - i for value i; its start and its end. `text` ends with a line end. All separators are
+    found first and written to `positions`, so that the processor can parse several tokens in parallel.
     """
     find_separators(text, positions)
     n = np.uint64(text.shape[0])
@@ -143,7 +153,7 @@ def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, posi
                 end, number = digits_from(text, at, _0)
                 if end == stop:
                     index = np.int64(number)
-                    # More than 18 digits could overflow.
+                    # Refuse an index of more than 18 digits, since it could overflow int64.
                     if stop - at > _18 or index <= previous or index > last:
                         return -1, 0, 0
                     previous = index
@@ -162,7 +172,7 @@ def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, posi
                     values[n_entries] = value
                     n_entries += 1
                 elif stop == at + _3 and (byte(text, at), byte(text, at + _1), byte(text, at + _2)) == _QID:
-                    # Skip "qid:" and what follows it, which is not a feature.
+                    # Skip "qid:" and its value, which is a query number and not a feature.
                     while byte(text, stop) == _COLON:
                         at = stop + _1
                         stop = np.uint64(positions[place])
@@ -184,7 +194,7 @@ def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, posi
 
 @register_jitable(**INLINE)
 def _mixed(word):
-    """Return MurmurHash3's mixture of four bytes."""
+    """Scramble four bytes of a text, a step of MurmurHash3."""
     word = (word * np.uint64(0xCC9E2D51)) & _WORD
     word = ((word << _15) | (word >> _17)) & _WORD
     return (word * np.uint64(0x1B873593)) & _WORD
@@ -240,9 +250,10 @@ def _end_of_name(text, at):
 
 @compiled
 def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
-    """Fill the arrays like `_scan_svmlight`; the indices of a row are in the order of the text.
+    """Parse Vowpal Wabbit text into the arrays and return numbers like `_scan_svmlight`.
 
-    A line is ``LABEL [1] ['TAG]|NAMESPACE[:WEIGHT] NAME[:VALUE] … |…``.
+    The indices of a row are in the order of the text, not sorted. A line is
+    ``LABEL [1] ['TAG]|NAMESPACE[:WEIGHT] NAME[:VALUE] … |…``.
     """
     n = np.uint64(text.shape[0])
     at = _0
@@ -261,7 +272,7 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
                 n_hard += 1
             while _is_blank(byte(text, at)):
                 at += _1
-            # A line with a weight or a tag before the bar is rare, and left to Python.
+            # A weight or a tag before the bar is rare, so leave the block to Python by returning -1.
             if byte(text, at) != _BAR:
                 return -1, 0, 0
             while byte(text, at) == _BAR:
@@ -269,7 +280,7 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
                 start = at
                 at = _end_of_name(text, at)
                 seed = _hashed(text, start, at, _0) if at > start else _0
-                # A namespace with a weight, or followed by another bar, is left to Python too.
+                # Leave a namespace that has a weight, or is followed by another bar, to Python.
                 if byte(text, at) == _COLON or byte(text, at) == _BAR:
                     return -1, 0, 0
                 while True:
@@ -279,7 +290,7 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
                         break
                     start = at
                     at = _end_of_name(text, at)
-                    # A value without a name, and a bar within a name, are left to Python too.
+                    # Leave a value without a name, and a bar within a name, to Python.
                     if at == start or byte(text, at) == _BAR:
                         return -1, 0, 0
                     indices[n_entries] = np.int64(_hashed(text, start, at, seed) & mask)
@@ -302,9 +313,9 @@ def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
 
 @compiled
 def merge_duplicates(ends, indices, values):
-    """Sort each row by index, add values of equal indices, and leave zeros out, in place.
+    """Sort the features of each row by index, add values of equal indices, and remove zeros, in place.
 
-    Values of equal indices are added in the order in which they come. Returns the number of entries.
+    Values of equal indices are added in the order of the text. Returns the number of features that remain.
     """
     n_entries = start = 0
     for row in range(ends.shape[0]):

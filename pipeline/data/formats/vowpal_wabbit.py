@@ -1,4 +1,4 @@
-"""Scan Vowpal Wabbit's text (``label 'tag |namespace name:value name …``), and hash features as it does."""
+"""Parse Vowpal Wabbit's text (``label 'tag |namespace name:value name …``); hash features as it does."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ _BLANKS = re.compile(rb"[ \t\r]+")
 
 
 def vowpal_scan(*, hash_bits: int) -> Scan:
-    """Return the function that scans lines into 2^`hash_bits` features (Vowpal Wabbit's option -b)."""
-    from .tokens import vowpal_tokens  # needs Numba, which commands that read no file can do without
+    """Return the function that parses blocks of lines; names are hashed into 2^`hash_bits` features.
+
+    `hash_bits` is Vowpal Wabbit's option -b.
+    """
+    from .tokens import vowpal_tokens  # here, so that commands that read no file do not load Numba
 
     def scan(path: Path, first: int, block: bytes) -> Tokens:
         found = vowpal_tokens(block, hash_bits=hash_bits)
@@ -27,7 +30,7 @@ def vowpal_scan(*, hash_bits: int) -> Scan:
 
 
 def _read_lines(path: Path, first: int, block: bytes, hash_bits: int) -> Tokens:
-    """Read lines that the compiled scan refused; raise an error for the first wrong line."""
+    """Parse lines in Python if the compiled code could not; raise an error for the first wrong line."""
     from .tokens import merge_duplicates
 
     labels: list[float] = []
@@ -49,7 +52,7 @@ def _read_lines(path: Path, first: int, block: bytes, hash_bits: int) -> Tokens:
             unnamed = 0
             for feature in features:
                 if feature.startswith(b":"):
-                    # Vowpal Wabbit numbers features without a name.
+                    # A value without a feature name: Vowpal Wabbit numbers such features within a namespace.
                     index, unnamed = seed + unnamed, unnamed + 1
                     value = _split(where, feature)[1]
                 else:
@@ -69,9 +72,9 @@ def _read_lines(path: Path, first: int, block: bytes, hash_bits: int) -> Tokens:
 
 
 def _label(where: str, head: bytes) -> float:
-    """Return the label before the first |; the tag is ignored."""
+    """Return the label of a line, from the text `head` before the first |; a tag is ignored."""
     fields = head.split()
-    # A tag begins with a quote, or directly precedes |.
+    # Remove a tag, which begins with a quote or directly precedes |.
     if fields and (fields[-1].startswith(b"'") or not head[-1:].isspace()):
         fields.pop()
     shown = [field.decode(errors="replace") for field in fields]
@@ -88,7 +91,7 @@ def _label(where: str, head: bytes) -> float:
 
 
 def _split(where: str, field: bytes) -> tuple[bytes, float]:
-    """Return the name and the value of a field; the value is 1 if the field has none."""
+    """Return the name and the value of a field ``name:value``; the value is 1 if the field has none."""
     name, colon, text = field.partition(b":")
     if not colon:
         return name, 1.0

@@ -15,24 +15,25 @@ from ...errors import InputError
 from .progress import report
 from .reading import USUAL, TextStream
 
-# The largest text of the known corpora has 2 MB; a much larger member is a mistake or an attack.
+# Largest accepted size of a file in an archive. The largest text of the known corpora has 2 MB, so a much
+# larger file is a mistake or an attack.
 _LARGEST_MEMBER = 1 << 28
-# The first bytes of compressed archives; file names do not matter.
+# Functions that open a compressed archive, by its first bytes; the archive's file name does not matter.
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
 }
-# Bytes that are uncompressed at a time.
+# Bytes of the uncompressed archive that are read at a time.
 _STEP = 1 << 16
 
 
 def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, content) of the wanted regular files of a tar archive, in archive order.
+    """Yield (name, content) of the files of a tar archive for whose names `wanted` is true, in archive order.
 
     The archive may be compressed. Names have ``/`` between folders. Raises InputError if the archive is
-    missing, damaged, cut short or expands past the usual limit, or if a member is a link, a device, or named
-    so that it would leave its folder. After an error, members that were already yielded must not be used.
+    missing, damaged, cut short or expands past the default limit, or if a member is a link, a device, or has
+    a path outside the archive. After an error, files that were already yielded must not be used.
     """
     try:
         with path.open("rb") as stored, _uncompressed(path, stored) as archive:
@@ -55,7 +56,7 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
 
 
 def _uncompressed(path: Path, stored: IO[bytes]) -> tarfile.TarFile:
-    """Open an archive and count its uncompressed bytes, including headers, against the expansion limit."""
+    """Open an archive, compressed or not; reading raises InputError if it expands past the default limit."""
     head = stored.read(6)
     stored.seek(0)
     opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), None)
@@ -65,7 +66,7 @@ def _uncompressed(path: Path, stored: IO[bytes]) -> tarfile.TarFile:
 
 
 def _check_member(path: Path, member: tarfile.TarInfo) -> None:
-    # Check the name under both POSIX and Windows rules.
+    # Refuse a path outside the archive, under POSIX rules and under Windows rules.
     name = PurePosixPath(member.name.replace("\\", "/"))
     if name.is_absolute() or ".." in name.parts or (name.parts and name.parts[0].endswith(":")):
         raise InputError(f"{path}: the archive's {member.name!r} leads out of its folder; refused")

@@ -28,7 +28,7 @@ def watched(progress: Progress | None) -> Iterator[None]:
 
 
 def report(name: str, done: int, total: int) -> None:
-    """Report to the current context's callback how many bytes of a file have been read."""
+    """Tell the callback set by `watched`, if any, how many bytes of a file have been read."""
     watcher = _watcher.get()
     if watcher is not None:
         watcher(name, done, total)

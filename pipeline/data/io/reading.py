@@ -30,29 +30,29 @@ from .progress import report
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
-# How to uncompress a file, by its suffix.
+# Functions that open a compressed file, by the file's suffix.
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# Most threads: more would wait for the one that reads the file and collects the rows.
+# Largest number of threads that parse a file; more would wait for the thread that reads it and collects rows.
 _MOST_THREADS = 8
 _LINE_END = ord("\n")
-# A file that expands to less than this is harmless at any ratio.
+# A file that expands to fewer bytes than this is accepted at any compression ratio.
 _HARMLESS_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limit line length, expansion and features: a file beyond a limit is refused as damaged or malicious.
+    """Limits of line length, compression ratio and features; a file beyond one is refused as damaged.
 
     A data set can change each limit by an option of the same name.
     """
 
-    #: Most bytes in a line, also in the header. 16 MB are about a million numbers of 16 digits.
+    #: Largest number of bytes in a line. 16 MB are about a million numbers of 16 digits.
     max_line: int = 1 << 24
     #: Largest ratio of uncompressed to compressed bytes. Text compresses 3 to 20 times, rows of zeros with a
     #: few ones some 100 times; gzip can reach 1,032, the other formats far more.
     max_expansion: int = 250
-    #: Most features, unless `n_features` gives their number. The widest sets in common use have some 30
-    #: million; each feature's weight takes 8 bytes or more.
+    #: Largest number of features, unless the option `n_features` gives their number. The widest sets in
+    #: common use have some 30 million features; each takes a learner 8 bytes or more.
     max_features: int = 1 << 25
 
     @classmethod
@@ -160,7 +160,8 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
 
     A byte order mark is dropped. The last block may lack its line end.
     """
-    # The pieces are joined when the line ends: a row with many features may be much longer than a block.
+    # Parts of a line that has not ended yet. They are joined only once, when it ends, since a row with many
+    # features may be much longer than a block.
     pieces: list[bytes] = []
     number, held = 1, 0
     for place, read in enumerate(iter(lambda: stream.read(size), b"")):
@@ -169,7 +170,7 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
         if end:
             whole = b"".join([*pieces, block[:end]])
             yield number, whole
-            # Five times as fast as bytes.count.
+            # Count line ends with NumPy, which is five times as fast as bytes.count.
             number += int(np.count_nonzero(np.frombuffer(whole, np.uint8) == _LINE_END))
             pieces, held = [], 0
         pieces.append(block[end:])
@@ -186,7 +187,7 @@ def in_threads(work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[
     At most twice as many items as threads are submitted ahead. If `work` fails for an item, the error is
     raised in place of the item's result.
     """
-    import joblib  # takes too long to load for commands that read no file
+    import joblib  # here, because it loads slowly, and most commands read no file
 
     n_threads = min(_MOST_THREADS, joblib.cpu_count())
     items = iter(items)
@@ -212,9 +213,10 @@ def first_line(path: Path, limits: Limits = USUAL) -> tuple[int, str]:
     raise InputError(f"{path}: the file is empty")
 
 
-# The checksum of a file of at least this size is also cached on disk.
+# Checksums of files with at least this many bytes are also cached on disk.
 _REMEMBERED_FROM_BYTES = 1 << 24
-# A file that changed less than this time ago may change again and keep its time stamp.
+# The checksum of a file that changed within this time is not cached on disk, because the file may change
+# again with the same time stamp.
 _SETTLED_SECONDS = 2.0
 
 
@@ -237,7 +239,7 @@ def file_state(path: Path) -> tuple[int, ...]:
 
 
 def is_settled(path: Path) -> bool:
-    """Return whether a file last changed so long ago that its next change gets another time stamp."""
+    """Return whether a file last changed so long ago that another change will change its time stamp."""
     return time.time() - path.stat().st_ctime > _SETTLED_SECONDS
 
 

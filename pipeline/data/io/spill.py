@@ -22,20 +22,20 @@ T = TypeVar("T", bound=np.generic)
 # Arrays up to this size stay in memory, larger ones go to disk. A reader builds several arrays at once and
 # copies each block once, so it needs several times this memory.
 _SPILL_BYTES = 1 << 24
-# Smaller blocks are collected before they are written.
+# Blocks of fewer bytes than this are collected in memory before they are written to disk.
 _SMALL_BYTES = 1 << 16
 # Bytes that one step over a large array reads.
 _STEP_BYTES = 1 << 24
-# Bytes before the values in a file, where `linked` puts the header of an ``.npy`` file.
+# Bytes that are left free before the values in a file, so that `linked` can write an ``.npy`` header there.
 _HEADER_BYTES = 128
 # The unnamed file of each memory mapping, so that `linked` can give it a name.
 _files: weakref.WeakKeyDictionary[mmap.mmap, IO[bytes]] = weakref.WeakKeyDictionary()
 
 
 class SpillingArray(Generic[T]):
-    """Collect blocks into a one-dimensional array.
+    """Collect blocks of values into a one-dimensional array, which is moved to disk if it becomes large.
 
-    A large array is stored in an unnamed file in `folder`, which disappears with the last array that maps it.
+    It is then in a file without a name in `folder`, which disappears with the last array that maps it.
     """
 
     def __init__(self, dtype: type[T], folder: Path) -> None:
@@ -91,7 +91,7 @@ class SpillingArray(Generic[T]):
 
 def _unnamed_file(folder: Path) -> IO[bytes]:
     try:
-        # Not `TemporaryFile`, because `linked` could not give its file a name.
+        # Open a file without a name. `TemporaryFile` would do so too, but `linked` could not name its file.
         return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o666), "w+b")
     except (AttributeError, OSError):
         return tempfile.TemporaryFile(dir=folder)
@@ -112,10 +112,12 @@ def linked(array: npt.NDArray[Any], path: Path) -> bool:
     if array.nbytes + _HEADER_BYTES != os.fstat(file.fileno()).st_size:
         return False
     with suppress(OSError):
-        # Python follows the link to the file only if `src_dir_fd` is given; a full path ignores its value.
+        # Pass `src_dir_fd`, since only then Python follows the symbolic link in /proc to the file. Its value
+        # is ignored, because the path is absolute.
         os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
         os.pwrite(file.fileno(), header.getbuffer(), 0)
-        # Link the file only once: under a second name it would have the same header, also for another shape.
+        # Forget the file, so that it is linked only once: a second name would share the header, which gives
+        # the shape of this array.
         del _files[mapping]
         return True
     return False
@@ -137,14 +139,14 @@ def steps(array: npt.NDArray[Any]) -> Iterator[memoryview]:
 
 
 def release(array: npt.NDArray[Any]) -> None:
-    """Release the pages of a memory-mapped array, or of a view of one; the system reads them again on use."""
+    """Free the memory of a memory-mapped array, or of a view of one; it is read again when it is used."""
     base = _mapping(array)
     if base is not None and hasattr(mmap, "MADV_DONTNEED"):
         base.madvise(mmap.MADV_DONTNEED)
 
 
 def _mapping(array: npt.NDArray[Any]) -> Any:
-    """Return the mapping of a memory-mapped array, or of a view of one; None for an array in memory."""
+    """Return the `mmap` object of a memory-mapped array, or of a view of one; None for an array in memory."""
     base: Any = array
     while isinstance(base, np.ndarray):
         base = base.base

@@ -1,1 +1,1 @@
-"""Run cells on a Dask cluster: connect, prepare the workers, keep them supplied with cells."""
+"""Run a study's cells on a Dask cluster: connect, prepare the workers, give them cells."""

@@ -1,4 +1,4 @@
-"""Workers that get no cells (unfit or silent ones), and counts of workers: now, lost, silent, unfit."""
+"""Give no cells to workers that send no heartbeat or are unfit, and count the workers of a run by state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Attendance:
-    """The numbers of workers in a run."""
+    """The numbers of connected, lost, silent and unfit workers of a run."""
 
     # Connected workers, including silent and unfit ones.
     now: int = 0
@@ -29,7 +29,7 @@ class Attendance:
     lost: int = 0
     # Connected workers that have sent no heartbeat for some time.
     silent: int = 0
-    # Connected workers that get no cells: they cannot be prepared, or have other versions.
+    # Connected workers that get no cells, because they cannot be prepared or have other package versions.
     unfit: int = 0
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Attendance:
 
 
 class Roll:
-    """Keep the attendance of a run up to date, and pass it to `tell` whenever it changes."""
+    """Count the workers of a run by state (see `Attendance`), and call `tell` whenever a number changes."""
 
     def __init__(self, tell: Callable[[Attendance], None]) -> None:
         self._tell = tell
@@ -52,7 +52,7 @@ class Roll:
         self._lost = 0
 
     async def call(self, client: Client, there: Collection[str], silent: int, unfit: int) -> None:
-        """Update the attendance; `there` has the addresses of all connected workers."""
+        """Update the counts, given the addresses of connected workers and how many are silent and unfit."""
         gone = self._there.difference(there)
         self._there = set(there)
         self._lost += sum(await asyncio.gather(*(_is_lost(client, address) for address in gone)))
@@ -63,18 +63,19 @@ class Roll:
 
 
 async def _is_lost(client: Client, address: str) -> bool:
-    """Return whether a worker left without notice, unlike one that was retired or reached its lifetime."""
-    # `client.scheduler` is set while the client is connected.
+    """Return whether a worker left unexpectedly: it was not retired, and its lifetime was not over."""
+    # Typed as Any, because Dask declares it as possibly None; it is set while the client is connected.
     scheduler: Any = client.scheduler
     events = [event for _, event in await scheduler.events(topic=address) if isinstance(event, dict)]
     ends = [event for event in events if event.get("action") == "remove-worker"]
     return bool(ends) and not ends[-1].get("expected")
 
 
-# A worker without a heartbeat for this long is silent. Dask's workers send one every 0.5 s, or every 6 s each
-# if there are 1,000. A cell that is taken back needlessly is only computed twice.
+# A worker that sends no heartbeat for this long is treated as silent: its cells are given to other workers.
+# Dask's workers send one every 0.5 s, or every 6 s if there are 1,000. If a worker is taken for silent by
+# mistake, its cells are computed twice, which is harmless.
 SILENT_SECONDS = 30.0
-# Interval at which the scheduler is asked for silent workers.
+# Seconds between two requests to the scheduler for the workers without recent heartbeats.
 _LOOK_SECONDS = 2.0
 
 
@@ -82,7 +83,7 @@ class Aside:
     """Keep the scheduler from giving cells to unfit and silent workers.
 
     A worker is silent after `silent_seconds` without a heartbeat. `note` receives a line when a worker falls
-    silent, and when it is heard of again.
+    silent, and when it sends heartbeats again.
     """
 
     def __init__(self, silent_seconds: float, note: Callable[[str], None]) -> None:
@@ -94,21 +95,25 @@ class Aside:
 
     @property
     def silent(self) -> frozenset[str]:
-        """Addresses of silent workers."""
+        """Addresses of the workers that are silent now."""
         return frozenset(self._said)
 
     async def look(self, client: Client, workforce: Workforce) -> list[str]:
-        """Set unfit and silent workers aside, use recovered ones again; return the keys of tasks to move."""
+        """Stop giving cells to unfit and silent workers, and give cells to recovered ones again.
+
+        Return the keys of the tasks that the newly excluded workers have, which must run elsewhere.
+        """
         unfit = workforce.unfit - self._held
         if not unfit and time.monotonic() - self._looked < _LOOK_SECONDS:
             return []
         self._looked = time.monotonic()
         found = await _on_scheduler(client, _silent, self.seconds)
         silent = {address for address in found if address in workforce.prepared}
-        # A worker must be silent in two checks: after this machine wakes up, all seem silent in the first.
+        # A worker counts as silent only in the second check that finds it so: when this machine wakes up from
+        # sleep, all workers seem silent in the first check.
         confirmed, self._suspects = silent & self._suspects, silent
         for address in self._said - silent:
-            self._note(f"worker {workforce.where(address)} is heard of again")
+            self._note(f"worker {workforce.where(address)} sends heartbeats again")
         self._said &= silent
         back = self._held - workforce.unfit - silent
         if back:
@@ -123,17 +128,20 @@ class Aside:
             n = len(held.get(address, ()))
             cells = f"its {n} cell{' goes' if n == 1 else 's go'} to others"
             worker = f"worker {workforce.where(address)} has been silent for {found[address]:.0f} s"
-            self._note(f"{worker}: {cells if others else 'no other is there'}")
+            self._note(f"{worker}: {cells if others else 'no other worker can run its cells'}")
         return [key for keys in held.values() for key in keys]
 
 
 async def release_all(client: Client) -> None:
-    """Give all workers tasks again, except those that another connected client has set aside."""
+    """Let all workers get tasks again, except those that another connected client has excluded."""
     await _on_scheduler(client, _release, None, client.id)
 
 
 async def _on_scheduler(client: Client, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function on the scheduler; its source is sent, because the scheduler may lack this package."""
+    """Call a function on the scheduler, and return its result.
+
+    The function's source code is sent, because this package may not be installed at the scheduler.
+    """
     source = "from __future__ import annotations\n" + textwrap.dedent(inspect.getsource(function))
     names = {"source": source, "args": args, "names": {}}
     call = f"(exec(source, names), names[{function.__name__!r}](*args))[1]"
@@ -141,7 +149,10 @@ async def _on_scheduler(client: Client, function: Callable[..., Any], *args: Any
 
 
 def _silent(seconds: float) -> dict[str, float]:
-    """Return the silent workers, with the seconds since the last heartbeat of each."""
+    """Return workers without a heartbeat in the last `seconds`, each with the seconds since its last one.
+
+    This function runs on the scheduler.
+    """
     from time import time
 
     from distributed import Scheduler
@@ -155,14 +166,17 @@ def _silent(seconds: float) -> dict[str, float]:
 
 
 def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:
-    """Give workers no further tasks, and note the client that asks for this; return the tasks they have."""
+    """Pause workers, so that they get no further tasks; return the keys of the tasks that each one has.
+
+    This function runs on the scheduler. It notes the client that asks, because several may exclude a worker.
+    """
     from distributed import Scheduler
 
     held = {}
     for scheduler in list(Scheduler._instances):
         for address in scheduler.workers.keys() & addresses:
             worker = scheduler.workers[address]
-            # A worker that has paused itself, or is about to close, is left unchanged.
+            # Do not change a worker that paused itself or is about to close.
             if "singlepass-aside" in worker.extra or worker.status.name == "running":
                 clients = worker.extra.setdefault("singlepass-aside", [])
                 clients += [client] * (client not in clients)
@@ -172,7 +186,10 @@ def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:
 
 
 def _release(addresses: list[str] | None, client: str) -> None:
-    """Give these workers (None: all) tasks again, unless another connected client sets them aside."""
+    """Let these workers (None: all) get tasks again, unless another connected client excludes them.
+
+    This function runs on the scheduler.
+    """
     from distributed import Scheduler
 
     for scheduler in list(Scheduler._instances):

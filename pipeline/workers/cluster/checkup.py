@@ -24,34 +24,36 @@ from .waiting import Waiting
 if TYPE_CHECKING:
     from distributed import Client
 
-# Number of empty tasks that measure the time per task: more than a worker gets at once, yet done in a second.
+# Number of tasks without work by which the time per task is measured: more than a worker gets at once, but
+# few enough to take only a second.
 EMPTY_TASKS = 300
-# Packages whose versions are read on the scheduler; it needs only Dask, not singlepass.
+# Packages whose versions on the scheduler are shown. The scheduler needs Dask only; it may lack singlepass.
 SCHEDULER_PACKAGES = ("dask", "distributed", "singlepass")
-# Timeout of a worker's answer: importing the package takes seconds, from a shared disk a minute.
+# Timeout of a worker's answer. It must first import this package, which takes seconds, or a minute from a
+# shared disk.
 _ANSWER_SECONDS = 120.0
-# Interval of the checks for a first worker.
+# Seconds between two checks whether a first worker has connected.
 _PAUSE_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class WorkerCheckup:
-    """The state of a worker."""
+    """What the inspection of a cluster found about one worker."""
 
     threads: int
     # Memory limit in bytes; 0 if there is no limit.
     memory: int
-    # The worker's versions and machine; a text says why they are unknown.
+    # The worker's package versions and machine, or a text that says why they are unknown.
     environment: Environment | str
-    # Tables that must be sent to the worker; a text says why they are unknown.
+    # The data tables that the worker lacks and would be sent, or a text that says why they are unknown.
     lacking: list[data.Lack] | str
-    # Free bytes on the disk of the worker's cache; a text says why the cache cannot be written.
+    # Free bytes on the disk of the worker's cache folder, or a text that says why it cannot be written.
     cache_free: int | str
 
 
 @dataclass(frozen=True)
 class Checkup:
-    """The state of a cluster."""
+    """What the inspection of a cluster found: its scheduler, its workers and its speed."""
 
     # Address of the scheduler.
     scheduler: str
@@ -63,12 +65,13 @@ class Checkup:
     dashboard: str
     # Whether connections use TLS.
     encrypted: bool
-    # The workers by address; empty if none came.
+    # What was found about each worker, by its address; empty if no worker connected.
     workers: dict[str, WorkerCheckup]
-    # Seconds of a first task, and mean seconds per task of `EMPTY_TASKS` more tasks; NaN without workers.
+    # Seconds that a first task without work took, and mean seconds per task of `EMPTY_TASKS` more; NaN
+    # without workers.
     first_task: float
     a_task: float
-    # Why no worker came, or "".
+    # Why no worker connected, or "" if one did.
     no_worker: str = ""
 
 
@@ -89,7 +92,8 @@ async def _check_up(
     async with connected(place, patience, note) as client:
         try:
             no_worker = await _wait_for_worker(client, Waiting(place, patience, note))
-            # `client.scheduler` is set while the client is connected.
+            # Typed as Any, because Dask declares it as possibly None; it is set while the client is
+            # connected.
             scheduler: Any = client.scheduler
             there = (await scheduler.identity())["workers"]
             environments = await _ask(client, this_environment)
@@ -128,7 +132,7 @@ async def _check_up(
 
 
 async def _wait_for_worker(client: Client, waiting: Waiting) -> str:
-    """Wait for a first worker; return why none came, or "" if one did."""
+    """Wait until a first worker connects; return why none did in time, or "" if one did."""
     while not await client.nthreads():
         try:
             await waiting.look(ready=False)
@@ -146,7 +150,7 @@ async def _ask(client: Client, function: Callable[..., Any], *args: Any) -> Mapp
 
 
 def _or_words(answer: Any) -> Any:
-    """Return an answer unchanged, or a text for an error or a missing answer."""
+    """Return a worker's answer unchanged; if it is an error or missing, return a text that says so."""
     if isinstance(answer, ModuleNotFoundError) and str(answer.name).startswith("singlepass"):
         return "singlepass is missing"
     if isinstance(answer, InputError):
@@ -157,7 +161,7 @@ def _or_words(answer: Any) -> Any:
 
 
 async def _speed(client: Client) -> tuple[float, float]:
-    """Return the seconds of a first task, and the mean seconds per task of `EMPTY_TASKS` more tasks."""
+    """Measure tasks without work: return the seconds of a first one, and the mean of `EMPTY_TASKS` more."""
     began = time.perf_counter()
     await client.submit(loads, message(divmod, 17, 5), pure=False)
     first = time.perf_counter() - began

@@ -22,7 +22,7 @@ from ...errors import InputError, did_you_mean
 from .connection import SchedulerPlace, forget_errors, hush, message_of
 from .jobs import Remaining, Starting, adaptive_for
 
-# Longest wait for a worker of ``local:N``, which takes three seconds to start, or ten on a busy machine.
+# Longest wait for a first worker of ``--cluster local:N``, which starts within three to ten seconds.
 _LOCAL_WAIT_MINUTES = 2.0
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 # Settings of a scheduler that this process starts. unknown-task-duration: with Dask's 0.5 s a worker would be
@@ -34,9 +34,9 @@ SCHEDULER_SETTINGS = {
     "distributed.scheduler.worker-saturation": 1.1,
     "distributed.scheduler.allowed-failures": 1,
 }
-# If this process is killed, the scheduler of an SSHCluster ends `IDLE_TIMEOUT` after its last cell, and its
-# workers with it; this time must suffice to send tables to the first worker. A worker that has lost its
-# scheduler ends after `DEATH_TIMEOUT`.
+# For the case that this process is killed. The scheduler of an SSHCluster then ends, with its workers, after
+# it had no cell for `IDLE_TIMEOUT`; the time must suffice to send tables to the first worker. A worker that
+# has lost its scheduler ends after `DEATH_TIMEOUT`.
 IDLE_TIMEOUT, DEATH_TIMEOUT = "30 minutes", "60 seconds"
 
 
@@ -56,7 +56,7 @@ class Adapt(BaseModel):
 
 
 class ClusterFile(BaseModel):
-    """A cluster to start."""
+    """The content of a TOML file that describes a cluster to start."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,11 +64,11 @@ class ClusterFile(BaseModel):
     class_: str = Field(alias="class")
     # Keyword arguments for the class.
     kwargs: dict[str, Any] = {}
-    # Workers (jobs) to request.
+    # Fixed number of workers, or of batch jobs, to request.
     scale: int | None = Field(default=None, ge=1)
-    # Bounds for an adaptive number of workers, instead of `scale`.
+    # Bounds of a number of workers that follows the remaining work; replaces `scale`.
     adapt: Adapt | None = None
-    # Longest wait for a worker in minutes.
+    # Minutes to wait for a first worker before giving up.
     wait: float = Field(default=10.0, gt=0)
 
 
@@ -78,7 +78,7 @@ def read_cluster(text: str) -> ClusterFile:
     if kind == "local" and number:
         if not number.isdigit() or int(number) < 1:
             raise InputError(
-                f"--cluster {text}: after local: comes the number of worker processes, 1 or more"
+                f"--cluster {text}: local: needs a number of worker processes, 1 or more, as in local:4"
             )
         kwargs = {"n_workers": int(number), "threads_per_worker": 1, "host": "127.0.0.1"}
         # Any free port, because another cluster may use the default one.
@@ -110,12 +110,12 @@ def read_cluster(text: str) -> ClusterFile:
 def started(
     text: str, remaining: Remaining | None = None, *, one_worker: bool = False
 ) -> Iterator[tuple[SchedulerPlace, float]]:
-    """Start a cluster, and close it at the end; yield its scheduler and the longest wait for a worker (s).
+    """Start a cluster, and close it after the ``with`` block.
 
-    `text` is ``local:N`` or the path of a file, see `ClusterFile`. `remaining` is the work that is left, by
-    which an adaptive cluster chooses its number of workers. With `one_worker` only one worker is requested,
-    except from an SSHCluster, which starts one per host. Raises InputError if the class cannot be found or
-    the cluster cannot be started.
+    Yields the address of its scheduler, and the seconds to wait for a first worker. `text` is ``local:N`` or
+    the path of a file, see `ClusterFile`. `remaining` is the work that is left, by which an adaptive cluster
+    chooses its number of workers. With `one_worker` only one worker is requested, except from an SSHCluster,
+    which starts one per host. Raises InputError if the class is not found or the cluster cannot be started.
     """
     import dask
     from distributed import SpecCluster
@@ -133,12 +133,13 @@ def started(
             with _without_interrupts():
                 cluster = make(**_hushed(make) | kwargs)
             if not hasattr(cluster, "scheduler_address"):
-                raise TypeError("it is not a class of clusters")
+                raise TypeError("it is not a class for Dask clusters")
             stack.callback(_close, cluster)
             if file.scale is not None:
                 cluster.scale(file.scale)
             if file.adapt is not None:
-                # Clusters of other kinds, such as Kubernetes, scale themselves remotely.
+                # Scale by the work that is left. Clusters that are no SpecCluster, such as Kubernetes ones,
+                # choose their number of workers remotely.
                 by_work = {"Adaptive": adaptive_for(remaining or Remaining())}
                 ours = by_work if isinstance(cluster, SpecCluster) else {}
                 cluster.adapt(minimum=file.adapt.minimum, maximum=file.adapt.maximum, **ours)
@@ -172,14 +173,14 @@ def _check_kwargs(make: Callable[..., Any], file: ClusterFile, text: str) -> Non
 
 
 def _parameters(make: Any) -> set[str]:
-    """Return the names of the arguments that a class accepts or passes on; empty if they cannot be known."""
+    """Return the names of the arguments that a cluster class or its workers accept; empty if unknown."""
     from distributed import LocalCluster, Nanny, Worker
 
     handed = {LocalCluster: (Nanny, Worker)}
     found: set[str] = set()
     for kind in (make, *handed.get(make, (getattr(make, "job_cls", None),))):
         if not isinstance(kind, type):
-            # The class forwards its other arguments to something unknown.
+            # The class passes further arguments on, and it is unknown which are accepted there.
             if any(each.kind == each.VAR_KEYWORD for each in inspect.signature(make).parameters.values()):
                 return set()
             continue
@@ -191,7 +192,7 @@ def _parameters(make: Any) -> set[str]:
 
 
 def _hushed(make: Any) -> dict[str, Any]:
-    """Return arguments that keep tracebacks of Dask's local workers from the terminal."""
+    """Return arguments for a cluster class that keep its local workers' tracebacks off the terminal."""
     from distributed import LocalCluster
 
     local = isinstance(make, type) and issubclass(make, LocalCluster)
@@ -201,10 +202,10 @@ def _hushed(make: Any) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block SIGINT in threads and processes that are started inside the block.
+    """Let threads and processes that are started in the ``with`` block ignore Ctrl-C (SIGINT).
 
     A terminal sends Ctrl-C to all processes: a worker would print a traceback, and a command that submits a
-    job would lose the job's number. This process ends workers and jobs itself.
+    job would lose the job's number. After Ctrl-C, this process ends workers and jobs itself.
     """
     # Start multiprocessing's resource tracker now: a later start would unblock SIGINT in this thread.
     resource_tracker.ensure_running()
@@ -216,19 +217,19 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the file's arguments with options for the case that this process is killed.
+    """Return the cluster file's arguments, with further options in case this process is killed.
 
-    With them remote schedulers and workers end by themselves, and jobs have a name by which they are found.
+    The options make remote schedulers and workers end by themselves, and give jobs a name to find them by.
     """
     from distributed import SSHCluster
 
-    # Schedulers of other classes end with this process, and their workers with them.
+    # Only an SSHCluster runs its scheduler remotely; others end with this process, and so do their workers.
     if make is SSHCluster:
         scheduler = {"idle_timeout": IDLE_TIMEOUT} | kwargs.get("scheduler_options", {})
         worker = {"death_timeout": DEATH_TIMEOUT} | kwargs.get("worker_options", {})
         kwargs = kwargs | {"scheduler_options": scheduler, "worker_options": worker}
-    # The name identifies jobs that wait in the queue after this process was killed. Some queues accept only
-    # 15 characters.
+    # By this name a user finds jobs that still wait in the queue after this process was killed. Some queues
+    # accept only 15 characters.
     if "job_name" in _parameters(make):
         kwargs = {"job_name": f"singlepass-{secrets.token_hex(2)}"} | kwargs
     for name in ("worker_extra_args", "worker_command"):
@@ -240,7 +241,7 @@ def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _staggered(words: list[Any]) -> list[Any]:
-    """Return a worker's command line; a lifetime without a stagger is changed as by `_spread`."""
+    """Return a worker's command line; if it has a lifetime without a stagger, add one, as `_spread` does."""
     line = " ".join(map(str, words))
     lifetime = re.search(r"--lifetime[ =](\S+)", line)
     if lifetime is None or "--lifetime-stagger" in line:
@@ -250,18 +251,24 @@ def _staggered(words: list[Any]) -> list[Any]:
 
 
 def _spread(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options in which a lifetime has a stagger: workers end at random in the last tenth of it."""
+    """Return a worker's options; if they have a lifetime without a stagger, add one.
+
+    Workers then end at random times in the last tenth of their lifetime, instead of all at once.
+    """
     from dask.utils import parse_timedelta
 
     if "lifetime" not in options or "lifetime_stagger" in options:
         return options
-    # Dask draws uniformly from lifetime ± stagger.
+    # Dask ends a worker at a uniformly random time in lifetime ± stagger.
     lifetime = parse_timedelta(options["lifetime"])
     return options | {"lifetime": f"{0.95 * lifetime:g}s", "lifetime_stagger": f"{0.05 * lifetime:g}s"}
 
 
 def _leftovers(cluster: Any, name: str, kwargs: dict[str, Any]) -> dict[str, str]:
-    """Return what survives if this process is killed: the name of jobs or the address of a scheduler."""
+    """Return what keeps running if this process is killed, so that a user can find and end it.
+
+    It is the cluster's class, with the name of its jobs or the address of its remote scheduler.
+    """
     from distributed import Scheduler
 
     if "job_name" in kwargs:
@@ -275,7 +282,7 @@ def _close(cluster: Any) -> None:
     from distributed.core import Status
 
     for job in list(getattr(cluster, "workers", {}).values()):
-        # A job that the queue refused has no number; `close` would wait 10 s for it to start.
+        # Skip a job that the queue refused, which has no number: `close` would wait 10 s for it to start.
         if getattr(job, "job_id", "") is None:
             job.status = Status.failed
     with contextlib.suppress(Exception):

@@ -1,4 +1,4 @@
-"""Connect to a scheduler: find its address, wait for it, explain TLS refusals."""
+"""Connect to a Dask scheduler: find its address, wait for it, and explain why it refuses a TLS connection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run_to_its_end(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine in a new event loop, in another thread if this thread has a running loop."""
+    """Run a coroutine until it ends; if this thread has a running event loop, run it in another thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -44,7 +44,7 @@ def run_to_its_end(coroutine: Coroutine[Any, Any, None]) -> None:
         try:
             future.result()
         except KeyboardInterrupt:
-            # Python interrupts only this thread; the coroutine runs in the pool's thread, and may have ended.
+            # Ctrl-C interrupts only this thread: cancel the coroutine in the other one, unless it has ended.
             for loop, task in running:
                 with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(task.cancel)
@@ -56,7 +56,7 @@ _SECONDS = 2.0
 
 
 def refusal(address: str, security: Any) -> str | None:
-    """Return why a scheduler refuses this client and what to do, or None if the reason is unknown.
+    """Return why a scheduler's TLS settings refuse this client and what to do, or None if unknown.
 
     `address` is a URL such as ``"tls://10.0.0.1:8786"``; the result is also None if no server listens there.
     """
@@ -96,14 +96,14 @@ def _is_answer_of_tls(error: OSError) -> bool:
 
 
 def _handshake(host: str, port: int, context: ssl.SSLContext) -> OSError | None:
-    """Return the error of a handshake, or None if it succeeds."""
+    """Try a TLS handshake with a server; return its error, or None if it succeeds."""
     try:
         with (
             socket.create_connection((host, port), timeout=_SECONDS) as plain,
             context.wrap_socket(plain, server_hostname=host) as wrapped,
             contextlib.suppress(TimeoutError),
         ):
-            # In TLS 1.3 a server rejects a client's certificate after the handshake, at the first read.
+            # Read once: in TLS 1.3, a rejection of the client's certificate arrives only after the handshake.
             wrapped.recv(1)
     except OSError as error:
         return error
@@ -119,7 +119,7 @@ _CLOSE_SECONDS = 5.0
 
 
 class Lost(Exception):
-    """The scheduler no longer answers."""
+    """Error: the connection to the scheduler is lost, because it no longer answers."""
 
 
 @dataclass(frozen=True)
@@ -134,27 +134,30 @@ class SchedulerPlace:
     security: Any = None
     # The workers requested from a cluster of this process; None if they are started elsewhere.
     starting: Starting | None = None
-    # What survives if this process is killed, noted in the store: the cluster's class, and the name of its
-    # jobs or the address of a remote scheduler. Empty if nothing survives.
+    # What keeps running if this process is killed, so that the user can end it: the cluster's class, and the
+    # name of its jobs or the address of its remote scheduler. Stored with the results; may be empty.
     leftovers: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"scheduler {self.address}" if self.address else f"scheduler file {self.file}"
 
     def current(self) -> str:
-        """Return the address, which a restarted scheduler may change; raise OSError if the file has none."""
+        """Return the scheduler's current address; raise OSError if the scheduler file contains none.
+
+        The file is read at each call, because a restarted scheduler may have another address.
+        """
         if self.address is not None:
             return self.address
         text = Path(str(self.file)).read_text()
         try:
             return str(json.loads(text)["address"])
         except (ValueError, KeyError, TypeError):
-            # The scheduler may be writing the file just now.
+            # OSError lets the caller try again: the scheduler may be writing the file just now.
             raise OSError("not the JSON file that `dask scheduler --scheduler-file` writes") from None
 
 
 def message_of(error: BaseException) -> str:
-    """Return an error as one line; for a failed command of a batch queue, what the command printed."""
+    """Return an error as one line: what a batch queue's failed command printed, else its type and text."""
     text = str(error).strip()
     printed = [line.strip() for line in text.partition("stderr:\n")[2].splitlines() if line.strip()]
     if printed:
@@ -169,19 +172,19 @@ class _LastError(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and record.exc_info[1]:
-            # Keep only the text: a traceback would keep job objects alive, and closing waits for them.
+            # Keep only the text: a traceback would keep job objects alive, for whose end `close` would wait.
             self.message = message_of(record.exc_info[1])
         return record.levelno >= logging.CRITICAL
 
 
-# Errors in callbacks, such as the one that submits jobs, reach only these loggers.
+# Loggers that report errors of an event loop's callbacks. Failed submissions of jobs appear only there.
 _CALLBACK_LOGGERS = ("tornado.application", "asyncio")
 _last_error = _LastError()
 
 
 def hush() -> None:
     """Silence Dask's log messages about connections; this package tells the user about connections itself."""
-    # Import Dask before changing its logging, because the import sets the logging up.
+    # Import Dask first: the import configures its logging, and would overwrite the changes below.
     import distributed  # noqa: F401
 
     for name in (*_CALLBACK_LOGGERS, "distributed", *logging.root.manager.loggerDict):
@@ -193,12 +196,12 @@ def hush() -> None:
 
 
 def last_error() -> str | None:
-    """Return the last error that an event loop logged since `forget_errors`, or None."""
+    """Return the text of the last error in an event loop's callback since `forget_errors`, or None."""
     return _last_error.message
 
 
 def forget_errors() -> None:
-    """Forget the last error, which belongs to an earlier cluster."""
+    """Forget the last error that `last_error` would return, because it belongs to an earlier cluster."""
     _last_error.message = None
 
 
@@ -206,7 +209,7 @@ def forget_errors() -> None:
 async def connected(
     place: SchedulerPlace, patience: float, note: Callable[[str], None]
 ) -> AsyncIterator[Client]:
-    """Yield an asynchronous client of a scheduler, after as many attempts as needed.
+    """Connect to a scheduler, trying again until it answers; yield an asynchronous Dask client.
 
     `patience` is the longest wait in seconds. `note` receives a line when the wait begins and when it ends.
     Raises InputError if the scheduler does not answer within `patience`, or refuses this client.
@@ -222,7 +225,7 @@ async def connected(
             if why := await asyncio.to_thread(_refusal, place):
                 raise InputError(f"{place}: {why}") from None
             if not isinstance(error, OSError | TimeoutError):
-                # An invalid address; trying again does not help.
+                # The address is invalid: trying again does not help.
                 raise InputError(f"{place}: {reason}") from None
         if time.monotonic() - began > patience:
             raise InputError(
@@ -254,7 +257,7 @@ async def _connect(place: SchedulerPlace) -> Client:
 
     address = place.current()
     try:
-        # Raises ValueError for a port that is not a number or out of range.
+        # Check the port: reading it raises ValueError if it is not a number or out of range.
         _ = urlsplit(address).port
     except ValueError as error:
         raise InputError(f"{place}: {_first_line(error)}: give its address as tcp://HOST:PORT") from None
@@ -271,7 +274,7 @@ async def _connect(place: SchedulerPlace) -> Client:
         connected_client: Client = await client
         return connected_client
     except BaseException:
-        # Close a client that failed to connect: its background tasks would go on.
+        # Close the client that failed to connect, because its background tasks would go on.
         await _close(client)
         raise
 

@@ -1,4 +1,7 @@
-"""Give readings to the workers of a cluster, and give them again if workers or the scheduler are lost."""
+"""Run a study's cells as Dask tasks, and run them again if their worker or the scheduler is lost.
+
+A task runs a reading: a tuple of one or more cells that read the same rows together.
+"""
 
 from __future__ import annotations
 
@@ -29,47 +32,50 @@ from .workforce import Workforce
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Seconds between checks of the store, and until a result counts as missing: a live worker writes it sooner.
+# Seconds between two checks of which results workers have written to the store. A result that is not there so
+# long after its cell ended counts as missing, because a connected worker writes it sooner.
 _LEDGER_SECONDS = 30.0
-# A reading lost with its worker or scheduler is retried after a pause that doubles each time.
+# Pause before a task that was lost with its worker or scheduler is retried: it doubles with each loss, up to
+# the longest pause.
 _PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 10.0
-# Number of times that a reading may be lost before the run stops: more losses cannot be an accident.
+# If the same task is lost more often than this, the run stops, because that cannot be an accident.
 _MOST_LOST = 50
 
 
 @dataclass
 class Try:
-    """A reading without stored outcomes, and how often it was tried."""
+    """A group of cells that are run together and have no stored results yet, and how often it was tried."""
 
     reading: Reading
-    # Number of tries that ended without a stored outcome.
+    # Number of tries that ended without stored results.
     lost: int = 0
-    # None if the cells run in a thread of the worker. Otherwise each cell runs alone, in a subprocess; the
-    # number counts the workers that crashed nevertheless.
+    # None if the cells run in a thread of the worker. Otherwise each cell runs in its own subprocess of the
+    # worker, and this is the number of times that the worker crashed nevertheless.
     alone: int | None = None
-    # Time of the next try on the monotonic clock.
+    # Earliest time of the next try, on the monotonic clock.
     not_before: float = 0.0
-    # How often the reading was taken from a silent or unfit worker.
+    # How often the cells were taken from a silent or unfit worker, to run elsewhere.
     given_away: int = 0
-    # Whether a worker has reported that the reading ended, but was gone before it wrote the outcomes.
+    # Whether a worker reported the cells as run, but disappeared before it wrote their results.
     told: bool = False
 
     @property
     def name(self) -> str:
-        """The name of the next try's task, the same for every client of the run."""
+        """The name of the Dask task for the next try; a client that connects again makes the same name."""
         alone = "" if self.alone is None else f"-{self.alone}"
         keys = [cell.key for cell in self.reading]
         name = keys[0] if len(keys) == 1 else hashlib.sha256("".join(keys).encode()).hexdigest()[:32]
         return f"cell-{name}-{self.lost}{alone}"
 
     def by_cell(self) -> list[Try]:
-        """Return a try for each of the cells, so that each is retried alone."""
+        """Return a `Try` for each of the cells, with the same history, so that each is retried alone."""
         return [replace(self, reading=(cell,)) for cell in self.reading]
 
     def give_away(self) -> None:
-        """Note that the reading was taken from a silent or unfit worker; if twice, it runs in subprocesses.
+        """Note that the cells were taken from a silent or unfit worker; after two times, use subprocesses.
 
-        Compiled code that keeps the GIL makes a worker silent, unless it runs in a subprocess of the worker.
+        The cells themselves may be the cause: compiled code that keeps the GIL makes a worker silent, unless
+        it runs in a subprocess of the worker.
         """
         self.given_away += 1
         if self.given_away > 1 and self.alone is None:
@@ -77,9 +83,9 @@ class Try:
         self.lose("its workers were silent or unfit")
 
     def lose(self, reason: str) -> None:
-        """Count a try that ended without a stored outcome, and set the time of the next one.
+        """Count a try that ended without stored results, and set the earliest time of the next try.
 
-        Raises InputError if more than `_MOST_LOST` tries of the reading have ended in this way.
+        Raises InputError if more than `_MOST_LOST` tries of these cells have ended in this way.
         """
         self.lost += 1
         if self.lost > _MOST_LOST:
@@ -94,9 +100,9 @@ class Try:
 
 
 class Ledger:
-    """Keep the cells that workers report as run, until the workers have written them to the store.
+    """Remember the cells that workers report as run, until the workers have written their results.
 
-    `new_keys` returns the keys that were added to the store since its last call.
+    `new_keys` returns the keys of the cells whose results were added to the store since its last call.
     """
 
     def __init__(self, new_keys: Callable[[], Iterable[str]]) -> None:
@@ -106,7 +112,7 @@ class Ledger:
         self._looked = time.monotonic()
 
     def add(self, each: Try) -> None:
-        """Note that a worker will write the cells of a reading."""
+        """Remember cells that a worker has run, and whose results it will write to the store."""
         for part in each.by_cell():
             key = part.reading[0].key
             if key in self._early:
@@ -115,14 +121,17 @@ class Ledger:
                 self._open[key] = part, time.monotonic()
 
     def late(self) -> bool:
-        """Check the store if the last check is old, and return whether an outcome is overdue; else False."""
+        """Check the store, unless a check is recent; return whether it lacks results that are overdue."""
         if not self._open or time.monotonic() - self._looked < _LEDGER_SECONDS:
             return False
         self._look()
         return bool(self._overdue())
 
     def settle(self, *, at_once: bool) -> list[Try]:
-        """Check the store; return and forget the cells with overdue (with `at_once`: missing) outcomes."""
+        """Check the store; forget and return the cells whose results are overdue and must be computed again.
+
+        With `at_once`, these are all cells whose results are not in the store.
+        """
         if not self._open:
             return []
         self._look()
@@ -141,27 +150,27 @@ class Ledger:
 
 T = TypeVar("T")
 
-# Readings per thread that Dask may have at a time: enough to keep workers busy between two refills, few
-# enough not to overload the scheduler with a study of a million cells.
+# Number of tasks per worker thread that the scheduler has at a time: enough to keep workers busy until it
+# gets more, few enough not to overload it with a study of a million cells.
 READINGS_PER_THREAD = 128
-# Interval at which outcomes are fetched together: long compared with a fetch (0.3 ms), short compared with
-# the interval at which they are written to the store.
+# Seconds during which results are collected, to fetch them together: long compared with a fetch (0.3 ms), but
+# short compared with the interval at which results are written to the store.
 _BATCH_SECONDS = 0.05
-# Interval of the checks for workers.
+# Seconds between two checks which workers are connected.
 _LOOK_SECONDS = 0.5
-# Timeout of a scheduler's answer; after it the connection counts as lost.
+# If the scheduler does not answer a call for this long, the connection counts as lost.
 _ANSWER_SECONDS = 30.0
-# Timeout of a scheduler's answer when a run ends.
+# At the end of a run, wait at most this long for the scheduler's answer.
 _GOODBYE_SECONDS = 5.0
 
 
 class Feed:
-    """Run readings as Dask tasks, one task per reading, with a limited number of tasks at a time.
+    """Run groups of cells (readings) as Dask tasks, one task per group, a limited number of tasks at a time.
 
-    `patience` is the longest wait in seconds for a scheduler or a first worker. `note` receives a line when
-    something is waited for. `ledger` tracks the results that workers write themselves. `attend` receives the
-    `Attendance` whenever it changes. A worker without a heartbeat for `silent_seconds` loses its cells to
-    other workers.
+    `patience` is the longest wait in seconds for a scheduler, or for a worker that can run cells. `note`
+    receives a line when something is waited for. `ledger` tracks the results that workers write themselves.
+    `attend` receives the numbers of workers whenever they change. If a worker sends no heartbeat for
+    `silent_seconds`, its cells are given to other workers.
     """
 
     def __init__(
@@ -180,9 +189,10 @@ class Feed:
         self._told = False
 
     def __call__(self, readings: Iterable[Reading], done: Callable[[list[CellResult]], None]) -> None:
-        """Run readings, consumed lazily, and pass each batch of outcomes to `done` in no particular order.
+        """Run all groups of cells, and pass each batch of results to `done`, in no particular order.
 
-        `done` runs in this thread, or in another one if an event loop runs here, as in a notebook.
+        The iterable `readings` is consumed lazily. `done` is called in this thread, or in another one if an
+        event loop runs in this thread, as in a notebook.
         """
         run_to_its_end(self._run(iter(readings), done))
 
@@ -207,7 +217,7 @@ class Feed:
                             await asyncio.wait_for(release_all(client), _GOODBYE_SECONDS)
 
     def _tell_dashboard(self, client: Client) -> None:
-        # A scheduler may have no dashboard.
+        # Ignore errors: a scheduler may have no dashboard.
         with contextlib.suppress(Exception):
             if not self._told and client.dashboard_link:
                 self._note(f"dashboard: {client.dashboard_link}")
@@ -215,7 +225,7 @@ class Feed:
 
 
 class _Window:
-    """Give readings to the scheduler over one connection, a limited number at a time."""
+    """Run groups of cells over one connection to the scheduler, a limited number of tasks at a time."""
 
     def __init__(
         self,
@@ -239,11 +249,11 @@ class _Window:
         self._exhausted = False
 
     def all_tries(self) -> deque[Try]:
-        """Return the tries of all readings that were taken from the iterator and have no outcomes."""
+        """Return all groups of cells that were begun or wait for another try, and have no results yet."""
         return deque([*self._out.values(), *self._again])
 
     async def work(self, patience: float, note: Callable[[str], None], place: SchedulerPlace) -> None:
-        """Run all readings; raise Lost if the scheduler is gone, InputError if there are no fit workers."""
+        """Run all groups of cells; raise Lost if the scheduler is gone, InputError if no worker is usable."""
         await self._answer(partial(release_all, self._client))
         waiting, looked = Waiting(place, patience, note), 0.0
         while True:
@@ -262,7 +272,7 @@ class _Window:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted
             if idle or self._ledger.late():
-                # Ask the connected workers to write their outcomes now, or to say why they cannot.
+                # Ask the connected workers to write their results now; those that cannot get no more cells.
                 await self._workforce.flush(self._client, self._aside.silent)
                 for each in self._ledger.settle(at_once=idle):
                     each.lose("its worker was gone before it wrote the outcome")
@@ -273,7 +283,7 @@ class _Window:
             await self._collect()
 
     async def _take_back(self) -> None:
-        """Take readings back from workers that are silent or unfit."""
+        """Take cells from workers that became silent or unfit, to run them elsewhere."""
         from distributed import Future
 
         keys = await self._answer(partial(self._aside.look, self._client, self._workforce))
@@ -282,7 +292,7 @@ class _Window:
             each = self._out.pop(key)
             each.give_away()
             self._retry(each)
-        # Results that the worker still returns are ignored.
+        # Cancel the tasks: if the old worker still returns results, they are ignored.
         futures: list[Future[Any]] = [Future(key, self._client) for key in mine]
         if futures:
             await self._answer(partial(self._client.cancel, futures, force=True))
@@ -290,13 +300,16 @@ class _Window:
     async def _answer(
         self, call: Callable[[], Awaitable[T]], or_else: T | None = None, seconds: float = _ANSWER_SECONDS
     ) -> T:
-        """Return a scheduler call's result, or `or_else` (if given) after a timeout; otherwise raise Lost."""
+        """Call the scheduler and return its answer; raise Lost if it is gone or does not answer in time.
+
+        If `or_else` is given, return that after a timeout instead.
+        """
         if self._client.status != "running":
             raise Lost
         try:
             return await asyncio.wait_for(call(), seconds)
         except asyncio.CancelledError:
-            # Either this run was cancelled, or Dask cancelled futures because their scheduler is gone.
+            # Either this run was cancelled, or Dask cancelled the call because the scheduler is gone.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
@@ -307,7 +320,7 @@ class _Window:
             raise Lost from None
 
     def _refill(self) -> None:
-        """Fill the window of readings that the scheduler has, once it is at most half full."""
+        """Give the scheduler more tasks up to the limit, once it has at most half of that number."""
         from distributed import fire_and_forget
 
         window = READINGS_PER_THREAD * max(2, self._threads)
@@ -319,7 +332,7 @@ class _Window:
             self._again.remove(each)
         new = [Try(reading) for reading in itertools.islice(self._readings, room - len(due))]
         self._exhausted = self._exhausted or len(new) < room - len(due)
-        # Lost readings come before new ones: if one crashes its worker, there is time to retry it.
+        # Tasks that were lost come before new ones: if one crashes its worker again, there is time to retry.
         tries = due + new
         if not tries:
             return
@@ -328,14 +341,14 @@ class _Window:
             raise Lost
         run = self._workforce.preparation.run
         shared = self._workforce.preparation.output is not None
-        # If workers write, a client that reconnects finds its earlier tasks under the same names.
+        # If workers write results, use fixed names: a client that reconnects finds its earlier tasks by them.
         keys = [f"{each.name}-{run}" if shared else f"cell-{uuid.uuid4().hex}" for each in tries]
-        # One message to the scheduler carries all tasks.
+        # Send all tasks to the scheduler in one message.
         messages = [reading_message(run, each.reading, each.alone is not None, each.lost) for each in tries]
         futures = self._client.map(loads, messages, key=keys, pure=False, batch_size=None)
         if self._workforce.writes:
-            # The workers finish the client's tasks even if it disconnects. Results on workers that do not
-            # write are lost; they are recomputed when the client reconnects.
+            # Let workers finish these tasks even if the client disconnects. Results of workers that do not
+            # write are then lost, and recomputed when the client reconnects.
             fire_and_forget(futures)
         self._out.update(zip(keys, tries, strict=True))
         self._completed.update(futures)
@@ -351,29 +364,30 @@ class _Window:
             return
         except StopAsyncIteration:
             raise Lost from None
-        # Wait for more tasks to end, because fetching one result costs more than a short cell. Meanwhile the
-        # workers have enough other work.
+        # Wait for more tasks to end and fetch their results together, because a fetch takes longer than a
+        # short cell. The workers have other tasks meanwhile.
         await asyncio.sleep(_BATCH_SECONDS)
         come: list[Future[Any]] = [first, *self._completed.next_batch(block=False)]
-        # Readings that were taken back also appear here; they are skipped.
+        # Skip tasks that were taken back from a worker, which also appear here.
         finished = [future for future in come if future.key in self._out]
         whole = [future for future in finished if future.status == "finished"]
         outcomes: list[list[CellResult]] = []
         if whole:
-            # `gather` waits for results of frozen workers, and recomputes those of lost workers. No check for
-            # silent workers runs meanwhile, so the timeout of `gather` is at most `silent_seconds`.
+            # `gather` waits for frozen workers and recomputes results of lost ones. As this loop cannot find
+            # silent workers meanwhile, the timeout is at most the time after which a worker counts as silent.
             gather = partial(self._client.gather, whole, errors="skip")
             outcomes = await self._answer(
                 gather, or_else=[], seconds=min(_ANSWER_SECONDS, self._aside.seconds)
             )
-        # Outcomes of a reading by the key of its first cell, since `gather` skips lost results.
+        # Results by the key of a task's first cell. Their positions do not tell the task, because `gather`
+        # skips lost results.
         by_key = {found[0].row["key"]: found for found in outcomes}
         ready: list[CellResult] = []
         try:
             for future in finished:
                 each = self._out[str(future.key)]
                 found = by_key.get(each.reading[0].key) or await self._without_outcomes(future, each)
-                # Delete it only here: if the line above raises Lost, the cells must still be run.
+                # Forget the task only now: if a line above raises Lost, its cells must be run again.
                 del self._out[str(future.key)]
                 for outcome in found:
                     outcome.again = each.told
@@ -385,7 +399,10 @@ class _Window:
                 self._done(ready)
 
     async def _without_outcomes(self, future: Future[Any], each: Try) -> list[CellResult]:
-        """Reschedule a lost reading and return [], or return "crashed" outcomes if it crashes its workers."""
+        """Handle a task that returned no results: run its cells again, and return [].
+
+        If the cells crash their workers again and again, return results with status "crashed" instead.
+        """
         from distributed import KilledWorker
 
         error = await self._answer(future.exception) if future.status == "error" else None
@@ -404,12 +421,12 @@ class _Window:
         return []
 
     def _retry(self, each: Try) -> None:
-        """Run a reading again; cells that run in subprocesses are tried one by one."""
+        """Plan another try of the cells: together, or one by one if they run in subprocesses."""
         self._again += [each] if each.alone is None else each.by_cell()
 
 
 def _raise_if_cancelled() -> None:
-    """Raise CancelledError if this task was cancelled; Python 3.11's `wait_for` can swallow that."""
+    """Raise CancelledError if this asyncio task was cancelled; `wait_for` of Python 3.11 may suppress it."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

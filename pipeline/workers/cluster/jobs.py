@@ -1,4 +1,4 @@
-"""The workers that a run requests for its own cluster: how many are useful, what the batch queue reports."""
+"""Workers of a cluster that a run starts itself: how many to request, and what the batch queue reports."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .connection import last_error
 if TYPE_CHECKING:
     from distributed.deploy.adaptive import Adaptive
 
-# Timeout of a batch queue's command.
+# Timeout of a command that asks the batch queue for jobs.
 _COMMAND_SECONDS = 20.0
-# Number of lines shown of a job's log, and of jobs named for each state.
+# Most lines of a job's log that are shown, and most jobs that are named for each state.
 _LOG_LINES, _JOBS_NAMED = 5, 5
-# The command that lists jobs, by dask_jobqueue's name of the queue.
+# The command that lists a user's jobs, by the name that dask_jobqueue gives the batch system.
 _LISTINGS = {
     "slurm": "squeue --me",
     "pbs": "qstat",
@@ -38,7 +38,10 @@ _ADVICE = {
 
 
 class Starting:
-    """The workers requested from a cluster; `name` is the cluster's class, as its file gives it."""
+    """The workers or batch jobs that this process requested, and what is known about their start.
+
+    `name` is the class of the cluster, as the cluster file gives it.
+    """
 
     def __init__(self, cluster: Any, name: str) -> None:
         self.name = name
@@ -47,9 +50,9 @@ class Starting:
 
     @property
     def advice(self) -> str:
-        """What to check if no worker comes."""
+        """Advice to the user on what to check if no worker connects."""
         if self._queue is None:
-            return _ADVICE.get(self.name, f"see what {self.name} says of its workers")
+            return _ADVICE.get(self.name, f"check what {self.name} reports about its workers")
         listing = _LISTINGS.get(self._queue, "the queue's own command")
         return (
             f"look at the jobs with `{listing}`, and check queue, account and walltime in the cluster's file"
@@ -61,11 +64,11 @@ class Starting:
         return len(getattr(self._cluster, "workers", ()))
 
     def error(self) -> str | None:
-        """Return the batch queue's last error message on submission, or None."""
+        """Return the last error message of the batch queue when jobs were submitted, or None."""
         return last_error() if self._queue else None
 
     def all_refused(self) -> bool:
-        """Return whether the queue refused every job; dask_jobqueue does not submit them again."""
+        """Return whether the batch queue refused every job, so that none will start."""
         jobs = self._jobs()
         return bool(jobs) and self.error() is not None and not any(job.job_id for job in jobs)
 
@@ -85,7 +88,7 @@ class Starting:
         return "; ".join(lines) + log, len(ended) == len(jobs)
 
     def _jobs(self) -> list[Any]:
-        # A copy, because another thread adds jobs.
+        # Copy the jobs to a list first, because another thread may add jobs.
         jobs = list(self._cluster.workers.values()) if self._queue else []
         return sorted(jobs, key=lambda job: (len(str(job.job_id)), str(job.job_id)))
 
@@ -97,7 +100,7 @@ def _slurm_states(numbers: Sequence[str]) -> dict[str, str] | None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    # Slurm forgets a job minutes after its end, and reports an error if only such jobs are asked for.
+    # The error "Invalid job id" means that all jobs have ended: Slurm forgets a job minutes after its end.
     if done.returncode and "Invalid job id" not in done.stderr:
         return None
     states = {}
@@ -128,7 +131,7 @@ def _end_of_log(job: Any, number: str) -> str:
 
 
 def _logs(script: str, name: str, number: str) -> list[Path]:
-    """Return the paths of a job's error and output logs, as its script sets them, errors first."""
+    """Return the paths of a Slurm job's logs, as its script sets them: the error log, then the output log."""
     found = {}
     for option, path in re.findall(r"^#SBATCH\s+(-[eo]|--error|--output)[ =](\S+)", script, re.MULTILINE):
         found[option.lstrip("-")[0]] = path
@@ -137,15 +140,15 @@ def _logs(script: str, name: str, number: str) -> list[Path]:
     return [Path(re.sub("%[jJA]", number, path).replace("%x", name)) for path in paths]
 
 
-# Seconds of work per thread for which one more worker is worth requesting: it first waits in a queue, starts
-# Python, compiles and reads tables. In the same time after the first worker came, measured times of cells are
-# not used yet.
+# One more worker is requested only if it would have this many seconds of work per thread, because it first
+# waits in a queue, starts Python, compiles and reads tables. For as long after the first worker connected, no
+# second worker is requested, because the times of the first cells say little.
 WORTH_SECONDS = 30.0
 
 
 @dataclass
 class Remaining:
-    """The work that is left, written by the run and read by its cluster."""
+    """The work that is left; the run updates it, and its cluster scales by it."""
 
     # Number of cells; initially 1, so that the cluster starts a worker.
     cells: int = 1
@@ -153,25 +156,25 @@ class Remaining:
     seconds: float | None = None
 
     def workers(self, threads: float, elapsed: float) -> int:
-        """Return how many workers the remaining work can use.
+        """Return for how many workers the remaining work suffices.
 
         `threads` is the number of threads of a worker; `elapsed` is the time in seconds since the first
-        worker came, or 0 before that.
+        worker connected, or 0 before that.
         """
         if elapsed < WORTH_SECONDS:
-            # The first cells read tables and compile, so their times say little about the others.
+            # One worker at first: the first cells read tables and compile, so their times say little.
             return min(1, self.cells)
-        # Until a cell has finished, assume that each takes as long as the time elapsed.
+        # Until a cell has finished, assume that each cell takes as long as the time elapsed so far.
         seconds = self.cells * elapsed if self.seconds is None else self.seconds
         useful = min(self.cells / threads, seconds / threads / WORTH_SECONDS)
         return max(min(1, self.cells), math.ceil(useful))
 
 
 def adaptive_for(remaining: Remaining) -> type[Adaptive]:
-    """Return an `Adaptive` class that scales one of Dask's clusters by the remaining work.
+    """Return a class derived from Dask's `Adaptive` that chooses the number of workers by the remaining work.
 
-    Dask's own class counts only the cells that the scheduler has, and assumes that all take as long as the
-    first ones, which include compilation.
+    Dask's own class counts only the cells that the scheduler has at the moment, and assumes that all take as
+    long as the first ones, which include compilation.
     """
     from distributed.deploy.adaptive import Adaptive
 

@@ -1,4 +1,4 @@
-"""Code that runs on a worker: prepare it, run cells, and store outcomes if it can reach the store."""
+"""Code that runs on a cluster's worker: prepare it, run cells, and store their results if it can."""
 
 from __future__ import annotations
 
@@ -24,35 +24,37 @@ from ...study.cell import Cell
 from ..subprocess_runner import run_in_subprocess
 from ..timeout import ended_when_frozen, run_with_timeout
 
-# First and longest pause between two writes; pauses double. After a crash, the cells since the last write run
-# again: short first pauses suit short-lived workers. With 10 s, 1,000 workers write 100 files a second.
+# A worker writes results after this first pause, which then doubles up to the longest one. Short first pauses
+# suit workers that live briefly, because cells since the last write are lost in a crash and run again. With
+# pauses of 10 s, 1,000 workers write 100 files a second.
 _FIRST_SECONDS, _WRITE_SECONDS = 1.0, 10.0
-# Timeout of the test whether a worker can write: clients of object stores retry for long if an account or a
-# network is missing, and the client of the run does not wait that long.
+# Timeout of the test whether a worker can write to the store. Without it, libraries for object stores would
+# try again for longer than the process that controls the run waits, if an account or network is missing.
 _TRY_SECONDS = 20.0
 
 
 class Writer:
-    """Write the outcomes of a run to the store every few seconds, where the client finds them.
+    """Write the results of a run's cells to the store every few seconds, where the client finds them.
 
-    `output` is the folder or URL of the results, `run` the name of the run. Nothing is written unless the
-    output has the client's marker file (`MARK`) with this name.
+    The client is the process that controls the run. `output` is the folder or URL of the results, `run` the
+    name of the run. Nothing is written unless the output has the client's marker file (`MARK`) with this
+    name, because another folder may have the same path on this machine.
     """
 
     def __init__(self, output: str, run: str) -> None:
         self._store, self._run = Store(output), run
         self._pending: list[CellResult] = []
-        # Two locks, so that cells go on while a slow file system is written to.
+        # One lock for the list of results, one for writing, so that cells go on during a slow write.
         self._lock, self._writing = threading.Lock(), threading.Lock()
         threading.Thread(target=self._write_now_and_then, daemon=True).start()
 
     def add(self, outcomes: list[CellResult]) -> None:
-        """Add outcomes to those that are written next."""
+        """Add results of cells, which the next write will store."""
         with self._lock:
             self._pending += outcomes
 
     def flush(self) -> None:
-        """Write all pending outcomes now."""
+        """Write all results that are not stored yet."""
         with self._writing:
             with self._lock:
                 pending, self._pending = self._pending, []
@@ -69,24 +71,25 @@ class Writer:
         while True:
             time.sleep(pause)
             pause = min(2 * pause, _WRITE_SECONDS)
-            # After an error, such as a full disk, the next interval or the client's `flush` tries again.
+            # Ignore errors, such as a full disk: the next write tries again, and the client learns of them
+            # when it calls `flush`.
             with contextlib.suppress(Exception):
                 self.flush()
 
 
 def why_not(output: str, run: str) -> Exception | None:
-    """Return why this worker cannot write the outcomes of a run to the output, or None if it can."""
+    """Return the error that keeps this worker from writing a run's results to `output`, or None if it can."""
     found: list[Exception | None] = []
 
     def look() -> None:
         try:
             _try_writing(output, run)
-        except Exception as error:  # file systems raise errors of many kinds, or lack a package
+        except Exception as error:  # any kind: file systems differ in their errors, or need a missing package
             found.append(error)
         else:
             found.append(None)
 
-    # A daemon thread, so that the worker can end while the test still waits for an answer.
+    # A daemon thread, so that the worker process can end while this test still waits for an answer.
     looking = threading.Thread(target=look, daemon=True)
     looking.start()
     looking.join(_TRY_SECONDS)
@@ -101,21 +104,21 @@ def _try_writing(output: str, run: str) -> None:
     store.try_writing()
 
 
-# Longest wait of a task for its worker to be prepared; tables may have to be sent first.
+# Longest time that a task waits until its worker is prepared; tables may have to be sent to the worker first.
 _PREPARED_SECONDS = 120.0
-# Interval at which a waiting task checks that its client still wants it.
+# Seconds between two checks of a waiting task whether the client has cancelled it.
 _CHECK_SECONDS = 1.0
 
 
 class NotPrepared(RuntimeError):
-    """A cell arrived at a worker that was not prepared for its run."""
+    """Error: a cell arrived at a worker that was not prepared for the cell's run."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """A file that defines learners."""
+    """A user's Python file that defines learners, with its content."""
 
-    # Path on the client's machine, as cells name it.
+    # Path on the client's machine, as in the cells that need the file.
     path: str
     # The file's bytes.
     content: bytes
@@ -128,29 +131,29 @@ class Preparation:
     # Name of the run.
     run: str
     plugins: tuple[Plugin, ...]
-    # The tables of the study's data sets.
+    # What identifies the tables of the study's data sets.
     pins: tuple[data.Pin, ...]
-    # Timeout of a cell in seconds.
+    # Seconds after which a cell counts as crashed.
     cell_limit: float
-    # Folder or URL of the results, for workers that can write there; None if the client writes everything.
+    # Folder or URL to which workers write results themselves if they can; None if only the client writes.
     output: str | None = None
-    # Whether a worker that cannot write is refused; otherwise the client writes its outcomes.
+    # Whether a worker that cannot write results is refused; otherwise the client writes them for it.
     must_write: bool = False
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A worker's answer to a preparation."""
+    """A worker's answer when the client prepares it."""
 
     # Tables that the worker lacks; the client sends them and then prepares the worker again.
     lacking: list[data.Lack]
-    # Whether the worker writes its outcomes itself.
+    # Whether the worker writes the results of its cells to the store itself.
     writes: bool = False
 
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A run for which this worker is prepared; `plugins` maps the client's paths to local ones."""
+    """A run for which this worker is prepared; `plugins` maps the client's plug-in paths to local paths."""
 
     preparation: Preparation
     plugins: dict[str, str]
@@ -163,9 +166,9 @@ _watching = contextlib.ExitStack()
 
 
 def prepare(preparation: Preparation) -> Answer:
-    """Prepare this worker for a run, or return the tables that it lacks.
+    """Prepare this worker for a run; if it lacks tables, only return these.
 
-    Raises the error of `why_not` if this worker must write its outcomes and cannot.
+    Raises an error that says why, if this worker must write results to the store and cannot.
     """
     if lacking := data.lacking(preparation.pins):
         return Answer(lacking)
@@ -176,7 +179,7 @@ def prepare(preparation: Preparation) -> Answer:
     if error is not None and preparation.must_write:
         raise error
     with _arrived:
-        # The latest preparation sets the timeout: an earlier run may have ended long ago.
+        # Use the timeout of the latest run, because earlier ones may have ended long ago.
         _watching.close()
         _watching.enter_context(ended_when_frozen(preparation.cell_limit))
         before = _prepared.get(preparation.run)
@@ -189,14 +192,14 @@ def prepare(preparation: Preparation) -> Answer:
 
 
 def flush(run: str) -> None:
-    """Write the pending outcomes of a run."""
+    """Write all results of a run that this worker has not stored yet."""
     found = _prepared.get(run)
     if found is not None and found.writer is not None:
         found.writer.flush()
 
 
 def _written(plugin: Plugin) -> str:
-    """Write a plug-in to this machine's cache under its original name if necessary; return its path."""
+    """Store a plug-in file in this machine's cache, unless it is there; return its path in the cache."""
     folder = data.cache_folder() / "plugins" / hashlib.sha256(plugin.content).hexdigest()[:32]
     path = folder / Path(plugin.path).name
     if not path.is_file() or path.read_bytes() != plugin.content:
@@ -208,16 +211,16 @@ def _written(plugin: Plugin) -> str:
 
 
 def run_here(run: str, reading: Reading, apart: bool, lost: int) -> list[CellResult]:
-    """Run a reading in a thread of this worker, or with `apart` each of its cells in a subprocess.
+    """Run a group of cells in a thread of this worker, or with `apart` each cell in a subprocess.
 
-    `lost` is the number of earlier tries that were lost. Returns the outcomes, without most columns if this
-    worker writes them itself. Raises NotPrepared if this worker is not prepared in time, or if the client
-    has taken the reading back: the cells must then run elsewhere.
+    `lost` is the number of earlier tries that were lost. Returns the results; if this worker stores them
+    itself, only the columns that the client needs. Raises NotPrepared if this worker is not prepared in time,
+    or if the client has taken the cells back, to run them elsewhere.
     """
     until = time.monotonic() + _PREPARED_SECONDS
     with _arrived:
         while not _arrived.wait_for(lambda: run in _prepared, _CHECK_SECONDS):
-            # Give up, so that the thread is free for another client's cells.
+            # Stop waiting, so that this thread is free for the cells of other clients.
             if time.monotonic() > until or _taken_back():
                 raise NotPrepared
         prepared = _prepared[run]
@@ -247,7 +250,7 @@ def _with_local_paths(cell: Cell, plugins: Mapping[str, str]) -> Cell:
 
 
 def _taken_back() -> bool:
-    """Return whether the scheduler has cancelled the task of this thread."""
+    """Return whether the scheduler has cancelled the task that this thread runs."""
     from distributed import get_worker
 
     with contextlib.suppress(ValueError, AttributeError, KeyError):
@@ -267,7 +270,7 @@ def _memory_limit() -> float | None:
 
 
 async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function in a thread, so that the worker's event loop goes on."""
+    """Call a function in another thread, so that the worker's event loop is not blocked meanwhile."""
     return await asyncio.to_thread(function, *args)
 
 
@@ -282,10 +285,10 @@ class _Call:
 
 
 def message(function: Callable[..., Any], *args: Any) -> bytes:
-    """Return bytes that call a function when `pickle.loads` reads them.
+    """Return bytes that make `pickle.loads` call a function with these arguments and return its result.
 
-    A worker that lacks this package cannot even read a task that names one of its functions, and crashes.
-    It has ``pickle.loads``, and an error inside that call returns to the client.
+    Tasks call ``pickle.loads`` with such bytes, because a worker without this package would crash when it
+    receives a task that names a function of the package. Instead, an error is returned to the client.
 
     Examples
     --------
@@ -296,5 +299,5 @@ def message(function: Callable[..., Any], *args: Any) -> bytes:
 
 
 def reading_message(run: str, reading: Reading, apart: bool, lost: int) -> bytes:
-    """Return the message that makes a worker run a reading."""
+    """Return the bytes with which `pickle.loads` on a worker runs a group of cells, see `run_here`."""
     return message(run_here, run, reading, apart, lost)

@@ -1,4 +1,4 @@
-"""Wait for a first worker: report it, ask the batch queue for states, and give up if no worker can come."""
+"""Wait for a usable worker: tell the user, ask the batch queue about jobs, and give up if none can come."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from collections.abc import Callable
 from ...errors import InputError
 from .connection import SchedulerPlace
 
-# The wait is reported only after this time, which a worker usually needs to start.
+# The user is told about the wait only after this time, because a worker usually needs as long to start.
 _QUIET_SECONDS = 5.0
-# Interval of the queries to a batch queue, which thousands of users share.
+# Seconds between two queries to a batch queue. Frequent queries would slow it down for all its users.
 _ASK_SECONDS = 30.0
 
 
 class Waiting:
-    """The wait for a worker, at most `patience` seconds; `note` receives a line when it begins and ends."""
+    """Wait for a worker that can run cells, at most `patience` seconds.
+
+    `note` receives a line when the wait begins and when it ends.
+    """
 
     def __init__(self, place: SchedulerPlace, patience: float, note: Callable[[str], None]) -> None:
         self._place, self._patience, self._note = place, patience, note
@@ -26,9 +29,10 @@ class Waiting:
         self._last_error: str | None = None
 
     async def look(self, ready: bool, there: bool = False) -> None:
-        """Report how the wait goes on; raise InputError if no worker came in time or none can come.
+        """Check the wait and report it; raise InputError if it took too long, or if no worker can come.
 
-        `ready` says whether a worker can get cells, `there` whether any worker is connected.
+        Call it again and again. `ready` says whether a worker can run cells; `there` says whether any worker
+        is connected, even if it does not answer.
         """
         now = time.monotonic()
         if ready:
@@ -38,15 +42,16 @@ class Waiting:
         self._show_refusal()
         over = now - self._since > self._patience
         quiet = now - self._since <= _QUIET_SECONDS and not over
-        # Frequent queries would slow the queue down for all users.
+        # Return if there is nothing to report, or the batch queue was asked too recently.
         if ready or quiet or not (over or not self._said or now - self._asked > _ASK_SECONDS):
             return
         self._asked = now
         starting = self._place.starting
-        # In a thread, because the queue's command may take seconds.
+        # Ask the batch queue in another thread, because its command may take seconds.
         told, ended = ("", False) if starting is None else await asyncio.to_thread(starting.report)
         lacking = "has had no worker that answers" if there else "has had no workers"
-        # Once a worker has come, ended jobs are no failure: an adaptive cluster replaces them.
+        # If all jobs have ended before any worker came, none will come. Later this is no failure, because an
+        # adaptive cluster requests new jobs.
         if over or (ended and not self._came):
             waited = f"{lacking} for {now - self._since:.0f} s"
             kept = "; finished results are kept" if self._came else ""

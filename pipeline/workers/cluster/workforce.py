@@ -1,4 +1,4 @@
-"""Prepare workers for a run: compare their versions with this process, and send plug-ins and tables."""
+"""Prepare a cluster's workers for a run: check their package versions, and send plug-ins and data tables."""
 
 from __future__ import annotations
 
@@ -16,72 +16,77 @@ from .on_worker import Answer, Preparation, flush, in_thread, message, prepare
 if TYPE_CHECKING:
     from distributed import Client
 
-# Timeout of a worker's answer: importing the package takes this long if many workers share a disk.
+# Timeout of a worker's answer. The worker may first import this package, which takes long if many workers
+# share a disk.
 _ANSWER_SECONDS = 60.0
-# Seconds to wait for further workers if all connected ones are unfit and none was ever fit: workers that are
-# started together connect at different times.
+# If all connected workers are unfit from the start, wait this long for others before giving up, because
+# workers that are started together connect at different times.
 _NOBODY_SECONDS = 10.0
 _UNLIKE = "not the versions of this process, see the table: install the same ones, or use --allow-mismatch"
 
 
 class Workforce:
-    """The workers of a cluster, each prepared as soon as it connects.
+    """The workers of a cluster; prepares each for a run as soon as it connects.
 
-    `allow_mismatch` accepts workers with other versions than this process. `note` receives a line about what
-    is sent to a worker and why a worker is unfit.
+    Workers that cannot be prepared, or have other package versions than this process, are unfit and get no
+    cells; `allow_mismatch` accepts other versions. `note` receives a line about each table that is sent to a
+    worker, and about why a worker is unfit.
     """
 
     def __init__(self, preparation: Preparation, allow_mismatch: bool, note: Callable[[str], None]) -> None:
         self.preparation = preparation
-        # The environments of all workers that ever answered, by ``host:pid``, as in column "worker" of cells.
+        # Versions and machine of each worker that ever answered, by ``host:pid`` as in column "worker".
         self.environments: dict[str, Environment] = {}
         self._allow_mismatch, self._note = allow_mismatch, note
         self._here = this_environment()
         self._present: set[str] = set()
-        # Why each unfit worker is unfit, by address.
+        # The reason why a worker is unfit, by the worker's address.
         self._unfit: dict[str, str] = {}
-        # Time since which all connected workers are unfit and no more are requested; None if that is not so.
+        # Time since when all connected workers are unfit and no others are requested; None if that is not so.
         self._nobody_since: float | None = None
-        # Whether a worker was ever fit.
+        # Whether any worker could be prepared so far.
         self._had_fit = False
-        # The (host, cause) pairs that were reported.
+        # The (host, reason) pairs of unfit workers that were reported, so that each is reported once.
         self._said: set[tuple[str, str]] = set()
         self._places: dict[str, str] = {}
         self._ready: set[str] = set()
-        # The ready workers that write their outcomes themselves.
+        # Addresses of prepared workers that write results to the store themselves.
         self._writing: set[str] = set()
-        # Workers that are known to have this package.
+        # Addresses of workers that are known to have this package installed.
         self._known: set[str] = set()
         self._preparing: dict[asyncio.Task[None], list[str]] = {}
-        # Tables go to one worker at a time: a second worker on the machine finds the tables already there.
+        # Send tables to one worker at a time, so that further workers on its machine find them there already.
         self._sending = asyncio.Lock()
 
     @property
     def ready(self) -> bool:
-        """Whether at least one connected worker is prepared."""
+        """Whether at least one connected worker is prepared, so that cells can run."""
         return bool(self.prepared)
 
     @property
     def prepared(self) -> set[str]:
-        """The connected workers that are prepared."""
+        """Addresses of the connected workers that are prepared."""
         return self._ready & self._present
 
     @property
     def unfit(self) -> set[str]:
-        """The connected workers that cannot be prepared or differ from this process."""
+        """Addresses of connected workers that cannot be prepared or have other versions than this process."""
         return self._unfit.keys() & self._present
 
     def where(self, address: str) -> str:
-        """Return a worker's address, with its host if known."""
+        """Return text that names a worker: its address, with host and cache folder if known."""
         return f"{address} at {self._places[address]}" if address in self._places else address
 
     @property
     def writes(self) -> bool:
-        """Whether a connected worker writes its outcomes itself."""
+        """Whether any connected worker writes results to the store itself."""
         return bool(self._writing & self._present)
 
     def forget(self) -> None:
-        """Forget all workers, so that each is prepared again: a new process may have an old address."""
+        """Forget all workers, so that each is prepared again after the client has connected again.
+
+        A worker that is a new process may have the address of an earlier one.
+        """
         for task in self._preparing:
             task.cancel()
         self._preparing.clear()
@@ -91,11 +96,11 @@ class Workforce:
         self._ready.clear()
         self._writing.clear()
         self._known.clear()
-        # A new lock, because the old one belongs to an earlier event loop.
+        # Make a new lock, because the old one may belong to an earlier event loop.
         self._sending = asyncio.Lock()
 
     def ask_again(self) -> None:
-        """Prepare all workers again, because one that seemed ready was not prepared."""
+        """Forget which workers are prepared, so that `look` prepares them again: one of them was not."""
         preparing = {address for addresses in self._preparing.values() for address in addresses}
         self._present &= self._unfit.keys() | preparing
         self._ready.clear()
@@ -103,22 +108,22 @@ class Workforce:
 
     @property
     def sending(self) -> bool:
-        """Whether a table is being sent."""
+        """Whether a table is being sent to a worker now."""
         return self._sending.locked()
 
     async def look(self, client: Client, there: Collection[str], patience: float, n_asked: int = 0) -> None:
         """Prepare workers that have connected, and forget those that are gone.
 
-        `there` are addresses. `n_asked` is the number of workers that this process's cluster was asked for.
-        Raises InputError if all workers are unfit and no more were asked for: after `patience` seconds if one
-        was ever fit, else after `_NOBODY_SECONDS`.
+        `there` has the addresses of all connected workers. `n_asked` is the number of workers that this
+        process requested from its own cluster. Raises InputError if all workers are unfit and no more are
+        expected: after `patience` seconds if a worker was ever fit, otherwise after `_NOBODY_SECONDS`.
         """
         for task in [task for task in self._preparing if task.done()]:
             addresses = self._preparing.pop(task)
             if task.cancelled() or task.exception() is not None:
                 self._present.difference_update(addresses)
         for address in self._unfit.keys() - set(there):
-            # A repaired worker may come back at this address.
+            # Forget why a worker that has left was unfit: a repaired one may connect from the same address.
             del self._unfit[address]
             self._known.discard(address)
         come = sorted(set(there) - self._present)
@@ -136,7 +141,7 @@ class Workforce:
             raise InputError(f"worker {self._named(self.unfit)}: {cause}; no worker is left")
 
     async def flush(self, client: Client, silent: Collection[str] = ()) -> None:
-        """Make workers that write their outcomes write them now; if one fails, give it no more cells."""
+        """Let workers that store results themselves write them now; if one fails, give it no more cells."""
         run, addresses = self.preparation.run, sorted(self._writing.difference(silent))
         answers = await asyncio.gather(*(self._ask(client, each, flush, run) for each in addresses))
         for address, answer in zip(addresses, answers, strict=True):
@@ -146,20 +151,23 @@ class Workforce:
     async def _prepare(self, client: Client, addresses: list[str]) -> None:
         found = await asyncio.gather(*(self._prepare_one(client, each) for each in addresses))
         told = dict(zip(addresses, found, strict=True))
-        # Workers without an answer are gone or slow. Those that are still connected are prepared again.
+        # Forget workers that did not answer: they are gone, or slow and prepared again if still connected.
         self._present.difference_update(address for address, unlike in told.items() if unlike is None)
         if unlike := {address: each for address, each in told.items() if each}:
             self._set_aside(list(unlike), _UNLIKE, table_of(self._here, unlike))
 
     async def _prepare_one(self, client: Client, address: str) -> list[tuple[str, str, str]] | str | None:
-        """Prepare a worker or set it aside; return its differences from this process, None if it is gone."""
+        """Prepare a worker; if that fails, mark it as unfit.
+
+        Return its version differences that forbid using it, or why they are unknown; None if it is gone.
+        """
         answer = await self._ask(client, address, this_environment)
         if answer is None:
             return None
         if not isinstance(answer, Environment):
             return "missing" if _lacks_package(answer) else f"{type(answer).__name__}: {answer}"
         self._known.add(address)
-        # The rows of cells name the worker in the same way.
+        # By host and process number, because the results of cells name their worker so.
         self.environments[f"{answer.host}:{answer.pid}"] = answer
         self._places[address] = f"{answer.host} (cache {answer.cache})"
         unlike = differences(self._here, answer)
@@ -174,7 +182,7 @@ class Workforce:
         return []
 
     def _set_aside(self, addresses: list[str], cause: str, table: str = "") -> None:
-        """Give the workers no more cells, and report that once for each host and cause."""
+        """Mark workers as unfit, so that they get no more cells; report this once per host and cause."""
         self._unfit |= dict.fromkeys(addresses, cause)
         self._ready.difference_update(addresses)
         self._writing.difference_update(addresses)
@@ -190,7 +198,7 @@ class Workforce:
         return f"{self.where(min(addresses))}{more}"
 
     async def _supply(self, client: Client, address: str) -> None:
-        """Prepare a worker, and send the tables that its machine lacks."""
+        """Prepare a worker, after sending it the tables that its machine lacks."""
         answer = await self._prepared(client, address)
         if answer.lacking:
             async with self._sending:
@@ -230,9 +238,10 @@ class Workforce:
     async def _ask(
         self, client: Client, address: str, function: Callable[..., Any], *args: Any, lost: Any = None
     ) -> Any:
-        """Return a worker's answer or its error, or `lost` if the worker is gone."""
+        """Call a function on a worker; return its result or its error, or `lost` if the worker is gone."""
         if address in self._known:
-            # In a thread: the call reads files, and a worker with a blocked event loop seems dead.
+            # Run it in a thread of the worker: it reads files, and a worker with a blocked event loop seems
+            # dead.
             call = client.run(in_thread, function, *args, workers=[address], on_error="return")
         else:
             call = client.run(loads, message(function, *args), workers=[address], on_error="return")
@@ -245,7 +254,7 @@ class Workforce:
 
 
 def _is_of_the_network(error: Any) -> bool:
-    # Dask's network errors have no errno; those of a worker's disk have one.
+    # An OSError without errno is a network error of Dask; errors of a worker's disk have an errno.
     return isinstance(error, OSError) and (
         isinstance(error, ConnectionError | TimeoutError) or not error.errno
     )

@@ -116,7 +116,7 @@ def test_other_data_and_learners_are_no_cell_of_the_study(
     longer = [{**entry, "n_train": 80} for entry in TABLE["datasets"]]  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="data set 'gauss' or learner 'Perceptron' has changed since"):
         planned_cell(parse_study({**TABLE, "datasets": longer}), rows[0])
-    with pytest.raises(InputError, match="learner 'SVC' is unknown: your own ones need --plugin FILE"):
+    with pytest.raises(InputError, match="learner 'SVC' is unknown: your own learners need --plugin FILE"):
         planned_cell(study, {**rows[0], "algorithm": "gone", "learner": "SVC"})
     # A missing learner does not affect the others.
     known = {name: learner for name, learner in registry.available().items() if name != "SVC"}

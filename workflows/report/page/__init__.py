@@ -1,1 +1,1 @@
-"""Build a report page from blocks and tables, and give its sections a shared view of the study."""
+"""Define what a report page consists of, and the object from which its sections read a study's results."""

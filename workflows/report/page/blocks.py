@@ -1,7 +1,7 @@
-"""Define the sections and blocks of a report, which the templates print one after the other.
+"""Define the sections of a report and their blocks, such as paragraphs, lists and drawings.
 
-Blocks are data: they contain no HTML or Markdown. Each template has a macro for every class of blocks. A
-`TableBlock` is a block too.
+A block contains no HTML or Markdown: the HTML and the Markdown template each have a macro that prints blocks
+of its class. Tables are blocks too (`TableBlock` in `table.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .table import TableBlock
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; its role sets the emphasis."""
+    """A paragraph of a report; `role` selects how strongly it is emphasized."""
 
     text: str
     role: Literal["plain", "lead", "soft", "note"] = "plain"
@@ -31,7 +31,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of pairs (words to print in bold or "", sentence); `warning` prints it as a warning box."""
+    """A bulleted list of (words to print in bold or "", sentence); `warning` shows it as a warning box."""
 
     items: Sequence[tuple[str, str]]
     warning: bool = False
@@ -39,20 +39,20 @@ class Listing:
 
 @dataclass(frozen=True)
 class Facts:
-    """Pairs (name, value), shown as tiles."""
+    """Key figures of a study as pairs (name, value), which the page shows as tiles."""
 
     items: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One drawing."""
+    """One drawing of a report, with its texts and its file."""
 
     # Description for readers who cannot see the drawing.
     title: str
     # Text printed above the drawing.
     heading: str
-    # SVG with placeholder colors.
+    # The drawing as SVG; its placeholder colors are replaced when it is written (see `plots/svg.py`).
     svg: str
     # Name of the drawing's file, relative to the report's folder; empty if only the page shows the drawing.
     file: str = ""
@@ -75,7 +75,8 @@ class Panels:
     """Drawings to show side by side, as many to a row as fit."""
 
     pictures: Sequence[Picture]
-    # All drawings in one file, which Markdown shows instead; with None each drawing has its own file.
+    # All drawings in one picture, which is written to a file and shown by Markdown; with None each drawing
+    # has its own file.
     sheet: Picture | None = None
     # Whether drawings are enlarged rather than shrunk to fill a row.
     roomy: bool = False
@@ -89,14 +90,14 @@ class Panels:
 
 @dataclass(frozen=True)
 class Legend:
-    """Names, each with its mark (SVG). Only the page prints it: drawings in files have their own legends."""
+    """A legend of pairs (name, mark as SVG) that only HTML shows; drawings in files have their own."""
 
     entries: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Column:
-    """Blocks stacked in one of the `Columns`; a wide column takes the remaining width."""
+    """One column of a `Columns` block; its blocks are below each other. `wide`: it takes the space left."""
 
     blocks: Sequence[Block]
     wide: bool = False
@@ -111,7 +112,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Folded:
-    """Blocks that the page shows on demand; Markdown omits them if `page_only`."""
+    """Blocks that the page hides until a reader opens `summary`; Markdown omits them if `page_only`."""
 
     summary: str
     blocks: Sequence[Block]
@@ -120,7 +121,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Code:
-    """Text to print verbatim."""
+    """Text to print verbatim, such as a command or a study file."""
 
     text: str
 
@@ -140,7 +141,7 @@ class Section:
 
 
 def walk(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield all blocks, including nested ones, in reading order."""
+    """Yield the given blocks and all blocks nested in them, in reading order."""
     for block in blocks:
         yield block
         if isinstance(block, Columns):

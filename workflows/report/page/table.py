@@ -1,6 +1,6 @@
 """Make table blocks from data frames, and write them as Markdown, LaTeX and CSV.
 
-The template prints a table as HTML.
+As HTML, table blocks are printed by the page's template.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from ..words.markup import latex, markdown
 if TYPE_CHECKING:
     import pandas as pd
 
-# The page folds a table with more rows, and Markdown refers to its file instead.
+# A table with more rows than this counts as long (see `Show`): the page folds it, which hides the rows until
+# a reader opens them, and Markdown names the table's file instead of printing it.
 LONG = 30
 
 # How a table is shown. "open": the page and Markdown print it. "long": as "open", but if it has more rows
@@ -44,7 +45,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableBlock:
-    """A titled table."""
+    """A table of a report: its title, header and rows, how it is shown and its files."""
 
     # Stem of the table's files, unique in a report; empty for a table without files.
     name: str
@@ -56,7 +57,7 @@ class TableBlock:
     labels: int = 1
     # A remark printed below the table.
     note: str = ""
-    # Unrounded values in long form for the CSV file; with None the file contains the texts.
+    # Unrounded values for the CSV file; with None the CSV file contains the printed texts.
     data: pd.DataFrame | None = None
     # The part of the study that the table covers, for the LaTeX caption; in a page a heading names it.
     scope: str = ""
@@ -68,7 +69,7 @@ class TableBlock:
 
     @property
     def folds(self) -> bool:
-        """Return whether the page folds the table."""
+        """Return whether the page puts the table into a part that a reader can open and close."""
         return self.show in ("folded", "opened") or (self.show == "long" and len(self.rows) > LONG)
 
     @property
@@ -108,7 +109,7 @@ class TableBlock:
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", "\\end{table}", ""])
 
     def to_csv(self) -> str:
-        """Return CSV: the unrounded values if the table has them, otherwise the texts."""
+        """Return the table as CSV, with unrounded values if it has them, otherwise with the printed texts."""
         import pandas as pd
 
         texts = pd.DataFrame([[cell.text for cell in row] for row in self.rows], columns=self.header)
@@ -136,7 +137,7 @@ def tabulate(
     """Return a table block with one row per row of a frame, whose column names are the header.
 
     The first `labels` columns are text. `write` turns the other values into texts: one function for all of
-    them, or a list with a function for each of the last columns. Missing values become dashes. `bold`,
+    them, or a list with one function for each of the last columns. Missing values become dashes. `bold`,
     `flags` and `grey` are masks with one row per row of the frame; a mask with m columns applies to the last
     m columns. `marks` maps texts of the first column to SVG marks. `options` are further fields of
     `TableBlock`.
@@ -162,7 +163,7 @@ def tabulate(
 
 
 def _widened(mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Extend a mask of the last columns to `shape` by columns of False; an empty mask gives only False."""
+    """Extend a mask of a table's last columns to the table's `shape`; entries not in the mask are False."""
     wide = np.zeros(shape, bool)
     if len(mask):
         wide[:, shape[1] - np.shape(mask)[1] :] = mask

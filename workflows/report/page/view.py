@@ -1,4 +1,4 @@
-"""Define the view of a study's results that all sections share; it computes each value once."""
+"""Define `StudyView`, from which all sections of a report read a study's results and derived values."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from ....pipeline.scoring import can_rank
 from ..plots.svg import Styles, styles_of, swatch
 from .blocks import Legend
 
-# With five data sets or more, tables take less space than one picture per data set.
+# Largest number of data sets that are drawn one by one: with more, a table takes less space than a picture of
+# each data set.
 _FEW = 4
-# With more tasks the page contains only the tables of accuracies. Every other table with one row per task
-# would add some 50 kB per noise level that hardly anyone reads.
+# With more data sets than this, tables with one row per data set are only written to files, except those of
+# test accuracy. In the page, each would add some 50 kB per noise level that hardly anyone reads.
 FILES_ONLY_ABOVE = 100
 
 
@@ -38,29 +39,34 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
     return [levels[place] for place in places]
 
 
-# By a key of the study: the function that computes a metric over the latest examples from the curves table.
+# For each study key that asks for metrics over the latest examples: the function that computes them from the
+# curves table.
 _LATEST = {"window": windowed, "fading": faded}
 
 
 def latest(key: str, metric: Metric) -> str:
-    """Return the name of the column for a metric over the latest examples; `key` is "window" or "fading"."""
+    """Name the curves column of a metric over the latest examples; `key` is "window" or "fading"."""
     return f"{key} {metric.name}"
 
 
 @dataclass(frozen=True, eq=False)
 class StudyView:
-    """Results of a study, with at least one cell that is not for tuning, and values computed from them."""
+    """Give the sections of a report a study's results, and values computed from them once.
+
+    A cell of the results is one run: an algorithm on a data set with a noise level and a seed. At least one
+    cell must not be for tuning.
+    """
 
     results: StudyResults
 
     @property
     def cells(self) -> pd.DataFrame:
-        """Return the store's cells table."""
+        """Return the table of results, with one row per cell (one run of an algorithm)."""
         return self.results.cells
 
     @cached_property
     def finished(self) -> pd.DataFrame:
-        """Return the cells that enter means over seeds; see `finished_rows`.
+        """Return the cells that are averaged over seeds in tables and figures.
 
         For each data set and noise level, these are the cells of algorithms whose cells have all finished, on
         seeds that every algorithm has run.
@@ -69,11 +75,11 @@ class StudyView:
 
     @cached_property
     def curves(self) -> CellCurves:
-        """Return the curves of the finished cells, with test error and metrics over the latest examples."""
+        """Return the learning curves of the cells in `finished`; see `curves_of` for their columns."""
         return self.curves_of(self.finished)
 
     def curves_of(self, rows: pd.DataFrame) -> CellCurves:
-        """Return the curves of cells, with test error and metrics over the latest examples, in percent."""
+        """Return the learning curves of cells, with test error and metrics over the latest examples, in %."""
         curves = self.results.curves
         drawn = {name: 100 * curves[name] for name in LATEST_ERRORS if name in curves}
         drawn["test_error"] = 100 * (1 - curves["test_accuracy"])
@@ -83,7 +89,10 @@ class StudyView:
         return CellCurves(rows, curves.assign(**drawn))
 
     def asked_over(self, key: str) -> list[Metric]:
-        """Return the metrics to compute over the latest examples too; none unless the study sets `key`."""
+        """Return the metrics also computed over the latest examples; none if the study does not set `key`.
+
+        `key` is "window" (equal weights) or "fading" (weights that decrease with age).
+        """
         return [each for each in self.asked if has_windows(each) and self.results.study.get(key)]
 
     @cached_property
@@ -113,12 +122,12 @@ class StudyView:
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
-        """Return the comparisons by the ranking metric, one per noise level."""
+        """Return the comparisons of all algorithms by the ranking metric, one per noise level."""
         return self.compared(self.metric, self.design)
 
     @cached_property
     def other_comparisons(self) -> list[list[Comparison]]:
-        """Return a list for each other metric with rank tables: its comparisons, one per noise level."""
+        """Return a list for each further metric with a rank table: its comparisons, one per noise level."""
         names = ("clean_error", "online_error") if self.noisy else ("clean_error",)
         others = [METRICS[name] for name in names]
         if self.asked:
@@ -126,14 +135,14 @@ class StudyView:
         return [self.compared(metric, self.design) for metric in others if metric is not self.metric]
 
     def compared(self, metric: Metric, part: Design) -> list[Comparison]:
-        """Compare the algorithms of a part of the study by a metric, once for each of its noise levels."""
+        """Compare the algorithms by a metric on `part` of the study, once for each of its noise levels."""
         return [compare(self.averages, metric, noise, part) for noise in part.noise]
 
     def comparisons_of(self, metric: str | None, noise: object) -> list[Comparison]:
         """Compare all algorithms by a metric at a noise level that the user names.
 
-        None means the report's ranking metric, and all noise levels. Raises InputError if the study lacks
-        the metric or the level.
+        `metric` None means the report's ranking metric, `noise` None all noise levels. Raises InputError if
+        the study lacks the metric or the level.
         """
         levels = self.levels(noise)
         if metric is None or metric == self.metric.name:
@@ -142,8 +151,8 @@ class StudyView:
             raise InputError(f"metric: there is no {metric!r}: {did_you_mean(metric, METRICS)}")
         elif not can_rank(metric):
             raise InputError(
-                f"metric: {metric!r} cannot rank, because it compares each learner with the best weights of "
-                "at most that learner's own norm; name another metric"
+                f"metric: {metric!r} cannot rank algorithms, because it compares each with "
+                "other weights: the best ones of at most the norm of its own weights; name another metric"
             )
         elif not self.averages.measured(METRICS[metric]):
             raise InputError(
@@ -206,6 +215,6 @@ class StudyView:
 
     @cached_property
     def drawn(self) -> list[str]:
-        """Return the algorithms whose curves are drawn."""
+        """Return the algorithms whose curves are drawn: those in the study's key `curves`, by default all."""
         asked = self.results.study.get("curves") or self.design.algorithms
         return [name for name in self.design.algorithms if name in asked]

@@ -1,1 +1,1 @@
-"""Build the tables, drawings and texts that sections share."""
+"""Build the tables, drawings and texts that several sections of a report share."""

@@ -12,7 +12,7 @@ from ....pipeline.analysis.design import evaluation_rows
 from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
 
-# With more classes only the smallest and the largest share are printed.
+# For a data set with more classes the table prints only the smallest and the largest share of a class.
 _MOST_CLASSES = 4
 _NOTE = (
     "Examples: of the stream, without those only used for tuning. Class shares, and the error of always "
@@ -22,7 +22,7 @@ _NOTE = (
 
 
 def data_sets(view: StudyView) -> TableBlock:
-    """Return a table of sizes, class shares, the most frequent class's error, and change points."""
+    """Return a table of the data sets: sizes, class shares, majority's error, points of change."""
     frame = _facts(view).dropna(axis="columns", how="all")
     writers: dict[str, Callable[[Any], str]] = {
         "class shares, %": str,
@@ -40,7 +40,7 @@ def data_sets(view: StudyView) -> TableBlock:
 
 
 def _facts(view: StudyView) -> pd.DataFrame:
-    """Return one row per data set; missing values are NaN or None, possibly in a whole column."""
+    """Return the values of the data sets table, one row per data set; missing values are NaN or None."""
     rows = evaluation_rows(view.cells, status="ok").sort_values("seed").drop_duplicates("dataset")
     found = rows.set_index("dataset").reindex(view.design.datasets)
     counts = [

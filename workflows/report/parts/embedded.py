@@ -22,20 +22,20 @@ from .data_sets import data_sets
 _DIGITS = 9
 # Significant digits of costs, which are only drawn and printed.
 _COST_DIGITS = 3
-# Maximum number of values of all curves together (five bytes each); least and largest number of points of
-# one curve.
+# The page should contain at most this many values of curves (five bytes each). A curve therefore has fewer
+# points the more curves there are, between `_FEWEST_POINTS` and `_MOST_POINTS`.
 _MOST_NUMBERS = 50_000
 _FEWEST_POINTS, _MOST_POINTS = 8, 60
 
-# Costs: column of the cells table, label and factor.
+# Costs that the page's script shows: column of the cells table, label, and factor to the label's unit.
 _COSTS = (("fit_seconds", "milliseconds of learning", 1000.0), ("model_bytes", "kB of the model", 0.001))
 _CURVES = ("mistakes_clean", *LATEST_ERRORS, "test_accuracy")
 
 
 def numbers(view: StudyView) -> dict[str, Any]:
-    """Return the numbers of a study as JSON values.
+    """Return the numbers of a study that the page's script reads, as values for JSON.
 
-    Algorithms, data sets and noise levels are referred to by their index in the study's design.
+    Algorithms, data sets and noise levels are referred to by their index in the study's order.
     """
     design = view.design
     groups = {name: group.name for group in task_groups(view.cells, design) for name in group.datasets}
@@ -69,7 +69,7 @@ def numbers(view: StudyView) -> dict[str, Any]:
 
 
 def _rankings(view: StudyView) -> Any:
-    """Yield the study's ``[[rankings]]``, with the indices of their algorithms and data sets."""
+    """Yield each ranking that the study defines: its title and the indices of algorithms and data sets."""
     for entry in view.results.study.get("rankings") or []:
         part = among(view.design, entry["algorithms"])
         if entry.get("datasets"):
@@ -82,7 +82,10 @@ def _rankings(view: StudyView) -> Any:
 
 
 def _integers(table: Any, digits: int) -> tuple[list[Any], int]:
-    """Return numbers times 10^scale as integers, None for NaN and infinity, and the exponent `scale`."""
+    """Return numbers times 10^scale as integers of at most `digits` digits, and the exponent `scale`.
+
+    NaN and infinity become None.
+    """
     values = np.asarray(table, dtype=np.float64)
     finite = values[np.isfinite(values) & (values != 0)]
     scale = digits - math.ceil(math.log10(np.abs(finite).max())) if finite.size else 0
@@ -90,7 +93,7 @@ def _integers(table: Any, digits: int) -> tuple[list[Any], int]:
 
 
 def _rounded(values: NDArray[np.float64]) -> list[Any]:
-    """Return nested lists of integers, with None for NaN and infinity."""
+    """Round values to integers and return them as nested lists, with None for NaN and infinity."""
     known = np.isfinite(values)
     whole = np.rint(np.where(known, values, 0)).astype(np.int64).astype(object)
     whole[~known] = None
@@ -104,7 +107,7 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
     for noise in view.design.noise:
         scores = view.averages.scores(metric, noise, view.design)
         means = scores.mean.where(scores.complete).to_numpy(np.float64)
-        # As for ranks, scores that differ only by a rounding error become equal.
+        # Make scores equal that differ only by a rounding error, as is done before ranking.
         tables.append([snap(row) for row in means])
     values, scale = _integers(tables, _DIGITS)
     return {
@@ -129,7 +132,8 @@ def _costs(view: StudyView) -> Any:
     for column, label, factor in _COSTS:
         if column in rows and rows[column].notna().any():
             means = factor * groups[column].mean().astype("float64").reindex(index).to_numpy().reshape(shape)
-            # Three significant digits per value: with a common scale, small costs would become 0.
+            # Round each cost to three significant digits. Scores are integers with a common factor instead,
+            # but small costs would become 0 that way.
             texts = [[[_short(value) for value in row] for row in table] for table in means]
             yield {"name": column, "label": label, "cost": True, "scale": 0, "values": texts}
 
@@ -155,7 +159,7 @@ def _curves(view: StudyView) -> dict[str, Any]:
     coded = coded.assign(key=rows["key"], seeds=coded.groupby([*places])["noise"].transform("size"))
     joined = curves[["key", "t", *columns]].merge(coded, on="key")
     groups = joined.groupby([*places, "t"], sort=True)
-    # Keep only the points that all seeds have.
+    # Average only at points of the stream at which every seed has a value.
     whole = groups["key"].size() == groups["seeds"].first()
     means = groups[columns].mean()[whole].reset_index()
     budget = _MOST_NUMBERS // max(1, len(coded.drop_duplicates([*places])) * len(columns))
@@ -186,10 +190,10 @@ def _curves(view: StudyView) -> dict[str, Any]:
 def _quantity(
     view: StudyView, column: str, dense: NDArray[np.float64], grids: list[list[int]]
 ) -> dict[str, Any]:
-    """Return one quantity of the curves; an algorithm without a curve has 0 instead of a list of values.
+    """Return one quantity of the curves for JSON; an algorithm without a curve has 0 instead of a list.
 
-    `dense` has shape (noise levels, data sets, algorithms, points). `grids` has the numbers of examples at
-    the points of each data set; a data set with fewer points than others uses the first places of `dense`.
+    `dense` has the values, in shape (noise levels, data sets, algorithms, points). `grids` has, per data set,
+    the numbers of examples at its points; with fewer points than others it fills only the first places.
     """
     label, scale, zero = "mistakes (clean labels)", 1, True
     if column != "mistakes_clean":
@@ -210,9 +214,9 @@ def _quantity(
 
 
 def _winners(view: StudyView) -> dict[str, Any]:
-    """Return grid winners by data set, noise and algorithm, as indices into a list of distinct settings."""
+    """Return the winners of tuning grids by data set, noise and algorithm, as indices into `settings`."""
     design = view.design
-    # Repetitions that tune their own grids may have different winners.
+    # Distinct winners of each grid: there may be several if every repetition tunes its own grid.
     texts: dict[tuple[int, int, int], dict[str, None]] = {}
     for tuned in view.results.tuning:
         names = (tuned.dataset in design.datasets, tuned.noise in design.noise)

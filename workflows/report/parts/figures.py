@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Width and height of a figure in inches. It is as wide as the text of a notebook.
 _PANEL = (6.4, 4.0)
-# Columns of a legend below the curves.
+# Number of columns of a legend that is below the curves.
 _COLUMNS = 3
 # Least size of lettering in points. Tick labels are 1/11 smaller, and journals require at least 6.
 _LEAST_LETTERING = 7.0
@@ -45,7 +45,8 @@ def rank_diagram(comparison: Comparison, styles: Styles, ax: Axes | None, width:
         with theme():
             # In the report's figures 1 px is 1 point; 72 of them are an inch.
             size = diagram_size(comparison, width=None if width is None else 72 * width)
-        # Notebooks show a figure only if it is created with the user's own settings.
+        # Create the figure outside `theme()`: notebooks show only figures created with the user's own
+        # settings.
         ax = pyplot.figure(figsize=(size[0] / 72, size[1] / 72)).add_axes((0, 0, 1, 1))
     with theme():
         draw_diagram(ax, comparison, styles)
@@ -69,7 +70,7 @@ def curve_panel(
     if column not in numbers:
         raise InputError(f"curves have no column {column!r}: {did_you_mean(column, numbers)}")
 
-    # Counts begin at 0; other columns, such as a share of the rows, do not.
+    # Counts are 0 at the start of the stream; other columns, such as error rates, are not.
     counted = column in ("mistakes", "mistakes_clean", "updates")
     curves = mean_curves(
         view.curves, dataset=dataset, noise=noise, algorithms=view.drawn, column=column, from_zero=counted
@@ -78,11 +79,12 @@ def curve_panel(
         raise InputError(f"no finished cell has {column!r} on {dataset!r}, {noise.label}")
     lettering = 11.0 if width is None else min(11.0, max(_LEAST_LETTERING, 11 * width / _PANEL[0]))
     names = [curve.algorithm for curve in curves]
-    # Next to the curves, a legend of many algorithms would cover them or be cut off.
+    # In a new figure the legend is below the axes: inside them, a legend of many algorithms would cover the
+    # curves or be cut off.
     below = ax is None
     if ax is None:
         inches = width or _PANEL[0]
-        # A legend row is 1.8 times as high as its lettering.
+        # Height of the legend in inches; a row is 1.8 times as high as its letters.
         legend = 1.8 * lettering / 72 * -(-len(names) // _COLUMNS)
         figure = pyplot.figure(
             figsize=(inches, inches * _PANEL[1] / _PANEL[0] + legend), layout="constrained"
@@ -129,7 +131,7 @@ def diagrams(
 
 
 class CurvePanel(NamedTuple):
-    """One panel: its curves, one per algorithm, and its titles."""
+    """One panel of learning curves: its curves, one per algorithm, and its titles."""
 
     # Description for readers who cannot see the panel.
     title: str
@@ -153,7 +155,7 @@ def curve_panels(panels: Sequence[CurvePanel], styles: Styles, axis: Axis, title
 
 
 class Quantity(NamedTuple):
-    """Describe a quantity to draw along the stream: a column of the curves table against another."""
+    """Describe a quantity to draw along the stream: column `column` of the curves table over `against`."""
 
     title: str
     column: str
@@ -184,8 +186,8 @@ def stream_panels(
 
     `title` and `file` are the title and the file name, without suffix, of the picture of all panels. By
     default `algorithms` are those that the study draws. `heading` returns a panel's title in the page,
-    `short` its title in that picture. `marked` may add marks to a curve, and returns the curve. Returns the
-    panels and all curves, or None without curves.
+    `short` its title in the picture of all panels. `marked` returns a curve with rings added to it. Returns
+    the panels and all curves, or None if there is no curve.
     """
     panels = []
     for dataset, noise in places:
@@ -216,11 +218,11 @@ def stream_blocks(
     more: str = "",
     names: Sequence[str] = (),
 ) -> list[Block]:
-    """Return heading, note, legend and panels; without `names` the legend has all algorithms with a curve."""
+    """Return heading, note, legend and panels of curves; without `names` the legend has all curves."""
     panels, curves = found
     if any(curve.changes for curve in curves):
         note += " Dashed vertical lines: the stream changes."
     if any(curve.marks for curve in curves):
-        note += " Rings: where a seed's model became more complex."
+        note += " Rings: where a seed's model was replaced or became more complex."
     legend = view.legend(names or [curve.algorithm for curve in curves])
     return [Heading(title), Text(note + more, "soft"), legend, panels]

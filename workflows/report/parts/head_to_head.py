@@ -17,7 +17,7 @@ from ..plots.svg import Styles
 from ..words.markup import slug
 from ..words.wording import count
 
-# As in the AROW paper, scatter plots and error reduction are shown for no, some and much noise.
+# Number of noise levels shown task by task: as in the AROW paper, no, some and much noise.
 _LEVELS = 3
 
 
@@ -30,7 +30,7 @@ def head_to_head(
     prefix: str = "",
     scope: str = "",
 ) -> list[Block]:
-    """Draw one algorithm against each of the others; return no block without `focus` or without results.
+    """Draw the algorithm `focus` against each of the others; return no block if it is None or lacks results.
 
     The comparisons are of one metric, one per noise level. They are drawn if the metric is a share, such as
     accuracy, and if `focus` and another algorithm have results on at least two data sets. `noise` gives the
@@ -95,7 +95,7 @@ def _by_noise(usable: Sequence[Comparison], styles: Styles, prefix: str, scope: 
     means = pd.DataFrame({c.noise: c.scores.loc[shared].mean() for c in usable})
     errors = _errors(means, metric)
     least = usable[0].noise
-    # A learner without errors at the lowest level has no relative increase.
+    # The increase is NaN for a learner without errors at the lowest noise level, because it is relative.
     increase = 100 * (errors.div(errors[least].where(errors[least] > 0), axis=0) - 1)
     of = f"{metric.label}, mean of {count(len(shared), 'task')}"
     pictures = [
@@ -113,8 +113,8 @@ def _by_noise(usable: Sequence[Comparison], styles: Styles, prefix: str, scope: 
         ),
     ]
     note = (
-        f"Means over the {count(len(shared), 'task')} complete at every rate; the increase is that of the "
-        f"mean error, relative to the mean error at {least.short} noise."
+        f"Means over the {count(len(shared), 'task')} with results at every noise level; the increase is "
+        f"that of the mean error, relative to the mean error at {least.short} noise."
     )
     return _row("The effect of label noise", scope, note, pictures)
 
@@ -127,7 +127,7 @@ def _by_difficulty(
     for comparison in shown:
         errors = _errors(comparison.scores, metric)
         others = errors.drop(columns=focus).mean(axis=1)
-        kept = others > 0  # an error of 0 cannot be reduced
+        kept = others > 0  # where the others make no error, none can be reduced
         reduction = 100 * (1 - errors[focus][kept] / others[kept])
         difficulty = 100 * comparison.scores.drop(columns=focus).mean(axis=1)[kept]
         points.append((f"{comparison.noise.short} noise", difficulty.to_numpy(), reduction.to_numpy()))

@@ -16,18 +16,19 @@ from ..page.view import StudyView
 from ..words import wording
 from ..words.wording import count, enumerate_names
 
-# An algorithm can ignore a class with a smaller share and still have a low error.
+# A class with a smaller share of the rows is rare: an algorithm can ignore it and still have a low error.
 _RARE = 0.05
-# Least share of tied scores to report. Every stream begins with a few ties, because scores are 0 at first.
+# Ties of scores are reported if they are at least this share of the rows. Every stream begins with a few
+# ties, because scores are 0 at first.
 _MANY_TIES = 0.01
 _NAMED = 3
 _ERRORS = frozenset({"test_accuracy", "clean_error", "online_error", "mistakes", "mistakes_clean"})
 
 
 def notes(view: StudyView) -> list[str]:
-    """Return cautions about the metrics."""
+    """Return sentences that warn of misleading metrics, for example on rare classes or tied scores."""
     rows = view.finished
-    # Baselines use only labels, by design; these warnings do not apply to them.
+    # Leave out baselines: they ignore features on purpose, so the warnings do not apply to them.
     rows = rows[~rows["learner"].isin(BASELINES)]
     rows = rows[[np.ndim(counts) == 1 for counts in rows["occurred_clean"]]]
     if not len(rows):
@@ -51,7 +52,7 @@ def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _rare_classes(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
-    """Warn that the error hardly reflects rare classes, if it ranks the algorithms."""
+    """Warn of rare classes if algorithms are ranked by error or accuracy, which hardly reflect them."""
     name = view.metric.name
     by_error = name in _ERRORS or (name in SCORINGS and SCORINGS[name].measure in ("error", "accuracy"))
     found = []
@@ -60,7 +61,7 @@ def _rare_classes(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
         if lists:
             counts = np.sum(lists, axis=0)
             share = float(counts.min() / counts.sum())
-            # With many classes of equal size none is rare.
+            # The limit is lower if there are many classes, so that none of equally frequent classes is rare.
             if share < min(_RARE, 0.5 / len(counts)):
                 found.append((share, dataset))
     if found:
@@ -129,7 +130,7 @@ def _ties(rows: pd.DataFrame) -> Iterator[str]:
         )
 
 
-# Maximum number of groups of missing cells to name.
+# Maximum number of groups of cells not yet run that the report names.
 _MOST_PARTS = 4
 _PROTOCOLS = {
     "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
@@ -146,7 +147,7 @@ _SCALED = {
 
 
 def opening(view: StudyView) -> list[Block]:
-    """Return the opening blocks of a report."""
+    """Return the blocks at the head of a report: protocol, who leads, key figures and cautions."""
     study, design = view.results.study, view.design
     blocks: list[Block] = [
         Text(" ".join([_protocols(study), *_courses(view), *_looks_ahead(view)]), "soft"),
@@ -199,8 +200,8 @@ def _courses(view: StudyView) -> Iterator[str]:
         if given["counted_from"].notna().any():
             share = 100 * float(study.get("tune_fraction", 0.1))
             yield (
-                f"Winners of grids are chosen on the first {share:g}% of such a stream, which all algorithms "
-                "learn; results are counted after it."
+                f"Winners of grids are chosen on the first {share:g}% of such a stream. All algorithms learn "
+                "these rows, but results are counted only after them."
             )
         if len(view.design.seeds) > 1 and given["repetitions"].notna().any():
             yield (
@@ -212,7 +213,7 @@ def _courses(view: StudyView) -> Iterator[str]:
             sizes = ", ".join(map(str, size)) if isinstance(size, list) else str(size)
             yield f"{entry.get('label')} predicts {sizes} examples at a time, then learns them."
     if delay := study.get("delay"):
-        due = ", just before the prediction of that one" if study.get("label_due") == "before" else ""
+        due = ", just before that later example is predicted" if study.get("label_due") == "before" else ""
         yield f"The label of an example comes {count(delay, 'example')} later{due}."
 
 
@@ -236,7 +237,7 @@ def _looks_ahead(view: StudyView) -> list[str]:
 
 
 def _protocols(study: Mapping[str, Any]) -> str:
-    """Describe how the data sets are used; a data set may override the study's protocol."""
+    """Describe the protocol of the study (such as holdout), or of each data set if they differ."""
     usual = str(study.get("protocol"))
     used = [str(entry.get("protocol") or usual) for entry in study.get("datasets", [])] or [usual]
     texts = []

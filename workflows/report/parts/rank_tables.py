@@ -26,7 +26,7 @@ from ..words.wording import p_value, percent
 
 
 def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
-    """Return mean ranks, one row per ranked algorithm and one column per `Noise`; NaN without a rank.
+    """Return mean ranks, with a row per ranked algorithm and a column per noise level; NaN if not ranked.
 
     Rows are sorted by their mean over the columns, the best first.
     """
@@ -65,7 +65,7 @@ def by_algorithm(
 
 
 def _places(comparisons: Sequence[Comparison]) -> int:
-    """Return the number of decimals of ranks: 2 for means; on one data set 1 if ties make halves, else 0."""
+    """Return how many decimals ranks need: 2 for means; on one data set 1 if ties make halves, else 0."""
     if any(c.n > 1 for c in comparisons):
         return 2
     return 0 if all((c.ranks % 1 == 0).all(axis=None) for c in comparisons) else 1
@@ -80,8 +80,8 @@ def bold_among(
 ) -> tuple[NDArray[np.bool_], str]:
     """Return a mask of the means that do not differ significantly from the best of their column, and a note.
 
-    The mask has a row per algorithm in `rows` and a column per comparison. `tables` has the values behind the
-    means: for each comparison a table, data sets by algorithms.
+    The mask has a row per algorithm in `rows` and a column per comparison. `tables` has, per comparison, the
+    values that are averaged: data sets as rows, algorithms as columns. The note says what is bold.
     """
     masks = [
         level_with_best(table, c.sources, highest=highest).reindex(rows, fill_value=False)
@@ -98,7 +98,7 @@ def bold_among(
     return bold, f" Bold: the best, without an interval, which would need {FEWEST} base sets."
 
 
-# A table with more noise levels has its intervals only in its file.
+# With more noise levels, a table of mean ranks has their confidence intervals only in its CSV file.
 _MOST_INTERVALS = 4
 
 
@@ -145,7 +145,7 @@ def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableB
 
 
 def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock | None:
-    """Return mean ranks per noise model, averaged over levels; None if there are fewer than two models."""
+    """Return a table of mean ranks per noise model, averaged over its levels; None if there is one model."""
     of_kind: dict[str, list[Comparison]] = {}
     for c in comparisons:
         if c.noise.rate:
@@ -167,9 +167,10 @@ def model_rank_table(comparisons: Sequence[Comparison], design: Design) -> Table
 
 
 def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
-    """Return Friedman and Iman–Davenport tests and Nemenyi's critical differences; None without any test.
+    """Return a table of Friedman and Iman–Davenport tests and Nemenyi's critical differences.
 
-    The table has one row per tested comparison; the comparisons may be of several metrics.
+    The table has a row per comparison with a Friedman test; without any, None is returned. The comparisons
+    may be of several metrics.
     """
     rows, data = [], []
     for c in comparisons:
@@ -241,7 +242,7 @@ def pairs_frame(comparisons: Sequence[Comparison]) -> pd.DataFrame:
 def comparison_matrices(comparisons: Sequence[Comparison]) -> list[TableBlock]:
     """Return a multiple comparison matrix for each noise level with tests.
 
-    Above the diagonal are effects, below it tests. A. Ismail-Fawaz, A. Dempster, C. W. Tan, M. Herrmann,
+    Above the diagonal are effects, below it p-values. A. Ismail-Fawaz, A. Dempster, C. W. Tan, M. Herrmann,
     L. Miller, D. F. Schmidt, S. Berretti, J. Weber, M. Devanne, G. Forestier, G. I. Webb, "An Approach to
     Multiple Comparison Benchmark Evaluations that is Stable Under Manipulation of the Comparate Set" (2023).
     """
@@ -282,7 +283,7 @@ def _matrix(c: Comparison) -> TableBlock:
 
 
 def _effect(c: Comparison, pair: PairTest, row: str) -> str:
-    """Write the effect of `row` minus the other algorithm of the pair, with its interval if it is finite."""
+    """Write how much `row` differs from the other algorithm of the pair, with its interval if finite."""
     sign = 1.0 if pair.first == row else -1.0
     ends = sorted((sign * pair.low, sign * pair.high))
     text = f"{_signed(c, sign * pair.effect)}"
@@ -296,7 +297,10 @@ def _signed(c: Comparison, value: float) -> str:
 
 
 def equivalence_table(c: Comparison) -> TableBlock | None:
-    """Return the probabilities of better, equal and worse for each pair of algorithms; None without any."""
+    """Tabulate for each pair of algorithms how probably the first is better, equal or worse.
+
+    Returns None if the comparison has no Bayesian tests.
+    """
     if not c.beliefs:
         return None
     names = [str(name) for name in c.mean_ranks.index]

@@ -1,4 +1,4 @@
-"""Build tables of means over seeds, with the standard error of the difference to the best."""
+"""Build tables of a metric's means over seeds, with the standard error of the difference to the best."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _named(texts: pd.DataFrame, label: str, columns: list[str]) -> pd.DataFrame:
 
 
 class _Part:
-    """The table entries of one noise level, as texts and masks of shape (data sets, algorithms)."""
+    """The entries of a score table at one noise level, as texts and masks (data sets by algorithms)."""
 
     def __init__(self, averages: Averages, metric: Metric, noise: Noise, design: Design) -> None:
         scores, lacks = averages.scores(metric, noise, design), averages.shortfalls(noise, design)

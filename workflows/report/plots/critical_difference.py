@@ -16,27 +16,28 @@ if TYPE_CHECKING:
     from ....pipeline.analysis.comparison import Comparison
     from .svg import Styles
 
-# Width in px, more than that of a panel, to fit names on both sides. A phone shows it at 0.9 of its size.
+# Width of a diagram in px. It is wider than a panel of curves, to fit names on both sides; a phone shows it
+# at 0.9 of its size.
 DIAGRAM_WIDTH = 400.0
-# In px: y of the scale, distance between rows of names, distance between bars.
+# In px: y coordinate of the scale of ranks, distance between rows of names, distance between bars.
 _TOP, _ROW, _BAR = 58.0, 20.0, 9.0
-# Distance between the lines of a name on two lines.
+# Distance in px between the lines of a name that is printed on two lines.
 _LINE = 13.0
-# Letters per line after which a name is wrapped; these are tried in a figure of given width, and in a page.
+# Lengths of a line, in letters, that are tried when names are wrapped: if the width is given, and in a page.
 _LETTERS, _PAGE_LETTERS = (80, *range(8, 41, 2)), tuple(range(20, 41, 2))
 # Width in px that a diagram in a page should not exceed.
 _PAGE_WIDTH = 520.0
-# Scales at which the 11-point lettering becomes 6 points, the least that journals allow, and 9 points, up to
-# which it is worth wrapping names.
+# Scales at which the 11-point lettering of a diagram becomes 6 points, the least that journals allow, and 9
+# points. Names are wrapped to shorter lines only until the lettering has 9 points.
 _LEAST_SCALE, _GOOD_SCALE = 6 / 11, 9 / 11
 
 
 def critical_difference(comparison: Comparison, styles: Styles, peers: Sequence[Comparison] = ()) -> str:
     """Draw Demšar's diagram as SVG: mean ranks on a line, with bars over groups that do not differ.
 
-    `comparison` needs at least one complete data set and two algorithms. Its cliques become the bars. A
-    ruler shows Nemenyi's critical difference. `peers` are the comparisons whose diagrams get the same scale.
-    See J. Demšar (2006), figure 1.
+    `comparison` needs at least one complete data set and two algorithms. A ruler shows Nemenyi's critical
+    difference. Diagrams of `comparison` and of the comparisons in `peers` get the same scale. See J. Demšar
+    (2006), figure 1.
     """
     with theme():
         layout = _layout(comparison, peers)
@@ -99,7 +100,8 @@ def draw_diagram(
         left = i < half
         # The names on the right start with the worst, so that no two lines cross.
         y = first + layout.row * (i if left else k - 1 - i)
-        # The line of an algorithm does not cross other names, because lines to lower rows are further inside.
+        # The line to a name bends outwards, to the left or right. It does not cross other names, because
+        # lines to lower rows are further inside.
         side = -1 if left else 1
         end = x(value) + 10 * side
         axes.plot([x(value), x(value), end], [_TOP, y, y], color=colour, lw=1.1 * scale, gid=gid)
@@ -113,14 +115,15 @@ def draw_diagram(
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]
         y = _TOP + 12 + _BAR * i
-        # A bar extends by 1 px at both ends. A longer bar would reach an algorithm outside the group.
+        # A bar extends beyond its group by only 1 px at both ends, so that it does not reach other
+        # algorithms.
         axes.plot(
             [x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4 * scale, solid_capstyle="butt"
         )
 
 
 def _ruler(comparison: Comparison) -> str:
-    """Return the label of Nemenyi's critical difference, or "" without one."""
+    """Return the text at the ruler for Nemenyi's critical difference, or "" if there is no such ruler."""
     cd = comparison.critical_difference
     if cd is None:
         return ""
@@ -133,12 +136,12 @@ def _ruler_width(comparison: Comparison) -> float:
 
 
 def _groups(comparison: Comparison) -> list[tuple[str, ...]]:
-    """Return the groups that bars join; a single data set allows no test, so it has no groups."""
+    """Return the groups of algorithms that bars join; none for one data set, which allows no test."""
     return comparison.cliques if comparison.n > 1 else []
 
 
 def _first_row(groups: Sequence[tuple[str, ...]]) -> float:
-    """Return the y coordinate of the first names, below the bars."""
+    """Return the y coordinate of the first row of names, which is below the bars of all groups."""
     return _TOP + 14 + _BAR * len(groups) + 12
 
 
@@ -151,7 +154,7 @@ def _tags(comparison: Comparison, letters: int) -> tuple[list[str], list[float]]
 
 
 def _distinct(names: list[str], letters: int) -> list[str]:
-    """Fit names into two lines of `letters` letters, all different; return `names` if that is impossible."""
+    """Fit names into two lines of `letters` letters; return `names` if they cannot all stay different."""
     for head in sorted(range(letters), key=lambda head: abs(2 * head - letters)):
         fitted = [_fitted(name, letters, head) for name in names]
         if len(set(fitted)) == len(set(names)):
@@ -162,12 +165,13 @@ def _distinct(names: list[str], letters: int) -> list[str]:
 def _fitted(name: str, letters: int, head: int) -> str:
     """Fit a name into one or two lines of `letters` letters; cut letters from the middle of a longer name.
 
-    If the cut name fits into one line, the cut is after `head` letters.
+    If a name of at most two lines has no fitting place for a line break, it is cut to one line: letters after
+    the first `head` are left out.
     """
     if len(name) <= letters:
         return name
     places = [found.end() for found in re.finditer(r"[\s/:_-]|[.,(](?!\d)|[a-z](?=[A-Z])", name)]
-    # The mean rank takes 6 letters after the name.
+    # Choose the place of the line break. The second line also has the mean rank, which takes 6 letters.
     place = min(places, key=lambda place: max(place, len(name) - place + 6), default=0)
     if max(place, len(name) - place) <= letters:
         return f"{name[:place].rstrip()}\n{name[place:].lstrip()}"
@@ -207,7 +211,7 @@ def _layout(
     for letters in _PAGE_LETTERS if width is None else choices:
         left, right, unit = _room(shared, k, letters, 0)
         needed = left + unit * (k - 1) + right
-        # 3% margin: on a screen, letter widths are rounded to whole pixels.
+        # Leave a margin of 3%, because a screen rounds the widths of letters to whole pixels.
         scale = 1.0 if needed <= 1.001 * wanted else 0.97 * wanted / needed
         cuts = sum(label.count("…") for each in shared for label in _tags(each, letters)[0])
         found.append((min(scale, _LEAST_SCALE), -cuts, min(scale, _GOOD_SCALE) * (not cuts), letters, scale))
@@ -229,7 +233,7 @@ def _room(
     """
     half = (k + 1) // 2
     tags = [_tags(each, letters) for each in comparisons]
-    # 21 px for the elbow, the mark and some space.
+    # Next to its letters, a name needs 21 px for the bend of its line, its mark and some space.
     texts = [
         ([max(map(text_width, label.split("\n"))) + 21 for label in labels], values)
         for labels, values in tags
@@ -240,7 +244,7 @@ def _room(
     unit, left, right = max(16.0, 130.0 / (k - 1)), 0.0, 0.0
     # A wider scale needs less margin, which leaves room for a wider scale; a few rounds converge.
     for _ in range(12):
-        # 10 px for half a tick label and the end of a bar.
+        # Margins are at least 10 px wide, for half a tick label and the end of a bar.
         left = right = 10.0
         for widths, values in texts:
             for i, (needed, value) in enumerate(zip(widths, values, strict=True)):

@@ -1,4 +1,4 @@
-"""Plots of curves along the stream, against noise, and against the size or time of a model."""
+"""Draw curves along the stream, values against noise, and error against the size or time of a model."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _logarithmic(axes: Axes, curves: Sequence[Curve]) -> float:
 def _reach(curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the limits of a logarithmic x axis."""
     left, right = (max(1.0, of(curve.t[end] for curve in curves)) for of, end in ((min, 0), (max, -1)))
-    # A stream with one checkpoint is a single point: show half a decade.
+    # If curves have one checkpoint, they are single points: make the axis half a decade long.
     return left, max(right, 3.0 * left)
 
 
@@ -58,13 +58,13 @@ class Axis(NamedTuple):
 
     x: str = "examples seen"
     y: str = ""
-    # Whether y begins at 0.
+    # Whether the y axis begins at 0.
     zero: bool = True
     # Whether both axes are logarithmic.
     log: bool = False
     # Whether to draw values as steps, without their spread.
     steps: bool = False
-    # Whether only x is logarithmic.
+    # Whether only the x axis is logarithmic.
     log_x: bool = False
 
 
@@ -79,7 +79,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
         if not axis.steps:
             low, high = (np.maximum(curve.mean + sign * curve.sd, bottom) for sign in (-1, 1))
             axes.fill_between(t, low, high, color=colour, alpha=0.18, lw=0, gid=gid)
-        # Few marks, staggered so that those of close curves do not coincide.
+        # Draw four marks per curve, staggered by algorithm so that marks of close curves do not coincide.
         shares = 0.25 * np.arange(1, 5) - 0.03 * (place % 5)
         marks = np.searchsorted(t, t[0] * (t[-1] / t[0]) ** shares if by_powers else t[-1] * shares)
         axes.plot(
@@ -94,7 +94,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
             gid=gid,
         )
         if curve.marks:
-            # Put the curve's marks on its line, which is straight between checkpoints.
+            # Draw a ring at each of the curve's `marks`, on its line, which is straight between checkpoints.
             if axis.log:
                 heights = np.exp(np.interp(np.log(curve.marks), np.log(t), np.log(mean)))
             else:
@@ -127,9 +127,9 @@ def learning_curves(
     """
     with theme():
         figure = new_figure(*PANEL)
-        # Each panel is created once for both pictures, because creating it takes as long as drawing it.
+        # Create each panel once, for its own SVG and that of all panels: creating takes as long as drawing.
         for _, curves in panels:
-            # The label of the last tick extends beyond the right end of the axis.
+            # Leave space on the right for the label of the last tick, which extends beyond the axis.
             axes = figure.add_axes((0.155, 0.17, 0.785, 0.79), visible=False)
             draw_curves(axes, curves, styles, axis)
         drawings = []
@@ -142,7 +142,7 @@ def learning_curves(
 
 
 class Estimate(NamedTuple):
-    """A point with an interval of its y, and one of its x unless `left` and `right` are None."""
+    """A point (x, y) with an interval (low, high) of y and, unless None, an interval (left, right) of x."""
 
     x: float
     y: float
@@ -152,7 +152,7 @@ class Estimate(NamedTuple):
     right: float | None = None
 
 
-# The series of a panel, by name.
+# The points of a panel, as one series for each name.
 Estimates: TypeAlias = Mapping[str, Sequence[Estimate]]
 
 
@@ -161,8 +161,8 @@ def estimate_panels(
 ) -> tuple[list[str], str]:
     """Draw panels of points with intervals; lines join the points of a series.
 
-    Returns the same as `learning_curves`. Of `axis` only the labels, `zero` (draws a line at 0) and the
-    logarithmic scales are used.
+    Returns one SVG per panel, and one SVG of all panels with a legend. Of `axis` only the labels, `zero`
+    (which draws a line at 0) and the logarithmic scales are used.
     """
     with theme():
         figure = new_figure(*PANEL)
@@ -210,7 +210,7 @@ def _sheet(figure: Figure, titles: Sequence[str], drawn: Collection[str], styles
     """Arrange a figure's panels side by side, with a legend of the names in `drawn`; return SVG."""
     columns = min(3, len(titles))
     rows = -(-len(titles) // columns)
-    # Two names per panel width, spread evenly over the rows.
+    # A row of the legend has at most two names per panel above it; names are spread evenly over the rows.
     names = [name for name in styles if name in drawn]
     legend_rows = -(-len(names) // (2 * columns))
     legend = 22.0 * legend_rows + 8
@@ -228,7 +228,7 @@ def _sheet(figure: Figure, titles: Sequence[str], drawn: Collection[str], styles
 
 # In px: space below an axis for tick labels and axis label, and the part that the axis label takes.
 _BELOW, _LABEL = 46.0, 26.0
-# Gap between two noise models, in steps between neighboring levels.
+# Additional gap on the x axis between two noise models; neighboring levels of one model have distance 1.
 _GAP = 0.6
 
 
@@ -321,15 +321,15 @@ def values_by_noise(table: pd.DataFrame, noise: Sequence[Noise], styles: Styles,
         return draw(figure)
 
 
-# Marks are not filled. Marks closer than _NEAR px are nested, each _WIDER px wider than the one inside it, so
-# that none hides another; after _MOST_AROUND wider marks, the rest have the widest size.
+# Marks are outlines. Those closer than _NEAR px are nested, so that none hides another: each is _WIDER px
+# wider than the one inside it, up to _MOST_AROUND times; further ones have the widest size.
 _NEAR = 4.0
 _MARK, _WIDER, _MOST_AROUND = 5.0, 5.0, 3
 _LEGEND_ROWS, _NAME = 14, 40
 
 
 def _sizes(places: NDArray[np.float64]) -> list[float]:
-    """Return the width of each mark; `places` are the marks' positions in px, shape (n, 2)."""
+    """Return the width of each mark, so that close ones are nested; `places` has shape (n, 2), in px."""
     near = np.linalg.norm(places[:, None] - places[None], axis=-1) < _NEAR
     return [_MARK + _WIDER * min(int(near[i, :i].sum()), _MOST_AROUND) for i in range(len(places))]
 

@@ -60,7 +60,7 @@ def error_reductions(
         for place, (name, x, y) in enumerate(points):
             given = {"color": style.colour, "alpha": (place + 1) / len(points)}
             axes.plot(x, y, ls="", marker=style.marker, mew=0, label=name, **given)  # type: ignore[arg-type]
-            if len(np.unique(x)) >= 3:  # a line through two points always fits
+            if len(np.unique(x)) >= 3:  # a line through two points fits always: omit it
                 slope, offset = np.polyfit(x, y, 1)
                 ends = np.array([x.min(), x.max()])
                 axes.plot(ends, slope * ends + offset, ls=DASHES[place % len(DASHES)], **given)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Draw solutions in two dimensions: points by class, support vectors, the boundary and its margins."""
+"""Draw models of data with two features: points by class, support vectors, boundary and margins."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 # Side of the plot in CSS pixels, without frame and tick labels.
 _SIDE = 264.0
 _LEFT, _BOTTOM, _TOP, _GAP = 48.0, 28.0, 8.0, 26.0
-# Color, cap and width of a point, per class. A zero-length stroke shows as a disc or a square and takes half
-# the bytes of a marker.
+# Color, line cap and line width of points, per class. A point is a line of length 0, whose cap shows as a
+# disc or a square and takes half the bytes of a marker.
 _CLASSES = ((PALETTE[0][0], "round", 3.4), (PALETTE[3][0], "projecting", 3.0))
-# Outline of a support vector, per class: offset of its start from the point, and path.
+# Outline of a support vector, per class: where it starts, relative to the vector, and the rest of its SVG
+# path.
 _OPEN = ((-0.05, -2.9, "a2.9 2.9 0 1 1 .1 0"), (-2.5, -2.5, "h5v5h-5z"))
 _RING_WIDTH = 1.3
 # Lines are simplified as long as they move by less than this many pixels.
@@ -48,7 +49,7 @@ class Solution:
 def _dots(axes: Axes, points: NDArray[np.float64], name: str, **style: Any) -> None:
     """Draw a line of length 0 at every point, which shows as a dot; all lines are one path with id `name`."""
     if len(points):
-        # Go to each point twice (a stroke of length 0), then lift the pen (NaN).
+        # The path has each point twice, which is a line of length 0, and then NaN, which ends that line.
         x, y = (np.column_stack([each, each, np.full(len(each), np.nan)]).ravel() for each in points.T)
         axes.plot(x, y, gid=name, **style)
 
@@ -69,7 +70,7 @@ def _panel(axes: Axes, solution: Solution, place: int = 0) -> None:
     import matplotlib as mpl
     from matplotlib.ticker import MaxNLocator
 
-    # Path simplification would remove zero-length strokes.
+    # Matplotlib's simplification of paths would remove the lines of length 0 that show points.
     mpl.rcParams["path.simplify"] = False
     for code, (colour, cap, width) in enumerate(_CLASSES):
         own = solution.points[solution.codes == code]
@@ -88,7 +89,7 @@ def _panel(axes: Axes, solution: Solution, place: int = 0) -> None:
 
 
 def _finished(svg: str) -> str:
-    """Replace the dots of support vectors by outlines, and round coordinates to a hundredth pixel."""
+    """Replace the dots at support vectors by outlines, and round coordinates to a hundredth of a pixel."""
     root = parse(svg)
     for path in root.iter("path"):
         path.set("d", shortened(path.attrib["d"], ".2f"))
@@ -97,7 +98,7 @@ def _finished(svg: str) -> str:
         marks = group.find("path") if kind in ("points", "support") else None
         if marks is not None:
             right, down, shape = _OPEN[int(rest[0])] if kind == "support" else (0.0, 0.0, "h0")
-            # The path has "M x y L x y" for every point.
+            # All dots are one SVG path, which has "M x y L x y" for every dot.
             numbers = marks.attrib["d"].split()
             places = zip(numbers[1::6], numbers[2::6], strict=True)
             marks.set(
@@ -122,7 +123,7 @@ def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> st
         columns = min(3, len(solutions))
         rows = -(-len(solutions) // columns)
         names = legend_names(classes)
-        # Two rows: a class, and below it its support vectors.
+        # The legend has two rows, with classes above their support vectors; if narrow, one entry per row.
         legend_rows = len(names) if columns == 1 else 2
         across, down = _LEFT + _SIDE + 16, _BOTTOM + _SIDE + _GAP
         legend = 22.0 * legend_rows + 10
@@ -141,7 +142,7 @@ def solutions_sheet(solutions: Sequence[Solution], classes: Sequence[str]) -> st
 
 
 def legend_names(classes: Sequence[str]) -> list[str]:
-    """Return the texts of the legend; `legend_mark(i)` draws the mark or line of the i-th, from 0."""
+    """Return the legend's texts; `legend_mark(i)` draws the mark or line for the text at index i."""
     marks = [[f"class {shorten(name, 18)}", "its support vectors"] for name in classes]
     return [*marks[0], *marks[1], "f = 0", "f = ±1"]
 
@@ -162,7 +163,7 @@ def _handle(kind: int) -> Any:
 
 
 def legend_mark(kind: int) -> str:
-    """Draw one mark or line of the legend, for the page."""
+    """Draw the mark or line for the legend text at index `kind` (see `legend_names`), for the page."""
     with theme():
         figure = new_figure(34, 12)
         axes = figure.add_axes((0, 0, 1, 1))

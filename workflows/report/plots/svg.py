@@ -1,4 +1,4 @@
-"""Turn Matplotlib figures into SVG for a page: themed, deterministic, safe to put inline side by side.
+"""Turn Matplotlib figures into SVG, for files and for pages, which contain several drawings inline.
 
 Figures are drawn in units of CSS pixels (1 point of the figure = 1 px on the page). Colors in a drawing are
 placeholders: in a page they become CSS variables, so that one picture fits a light and a dark page; in a file
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # If an axis ends above this value, its tick labels are written with powers of ten, such as "2·10⁶".
 _LARGE = 1e6
-# Ticks of a logarithmic axis as multiples of powers of ten, the finest scale first, and the maximum number of
-# ticks.
+# Candidate ticks of a logarithmic axis, as multiples of powers of ten. The first candidates are the finest;
+# the first with at most _MOST_TICKS ticks are used.
 _MULTIPLES = (np.arange(20, 200) / 20, np.arange(2, 20) / 2, np.arange(1, 10), (1, 2, 5), (1,))
 _MOST_TICKS = 8
 
 
 def written(value: float, large: bool) -> str:
-    """Write a tick as "20,000", or if `large` as "2·10⁶", without Matplotlib's math markup."""
+    """Write the label of a tick as "20,000", or if `large` as "2·10⁶", without Matplotlib's math markup."""
     if not large:
         return f"{value:,g}"
     exponent = int(np.floor(np.log10(value * 1.000001)))
@@ -60,7 +60,7 @@ def logarithmic_ticks(first: float, last: float) -> list[float]:
 
 
 def number_logarithmically(axis: Axis, first: float, last: float) -> None:
-    """Put round numbers on a logarithmic axis from `first` to `last`."""
+    """Put ticks with round numbers on a logarithmic axis that extends from `first` to `last`."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axis.set_major_locator(FixedLocator(logarithmic_ticks(first, last)))
@@ -109,7 +109,7 @@ _ALGORITHM = "algorithm-"
 
 
 class Style(NamedTuple):
-    """How one algorithm is drawn."""
+    """The color, marker and dash pattern with which one algorithm is drawn."""
 
     colour: str
     marker: str
@@ -121,7 +121,7 @@ Styles: TypeAlias = Mapping[str, Style]
 
 
 def _family(name: str) -> tuple[str, bool]:
-    """Return a label's family name, without "full" or "diagonal", and whether it names the full version."""
+    """Return a label without an ending such as "full" or "diagonal", and whether the ending is "full"."""
     found = _VARIANT.fullmatch(name)
     return (name, False) if found is None else (found["family"], found["variant"] == "full")
 
@@ -158,7 +158,7 @@ def tag(styles: Styles, name: str) -> str:
 # pages show several side by side.
 PANEL = (360.0, 260.0)
 
-# Placeholder colors that no palette contains.
+# Placeholder colors of text and grids, which are replaced when a drawing is written; PALETTE lacks them.
 INK = "#010203"
 FAINT = "#040506"
 FAINT_ON_WHITE = "#c4c9d0"
@@ -181,9 +181,10 @@ def theme(*, faint: str = FAINT, lettering: float = 11) -> Iterator[None]:
     settings: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": "singlepass",
-        # Keep titles at their place instead of searching for free space.
+        # Draw titles at a fixed height; Matplotlib would otherwise search for free space.
         "axes.titley": 1.0,
-        # A "$" in a name is a dollar sign.
+        # Print a "$" in a name as a dollar sign; Matplotlib would otherwise read it as the start of a
+        # formula.
         "text.parse_math": False,
         "axes.formatter.use_mathtext": False,
         "axes.unicode_minus": True,
@@ -205,7 +206,7 @@ def theme(*, faint: str = FAINT, lettering: float = 11) -> Iterator[None]:
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(settings)
-        # The reader's browser has the glyphs; Matplotlib's own font only measures text.
+        # Ignore letters that Matplotlib's font lacks: it only measures text, which the browser then draws.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from font")
         yield
 
@@ -231,8 +232,8 @@ def text_width(text: str, size: float = 11) -> float:
 
 
 def shorten(text: str, length: int = 26) -> str:
-    """Shorten a name that would be too wide for the figure; tables print it in full."""
-    # XML allows no control characters.
+    """Shorten a name of more than `length` letters for a figure; tables print it in full."""
+    # Replace control characters by spaces, because XML does not allow them.
     text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     return text if len(text) <= length else text[: length - 1] + "…"
 
@@ -249,7 +250,7 @@ def draw(figure: Figure) -> str:
 
 
 def _scale(figure: Figure) -> str:
-    """Return what a page needs to read values off the only visible axes, as JSON; "" without such axes.
+    """Return, as JSON, how a page converts pixels of a figure to values; "" unless one axes is visible.
 
     For x and y it is [first px, last px, first value, last value, whether logarithmic, label, names of
     values]. Pixels are those of the SVG, whose y axis points down.
@@ -284,7 +285,7 @@ def parse(svg: str) -> ET.Element:
 
 
 def write(root: ET.Element) -> str:
-    """Return a tree as text that `parse` accepts."""
+    """Return the SVG text of a tree that `parse` made; `parse` accepts the text again."""
     root.attrib |= {"xmlns": _SVG, "xmlns:xlink": _XLINK}
     return ET.tostring(root, encoding="unicode")
 
@@ -314,7 +315,7 @@ def _bare(svg: str, title: str) -> ET.Element:
 
 
 def _recolour(root: ET.Element, colours: Mapping[str, str]) -> None:
-    # Replace only in style declarations: a name in the picture may look like a color.
+    # Replace colors only in `style` attributes, because a name in the picture may look like a color.
     for element in root.iter():
         if style := element.get("style"):
             pairs = (each.partition(":") for each in style.split(";"))
@@ -336,7 +337,7 @@ def _target(value: str) -> str:
 
 
 def _compact(root: ET.Element) -> None:
-    """Remove what a page does not need: digits, line breaks, repeated styles."""
+    """Shorten the SVG of a page: round numbers, remove line breaks, write repeated styles once."""
     for element in list(root.iter()):
         for name in ("d", "x", "y", "transform"):
             if name in element.attrib:
@@ -350,7 +351,7 @@ def _compact(root: ET.Element) -> None:
 
 
 def _mark_style(element: ET.Element) -> object:
-    """Return a key by which marks (<use>) of one style are grouped; any other element is its own key."""
+    """Return a key that is equal for marks (<use> elements) of one style; other elements are their own."""
     return (element.get("style") or element) if element.tag == "use" else element
 
 
@@ -379,7 +380,7 @@ def _rename(root: ET.Element, prefix: str) -> None:
             element.set("data-a", own.removeprefix(_ALGORITHM))
     for element, name, target in references:
         value = element.attrib.pop(name)
-        # HTML deprecates the prefix `xlink:`.
+        # Write `xlink:href` as `href`, because HTML deprecates the prefix.
         element.set(name.removeprefix("xlink:"), value.replace(f"#{target}", f"#{prefix}-{target}"))
 
 
@@ -393,7 +394,7 @@ def inline(svg: str, prefix: str, title: str, class_of: Callable[[str], str]) ->
     root = _bare(svg, title)
     for definitions in root.iter("defs"):
         for sheet in definitions.findall("style"):
-            # All drawings have the same style sheet, so the page contains it once.
+            # Remove the style sheet, which is the same in all drawings: the page contains it once.
             definitions.remove(sheet)
     _rename(root, prefix)
     _recolour(root, _THEMED)
@@ -413,7 +414,7 @@ def standalone(svg: str, title: str) -> str:
     root = _bare(svg, title)
     root.attrib.pop("data-axes", None)
     for element in root.iter():
-        # The elements of an algorithm share an id, but ids in a file must be unique.
+        # Remove the id that all elements of an algorithm share, because ids in a file must be unique.
         if element.get("id", "").startswith(_ALGORITHM):
             del element.attrib["id"]
     _recolour(root, _FIXED)
@@ -427,7 +428,8 @@ def handles(styles: Styles, names: Sequence[str], length: int = 26) -> list[Line
     """Return a legend line with its mark for each of the named algorithms."""
     from matplotlib.lines import Line2D
 
-    # Matplotlib omits labels that start with an underscore from legends.
+    # Put an invisible letter before labels that begin with "_", because Matplotlib leaves those out of
+    # legends.
     labels = {name: ("\u200b" if name.startswith("_") else "") + shorten(name, length) for name in names}
     drawn = [(name, *styles[name]) for name in names]
     return [

@@ -1,4 +1,4 @@
-"""List the sections of a report; each is a function from a study's view to a section.
+"""List the functions that make the sections of a report from a `StudyView` (a study's results).
 
 To add a section, write such a function and add it to `SECTIONS`.
 """
@@ -24,7 +24,8 @@ from . import (
     tuning,
 )
 
-# In reading order. A section that returns None is left out.
+# The functions in the order of their sections in the report. A section is left out if its function returns
+# None.
 SECTIONS: tuple[Callable[[StudyView], Section | None], ...] = (
     ranks.section,
     ranks.significance,

@@ -27,7 +27,8 @@ _NOTE = (
 )
 
 
-# Added to a note if times were read from other results (``--base``); the field is their name.
+# Sentence added below a table whose grey times were copied from other results (``--base``); the braces stand
+# for the name of those results.
 _GREY = "Grey: measured where {} was computed; `singlepass run --rerun-times` measures it here."
 
 
@@ -88,7 +89,7 @@ def _measured(done: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, str]]:
 
 
 def _averaged(compared: pd.DataFrame, design: Design) -> str:
-    """Name the data sets over which means are taken."""
+    """Say over which data sets the means in the table are taken."""
     n, of = compared["dataset"].nunique(), len(design.datasets)
     return "data sets" if n == of else f"the {n} of {of} data sets on which every algorithm finished"
 
@@ -130,7 +131,7 @@ def within_seconds(view: StudyView) -> Section | None:
 
 
 def _one_stream(view: StudyView) -> Iterator[TaskGroup]:
-    """Yield the groups in which several data sets are the same task on the same rows."""
+    """Yield the groups whose data sets have the same task and rows, so that only budgets differ."""
     tasks = view.cells.drop_duplicates("dataset").set_index("dataset")["task"]
     for group in task_groups(view.cells, view.design):
         if len(group.datasets) > 1 and tasks[group.datasets].nunique() == 1:
@@ -142,7 +143,7 @@ def _points(view: StudyView, group: TaskGroup) -> pd.DataFrame:
     noise = view.design.noise[0]
     done = view.finished
     done = done[(done["noise"] == noise.slug) & done["dataset"].isin(group.datasets)]
-    # The clock may measure 0 s for a short stream.
+    # The clock may measure 0 s for a short stream, which has no place on a logarithmic axis.
     seconds = done.groupby(["algorithm", "dataset"])["fit_seconds"].min().clip(lower=1e-6)
     scores = view.averages.scores(view.metric, noise, view.design)
     value = scores.mean.where(scores.complete)

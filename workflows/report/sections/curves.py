@@ -33,7 +33,7 @@ _MOST_SETS = 9
 _MOST_NAMED = 6
 
 _MISTAKES = Quantity("Learning curves", "mistakes_clean", Axis(y="mistakes (clean labels)"), from_zero=True)
-# Quantities, each with the stem of its file and a note.
+# Quantities drawn along the stream, each with its file's name without suffix and a note for the report.
 _TEST_ERRORS = (
     (
         Quantity(
@@ -56,7 +56,7 @@ _TEST_ERRORS = (
 
 
 def learning_curves(view: StudyView) -> Section | None:
-    """Draw mistakes along the stream for one task of each data set; return None without a curve."""
+    """Draw mistakes along the stream for the first task of each base set; return None without a curve."""
     design = view.design
     levels = spaced(design.noise, _MOST_LEVELS)
     firsts = list(dict(zip(reversed(design.sources), reversed(design.datasets), strict=True)).values())[::-1]
@@ -140,7 +140,7 @@ def _ends(view: StudyView, dataset: str, curves: Sequence[Curve]) -> TableBlock:
 
 
 def latest_errors(view: StudyView) -> Section | None:
-    """Draw windowed and fading metrics per data set; return None if the study requests none."""
+    """Draw the error of the latest examples, windowed or fading; return None if neither is requested."""
     levels = spaced(view.design.noise, _MOST_LEVELS_OF_LATEST)
     datasets = view.design.datasets
     shown = datasets[: max(1, _MOST_PANELS // len(levels))]
@@ -158,7 +158,7 @@ def latest_errors(view: StudyView) -> Section | None:
 
 
 def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
-    """Yield the requested quantities over a moving window, each with its file's stem and its caption."""
+    """Yield the quantities to draw over the latest examples, each with its file's name and its caption."""
     for key, kind, comma in (("window", "Windowed", " "), ("fading", "Fading", ", ")):
         size = view.results.study.get(key)
         if not size:
@@ -171,7 +171,8 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
         for metric in view.asked_over(key):
             label = metric.label.removeprefix("online ")
             axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)
-            # Keep a lower-case kappa: a capital one is another symbol.
+            # Do not capitalize a label that begins with the Greek letter kappa: the capital means another
+            # thing.
             opening = label[0].upper() + label[1:] if label.isascii() else label
             quantity = Quantity(f"{kind} {label}", latest(key, metric), axis)
             yield quantity, slug(f"{kind.lower()}-{metric.name}"), f"{opening}{comma}{how}"

@@ -13,7 +13,7 @@ from ..page.view import StudyView
 from ..parts.data_sets import data_sets
 from ..words.wording import setting
 
-# Winners of a grid to name, the most frequent first.
+# Maximum number of a grid's winners that the table names, the most frequent first.
 _MOST_WINNERS = 3
 # Keys of an ``[[algorithms]]`` entry that are not parameters of its learner.
 _NO_PARAMETERS = frozenset({"name", "label", "winner", "tuned_as", "datasets"})

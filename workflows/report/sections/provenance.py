@@ -75,7 +75,7 @@ def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str | None]]:
-    """Yield the entries of a nested mapping with dotted names."""
+    """Yield the name and the text of each value in a nested mapping, with names such as "outer.inner"."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{prefix}.{key}" if prefix else str(key), inner)

@@ -77,7 +77,7 @@ def _picture(view: StudyView) -> tuple[Picture, list[str]] | None:
 
 
 def _mean_score_table(comparisons: Sequence[Comparison], design: Design) -> TableBlock:
-    """Return the mean of the metric over the ranked data sets, by noise level, with equal weights."""
+    """Return a table of each algorithm's mean score over the ranked data sets, by noise level."""
     metric = comparisons[0].metric
     known = [c for c in comparisons if c.n]
     columns = {c.noise: c.scores.mean(axis=0) for c in known}

@@ -64,7 +64,9 @@ def _averaged(cells: pd.DataFrame) -> list[float]:
 
 
 def delays_of(restarts: Sequence[int], changes: Sequence[int]) -> list[int]:
-    """Return, for each change followed by a restart before the next change, the examples until that restart.
+    """Return after how many examples each change is followed by its first restart.
+
+    Changes without a restart before the next change are left out.
 
     >>> delays_of([40, 130, 150, 420], [100, 200, 400])
     [30, 20]

@@ -16,9 +16,9 @@ from ..words import wording
 from ..words.markup import slug
 
 _MOST_LEVELS = 3
-# Quartiles of fewer values are the values themselves.
+# Least number of seeds for box plots: with fewer, quartiles are little else than the values themselves.
 _FEWEST_SEEDS = 5
-# Metrics that other sections print.
+# Metrics left out of the section "Metrics", because other sections print them.
 _ELSEWHERE = frozenset({"test_accuracy", "mistakes", "mistakes_clean", "support_vectors", "model_kilobytes"})
 
 
@@ -45,8 +45,8 @@ def mistakes(view: StudyView) -> Section | None:
     clean = score_tables(view.averages, METRICS["mistakes_clean"], design)
     if not clean:
         return None
-    # Without label noise the given labels are the clean ones, and their table would repeat the first. A
-    # single data set has one table for all noise levels.
+    # At levels without label noise, mistakes by given labels would repeat those by clean labels: leave these
+    # levels out. With a single data set they are columns of one table, and are kept.
     relabelled = [noise for noise in design.noise if noise.rate and noise.relabels]
     kept = design if view.single else replace(design, noise=relabelled)
     given = score_tables(view.averages, METRICS["mistakes"], kept) if view.noisy else []

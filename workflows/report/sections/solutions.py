@@ -1,4 +1,4 @@
-"""Draw solutions in two dimensions: the final boundary and support vectors of each algorithm."""
+"""Draw the final models of algorithms on data with two features: boundaries and support vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ....pipeline.run.task import TrainedCell
     from ....pipeline.study.study import Study
 
-# Each panel adds 15 to 50 kB to the page.
+# Maximum numbers of data sets, and of points in a panel, to draw: each panel adds 15 to 50 kB to the page.
 _MOST_DATASETS = 4
 _MOST_POINTS = 600
 # Number of grid lines per direction on which scores are computed.
@@ -29,9 +29,9 @@ _GRID = 120
 
 
 def section(view: StudyView) -> Section | None:
-    """Draw the requested solutions at the first noise level and seed; return None if none is requested.
+    """Draw the models that the study's key `solutions` asks for; return None if it asks for none.
 
-    The models are trained again, which takes as long as their cells took.
+    They are trained again, on the first noise level and seed, which takes as long as it took in the study.
     """
     if not view.results.study.get("solutions"):
         return None
@@ -41,7 +41,7 @@ def section(view: StudyView) -> Section | None:
     try:
         study = parse_study(view.results.study)
     except InputError as error:
-        # A later version may refuse a study that an earlier one accepted; the other results are still valid.
+        # This version may refuse a study that an earlier version ran; the other sections are still valid.
         return _nothing(str(error))
     noise, seed = study.noise[0], study.seeds[0]
     rows = evaluation_rows(view.cells)
@@ -123,7 +123,7 @@ def _dense(X: Any) -> NDArray[np.float64]:
 
 
 def _some(values: NDArray[Any]) -> NDArray[Any]:
-    """Return at most `_MOST_POINTS` rows, evenly spaced because a batch solver sorts them by class."""
+    """Return at most `_MOST_POINTS` rows, spaced evenly because support vectors may be sorted by class."""
     if len(values) <= _MOST_POINTS:
         return values
     some: NDArray[Any] = values[np.linspace(0, len(values) - 1, _MOST_POINTS).round().astype(int)]
@@ -147,7 +147,7 @@ def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.i
 
 
 def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tuple[str, str]]]:
-    """Return the solutions of one data set, all with the same axes, and why other models cannot be drawn."""
+    """Return what to draw of each model of one data set, on the same axes, and why others cannot be drawn."""
     from ....learners import take_rows
 
     parts = {}
@@ -158,7 +158,7 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
         points = _dense(take_rows(train.X, train.rows[:_MOST_POINTS]))
         try:
             vectors = _support(learnt)
-        except Exception as error:  # raised by a user's learner
+        except Exception as error:  # an error in a user's learner must not prevent the report
             failed.append((name, _reason(error)))
             continue
         parts[name] = points, _some(np.zeros((0, 2)) if vectors is None else vectors)
@@ -170,11 +170,11 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
         learnt = models[name]
         try:
             scores = _scores(learnt, x, y)
-        except Exception as error:  # raised by a user's learner
+        except Exception as error:  # an error in a user's learner must not prevent the report
             failed.append((name, _reason(error)))
             continue
         codes = learnt.inputs.noisy[: len(points)]
-        # A support vector is drawn with its own mark only, not as a training point too.
+        # Leave support vectors out of the training points, because they are drawn with another mark.
         others = ~np.isin(points[:, 0] + 1j * points[:, 1], support[:, 0] + 1j * support[:, 1])
         support_codes = _codes_of(support, learnt)
         drawn.append(Solution(name, points[others], codes[others], support, support_codes, x, y, scores))
@@ -182,7 +182,10 @@ def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tup
 
 
 def _scores(learnt: TrainedCell, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return scores at grid points, which are converted to the training rows' type to avoid a compilation."""
+    """Return a model's scores at the points of a grid with coordinates `x` and `y`.
+
+    The points get the type of the training rows, so that learners need not be compiled for another type.
+    """
     across, up = np.meshgrid(x, y)
     X: Any = learnt.inputs.train.X
     grid: Any = np.column_stack([across.ravel(), up.ravel()]).astype(X.dtype)

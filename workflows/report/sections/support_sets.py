@@ -29,7 +29,7 @@ _MOST = 8
 
 
 def section(view: StudyView) -> Section | None:
-    """Report on support sets; return None if no algorithm of the study has one."""
+    """Report the support vectors that algorithms store; return None if no algorithm stores any."""
     done = view.finished
     sized = set(done.loc[done["support_vectors"].notna(), "algorithm"])
     names = [name for name in view.design.algorithms if name in sized]
@@ -116,7 +116,7 @@ def _points(
 
 
 def _models(view: StudyView, names: list[str]) -> TableBlock:
-    """Return support vectors, kernel evaluations and size, averaged over data sets and noise levels."""
+    """Return a table of support vectors, kernel evaluations and model size of each algorithm in `names`."""
     metrics = [METRICS[name] for name in ("support_vectors", "evaluation_rate", "model_kilobytes")]
     design = view.design
     data = pd.concat([view.averages.long_table(each, design).assign(metric=each.name) for each in metrics])

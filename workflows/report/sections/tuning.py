@@ -1,4 +1,4 @@
-"""Report tuning grids and their winners."""
+"""Report the grids of parameter values that were tuned, and the winner of each grid."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _value(value: Any) -> str:
 
 
 def _setting(tuned: Tuned) -> str:
-    """Return the winner's values of the tuned parameters."""
+    """Write the values that the winner of a grid has for the tuned parameters."""
     if not tuned.winner:
         return "none: every point failed"
     return ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
@@ -122,7 +122,7 @@ def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
 
 
 def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) -> list[TableBlock]:
-    """Return the winner of every grid, data sets by tuned algorithms, one table per noise level."""
+    """Return tables of grid winners, one per noise level: data sets as rows, tuned algorithms as columns."""
     names = [name for name in design.algorithms if any(tuned.algorithm == name for tuned in tuning)]
     datasets = list(dict.fromkeys([*design.datasets, *(tuned.dataset for tuned in tuning)]))
     places: dict[Any, list[Tuned]] = {}

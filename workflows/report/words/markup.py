@@ -33,7 +33,8 @@ _LATEX = {
     "\r": " ",
     "\t": " ",
 }
-# "$" opens a formula and "~" a deletion on GitHub; "(" and "!" mean nothing once "[" is escaped.
+# Characters to escape in Markdown. GitHub reads "$" as the start of a formula and "~" as that of a deletion.
+# "(" and "!" need no escape, because they mean nothing once "[" is escaped.
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&])")
 
 

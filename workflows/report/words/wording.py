@@ -64,7 +64,7 @@ def how_far(lack: Shortfall) -> str:
     )
 
 
-# Below this many base sets an exact two-sided signed-rank test cannot reach 0.05 even for a single pair.
+# With fewer base sets, an exact two-sided signed-rank test of a single pair cannot reach a p-value of 0.05.
 _FEWEST_FOR_A_PAIR = 6
 
 
@@ -75,7 +75,7 @@ def leaders(comparison: Comparison) -> list[str]:
 
 
 def verdict(comparison: Comparison) -> str:
-    """Say in a sentence who leads at one noise level and whether that is significant."""
+    """Say in a sentence which algorithm leads at one noise level and whether that is significant."""
     first = leaders(comparison)
     if not first:
         return "no data set is complete yet, so nothing is ranked."
@@ -121,7 +121,7 @@ def _single(comparison: Comparison, first: list[str]) -> str:
 
 
 def _sample(comparison: Comparison) -> str:
-    """Name the sample of the tests: data sets, or the base sets from which they are cut."""
+    """Say on how many data sets the tests are made, and from how many base sets these are cut."""
     if comparison.n_sources == comparison.n:
         return f"{comparison.n} data sets"
     return f"{comparison.n} data sets from {count(comparison.n_sources, 'base set')}"
@@ -280,8 +280,8 @@ def cautions(
         found.append(f"Run on some of the data sets only, so not ranked: {enumerate_names(bound)}.")
     if coverage.lost:
         found.append(
-            f"{count(coverage.lost, 'tuning cell')} failed or reached the time limit: these points of the "
-            "grids cannot win. They are listed at the end."
+            f"{count(coverage.lost, 'tuning cell')} failed or reached the time limit, so that their points "
+            "of the grids cannot win. These cells are listed at the end."
         )
     if coverage.missing:
         found.append(

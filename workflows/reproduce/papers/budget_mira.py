@@ -1,4 +1,4 @@
-"""Crammer, Kandola, Singer (2003): online classification on a budget. Claims and exhibits."""
+"""The claims, tables and figures of Crammer, Kandola, Singer (2003), "Online classification on a budget"."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from ..paper import Show, declared
 from ..predicates import Question, Rows, at_most, measure
 from ..verdicts import Check, Outcome, Parts, Verdict, by_case
 
-# "Competitive": at most a quarter more test errors.
+# MIRA is "competitive" with the SVM if it makes at most a quarter more test errors (the threshold is ours).
 _COMPETITIVE = 1.25
-# "Sparse": at most half of the patterns, that is, support vectors. "Generalises well": at most half a point
-# more test error.
+# Compared with MIRA without deletion, a learner is "sparse" if it has at most half as many support vectors,
+# and "generalises well" if its test error is at most half a point larger.
 _SPARSE, _AS_GOOD = 0.5, 0.005
-# "Clearly" shorter: at most this share of the cost without deletion.
+# Deletion shortens training or prediction "clearly" if it leaves at most this share of the cost.
 _CLEARLY = 0.9
 _CACHED, _PLAIN = ("MIRA", "MIRA, budget 2000", "MIRA, budget 1000", "MIRA, budget 500"), "MIRA, no deletion"
-# The paper's learners with deletion, and the same ones without.
+# The paper's learners that delete rows from the cache, each with the same learner without deletion.
 _PAIRS = {"MIRA": _PLAIN, "Cache Perceptron": "Perceptron, margin 0.1"}
-# Longer streams are left out: streaming row by row in Python takes minutes for MNIST.
+# To see which rows a cache removes, streams are run again row by row in Python. Longer streams are left out,
+# because this takes minutes for MNIST.
 _MOST_ROWS = 20_000
 
 
@@ -39,7 +40,7 @@ def _percent(error: float) -> str:
 def _errors(
     study: StudyEvidence, algorithms: Sequence[str], noise: float = 0.0, *, gaps: bool = False
 ) -> pd.DataFrame:
-    """Return mean test errors, shape (data sets, algorithms)."""
+    """Return mean test errors over seeds as fractions, shape (data sets, algorithms)."""
     return 1.0 - study.table("test_accuracy", noise, algorithms=algorithms, gaps=gaps)
 
 
@@ -68,7 +69,7 @@ def _sparse_and_good(evidence: Evidence) -> Parts:
 
 
 def _half_and_end(study: StudyEvidence, column: str, algorithm: str, dataset: str) -> tuple[float, float]:
-    """Return a curve's values halfway and at the end of the stream."""
+    """Return the value of a curve, such as the number of mistakes, halfway and at the end of the stream."""
     curve = study.curve(column, algorithm, dataset)
     return study.at(column, algorithm, dataset, curve.t[-1] / 2), curve.mean[-1]
 
@@ -106,7 +107,7 @@ def _bounded(evidence: Evidence) -> Verdict:
 
 @measure
 def _costs(evidence: Evidence) -> Rows:
-    """Return the cost with deletion divided by the cost without, a row per learner and data set."""
+    """Return the cost of a learner with deletion divided by the cost of the same learner without deletion."""
     study, names = evidence["epoch"], [*_PAIRS, *_PAIRS.values()]
     evaluations, sizes, speed = (
         study.table(metric, algorithms=names)
@@ -165,7 +166,7 @@ CLAIMS: Mapping[str, Check] = {
 # --- the exhibits
 
 _DRAWN = ["Perceptron", "PA-I", "MIRA", "MIRA, no deletion", "MIRA, budget 2000", "Cache Perceptron"]
-# The row that a full cache removes, by learner.
+# Which row a learner removes from its full cache, by learner.
 _RULES = {
     "MIRA, budget 300": "largest margin without itself (DistillCache)",
     "Cache Perceptron, budget 300": "largest margin without itself (DistillCache)",
@@ -173,7 +174,7 @@ _RULES = {
     "Forgetron, budget 300": "the oldest, after shrinking all rows",
     "RBP, budget 300": "a random one",
 }
-# The noise rate at which flipped labels in the caches are counted.
+# The rate of label noise at which we count the rows with flipped labels in a learner's cache.
 _NOISE = 0.1
 
 
@@ -207,7 +208,7 @@ def _cache_sizes(evidence: Evidence) -> list[Block]:
 
 
 def _flipped(study: StudyEvidence, who: str, dataset: str) -> str:
-    """Return the percentage of flipped labels among a model's support patterns, with the first seed."""
+    """Return the percentage of a model's support vectors with a flipped label, in the first seed's run."""
     try:
         learnt = learn_again(study, who, dataset, _NOISE)
     except NotThere:

@@ -1,4 +1,4 @@
-"""Levi, Ullman (2009), "Learning model complexity in an online environment". Claims and exhibits."""
+"""Claims and exhibits of Levi, Ullman (2009), "Learning model complexity in an online environment"."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from ..printed import number as printed
 from ..verdicts import Check, Outcome, Parts, Verdict, by_case, by_share, holds_for
 
 NAME, DATASET = "model-complexity", "mnist[3-vs-rest]"
-# OMS-LASVM is the paper's online model selection with LASVM. Its labels in the study name the test that
-# decides when it moves to the next complexity.
+# OMS-LASVM, the paper's algorithm, selects the complexity of an LASVM online. Its labels in the study end
+# with the statistical test by which it decides when to move to the next complexity.
 PRINTED, WELCH = "printed", "Welch"
 TESTS = {PRINTED: "the test as printed", WELCH: "Welch's test"}
-# Numbers of examples that the paper mentions; the last is all of them.
+# Numbers of training examples at which the paper compares complexities; the last is the whole training set.
 SIZES, ALL = (1000, 4000), 60_000
 
 
 def said(place: int) -> float:
-    """Return the number that the paper prints and that has the id ``mc-n<place>`` in `facts`."""
+    """Return a number that the paper prints, by its id ``mc-n<place>`` in the file ``numbers.csv``."""
     return printed(NAME, f"mc-n{place}")
 
 
 FIRST_SWITCH = int(said(18))
-# The number of examples at which the low complexities of Fig. 4 are best; the claim about them starts there.
+# The low complexities of Fig. 4 are the best after this many examples; claims compare errors from here on.
 FEW = int(said(23))
 
 
@@ -47,11 +47,11 @@ FEW = int(said(23))
 class Kernel:
     """A kernel, its algorithms in the study, and the numbers that the paper prints for it.
 
-    `short` begins the labels of its algorithms. `parameter` names the kernel parameter that is the
-    complexity. `low` and `high` are the labels of the fixed complexities of Fig. 4. `starts` are parts of
-    OMS-LASVM's labels: ways to choose the first complexity. The rest is printed in the paper: `best` has the
-    best complexities and `reached` those that OMS-LASVM uses, by number of examples, and `errors` the errors
-    of OMS-LASVM and of `high` after all examples, in percent.
+    Labels of its algorithms begin with `short`. The complexity is the kernel parameter `parameter`. `low` and
+    `high` are the labels of the learners with a fixed complexity in Fig. 4. `starts` are the parts of
+    OMS-LASVM's labels that say how the first complexity is chosen. The rest is printed in the paper: by
+    number of examples, the best complexities (`best`) and those that OMS-LASVM uses (`reached`); and in
+    percent, the `errors` of OMS-LASVM and of `high` after all examples.
     """
 
     name: str
@@ -65,22 +65,22 @@ class Kernel:
     errors: tuple[float, float] | None = None
 
     def oms(self, test: str, start: str = "") -> str:
-        """Return the label of OMS-LASVM with one of `TESTS` and one of `starts`."""
+        """Return OMS-LASVM's label with a statistical test (of `TESTS`) and a way to start (of `starts`)."""
         return f"OMS {self.short}{start}, {test}"
 
     @property
     def all_oms(self) -> list[str]:
-        """The labels of OMS-LASVM with every combination of `starts` and `TESTS`."""
+        """The labels of OMS-LASVM with every way to start and every statistical test."""
         return [self.oms(test, start) for start in self.starts for test in TESTS]
 
     def printed_error(self, label: str, t: int) -> float | None:
-        """Return the error that the paper prints for an algorithm after `t` examples, in percent."""
+        """Return the error that the paper prints for an algorithm after `t` examples in percent, or None."""
         if self.errors is None or t != ALL:
             return None
         return {self.oms(PRINTED): self.errors[0], self.high: self.errors[1]}.get(label)
 
     def fixed(self, study: StudyEvidence) -> dict[str, float]:
-        """Return the labels of all fixed complexities, each with its complexity, in increasing order."""
+        """Return, by label, the complexity of each learner that keeps it fixed, in increasing order."""
         split = {name: name.rpartition(" ") for name in study.design.algorithms}
         found = {name: float(value) for name, (short, _, value) in split.items() if short == self.short}
         return dict(sorted(found.items(), key=lambda each: each[1]))
@@ -107,17 +107,17 @@ POLY = Kernel(
     reached={1000: said(21), ALL: said(22)},
     errors=(said(31), said(32)),
 )
-# We added this kernel, the paper's polynomial of 0.01 x·z, because x·z of two images is about 100.
+# We added this kernel, the paper's polynomial of 0.01 x·z instead of x·z, which is about 100 for two images.
 POLY_OURS = Kernel("polynomial of 0.01 x·z", "poly 0.01", "degree", "poly 0.01 1", "poly 0.01 3")
 KERNELS = (RBF, POLY)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run of OMS-LASVM on one order of the examples; `order` is the seed that shuffles them.
+    """The complexities that OMS-LASVM used on one order of the examples; `order` is the seed that shuffles.
 
-    After each number of examples in `switches`, the gamma doubles (`doubles`) or the degree rises by 1.
-    `start` is the first gamma or degree; it is None if cross-validation chose the gamma.
+    After each number of examples in `switches`, the complexity rises: the gamma doubles if `doubles` is true,
+    otherwise the degree rises by 1. `start` is the first gamma or degree, None if cross-validation chose it.
     """
 
     order: int
@@ -126,13 +126,13 @@ class Run:
     doubles: bool
 
     def complexity(self, t: float) -> float:
-        """Return gamma or degree after `t` examples; if `start` is None, gamma in multiples of the first."""
+        """Return the gamma or degree after `t` examples; if `start` is None, gamma divided by the first."""
         risen = sum(switch <= t for switch in self.switches)
         return (self.start or 1.0) * 2.0**risen if self.doubles else 1.0 + risen
 
 
 def the_study(evidence: Evidence) -> StudyEvidence:
-    """Return the paper's only study, restricted to orders that all algorithms have finished."""
+    """Return the study that repeats the paper, with only the seeds that all algorithms have finished."""
     study = evidence["mnist"]
     orders = study.cells.groupby("seed")["algorithm"].nunique()
     complete = orders.index[orders == study.cells["algorithm"].nunique()]
@@ -145,7 +145,7 @@ def the_study(evidence: Evidence) -> StudyEvidence:
 
 
 def runs(study: StudyEvidence, label: str) -> list[Run]:
-    """Return the runs of OMS-LASVM with a label, one per order; raise `NotThere` if there are none."""
+    """Return the runs of the OMS-LASVM called `label`, one per order of the examples, or raise `NotThere`."""
     cells = study.cells[study.cells["algorithm"] == label].sort_values("seed")
     if cells.empty:
         raise NotThere(f"{study.name}: {label} has no finished cell")
@@ -163,18 +163,18 @@ def runs(study: StudyEvidence, label: str) -> list[Run]:
 
 
 def _until(study: StudyEvidence, points: Sequence[int]) -> list[int]:
-    """Return the `points` before the end of the stream, and the end, which is earlier in small studies."""
+    """Return the `points` before the end of the stream, then its end, which is earlier in small studies."""
     end = int(study.curve("test_error", RBF.high, DATASET).t[-1])
     return [*(t for t in points if t < end), end]
 
 
 def _error(study: StudyEvidence, label: str, t: float) -> float:
-    """Return the mean test error after `t` examples, in percent."""
+    """Return an algorithm's mean test error after `t` examples, in percent."""
     return study.at("test_error", label, DATASET, t)
 
 
 def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataFrame, int]:
-    """Return mean and sd of test errors, shape (complexities, numbers of examples); and number of orders."""
+    """Return test errors (mean, sd) of shape (complexities, numbers of examples), and number of orders."""
     fixed, points = kernel.fixed(study), _until(study, SIZES)
     curves = study.curves("test_error", list(fixed), DATASET)
     places, rows = [list(curves[0].t).index(size) for size in points], list(fixed.values())
@@ -183,12 +183,12 @@ def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataF
 
 
 def _errors(study: StudyEvidence, kernel: Kernel) -> pd.DataFrame:
-    """Return mean test errors in percent, shape (complexities, numbers of examples)."""
+    """Return mean test errors of fixed complexities in percent, shape (complexities, numbers of examples)."""
     return _means(study, kernel)[0]
 
 
 def _order_errors(study: StudyEvidence, label: str) -> list[Curve]:
-    """Return test errors along the stream, one curve per order, or raise `NotThere` without any."""
+    """Return an algorithm's curves of test error, one per order of the examples; or raise `NotThere`."""
     found = study.view.curves.series(DATASET, study.design.noise[0], label, "test_error", "t")
     if not found:
         raise NotThere(f"{study.name}: no curve of {label}")
@@ -197,14 +197,14 @@ def _order_errors(study: StudyEvidence, label: str) -> list[Curve]:
 
 # --- the claims
 
-# The paper calls 0.008 near the best complexity 0.01, and 0.016 near 0.02.
+# A gamma is "near" another within this factor: the paper calls 0.008 near 0.01, and 0.016 near 0.02.
 _NEAR = 1.25
-# The difference and the ratio of errors of 0.49% and 0.42%, which the paper calls "almost as well".
+# The paper calls an error of 0.49% "almost" as good as 0.42%: their difference and ratio are the limits.
 _ALMOST_POINTS, _ALMOST_FACTOR = round(said(29) - said(30), 2), said(29) / said(30)
-# Rows of MNIST's test part.
+# The number of test rows of MNIST, from which the standard errors of test errors follow.
 _TEST_ROWS = 10_000
-# OMS-LASVM costs as much as two learners "or a little more", because a new learner also learns the support
-# vectors of the one before. The claim holds up to this multiple of one learner's cost.
+# OMS-LASVM trains two learners, and after a rise of complexity a new one also learns the support vectors of
+# the one before. Its cost is "of the same order" as one learner's up to this multiple of it.
 _COST = 2.5
 
 
@@ -217,7 +217,7 @@ def _in_use(found: Sequence[Run], t: int) -> str:
 
 
 def _by_count(values: pd.Series[Any]) -> dict[int, float]:
-    """Return a series indexed by number of examples as a dict, in the same order."""
+    """Return a series indexed by number of examples as a dict of floats by number of examples."""
     return {int(t): float(value) for t, value in zip(values.index, values, strict=True)}
 
 
@@ -246,7 +246,7 @@ def _grows(evidence: Evidence) -> Verdict:
         errors = _errors(study, kernel)
         found = _by_count(errors.idxmin())
         if kernel is POLY:
-            # For this kernel the paper reports the best complexity at two numbers of examples only.
+            # The paper gives the best degree only after 1,000 and after all examples, so compare only these.
             found = {size: found[size] for size in (min(found), max(found))}
         texts.append(_bests(kernel, found))
         for one, other in itertools.pairwise(found):
@@ -254,7 +254,7 @@ def _grows(evidence: Evidence) -> Verdict:
             ahead = float(errors[other][found[one]]) - best
             error = _error_of(best)
             texts.append(f"{ahead:.2f} ± {error:.2f} points better than the earlier best {_at(other)}")
-            # A step without a rise contradicts the claim. A rise counts only if it gains more than the error.
+            # Without a rise, the claim fails here. A rise counts if it gains more than the standard error.
             if found[other] <= found[one] or ahead > error:
                 resolved[f"{kernel.name} {_at(other)}"] = found[other] > found[one]
     figures = f"best complexities: {'; '.join(texts)}"
@@ -277,9 +277,9 @@ def _falls(evidence: Evidence) -> Parts:
 def _near_the_best(
     study: StudyEvidence, kernel: Kernel, size: int, t: int, factor: float = 1.0
 ) -> tuple[dict[str, bool], str]:
-    """Return whether each run of both tests uses, after `t` examples, a complexity near the best for `size`.
+    """Return, by run of OMS-LASVM, whether its complexity after `t` examples is about the best for `size`.
 
-    Near is within `factor` of complexities whose test errors exceed the lowest by at most a standard error.
+    It may differ by `factor` from complexities whose error is at most a standard error above the lowest.
     """
     errors = _errors(study, kernel)[size]
     wanted = errors.index[errors - errors.min() <= _error_of(float(errors.min()))]
@@ -298,9 +298,9 @@ def _near_the_best(
 def _gamma_follows(evidence: Evidence) -> Parts:
     study = the_study(evidence)
     for size in _until(study, SIZES):
-        # The paper compares 0.008, in use from 1,293 examples on, with the best for 1,000.
+        # The paper compares the gamma in use after 1,293 examples, 0.008, with the best gamma for 1,000.
         t = FIRST_SWITCH if size == 1000 else size
-        yield _near_the_best(study, RBF, size, t, _NEAR + 1e-4)  # Rounding errors do not decide.
+        yield _near_the_best(study, RBF, size, t, _NEAR + 1e-4)  # Tolerate rounding errors.
 
 
 @by_case("degrees in use (one not distinguished from the best by the test rows counts)")
@@ -382,7 +382,7 @@ def _same_order_of_cost(evidence: Evidence) -> Verdict:
     for kernel in KERNELS:
         fixed, single = kernel.fixed(study), []
         for run in runs(study, kernel.oms(PRINTED)):
-            # OMS-LASVM trains two learners; the one at the next complexity costs more.
+            # OMS-LASVM trains two learners; compare its cost with that of the one at the higher complexity.
             richer = 2 * run.complexity(t) if run.doubles else run.complexity(t) + 1
             nearest = min(fixed, key=lambda name: abs(fixed[name] - richer))
             single.append(study.at("kernel_evaluations", nearest, DATASET, t))
@@ -418,9 +418,9 @@ def _drawn(name: str, title: str, panels: Sequence[tuple[str, Sequence[Curve]]],
 
 
 def errors_by_complexity(evidence: Evidence) -> list[Block]:
-    """Return Fig. 2, a table of it for each kernel, and the best complexities next to the printed ones."""
+    """Return Fig. 2, test error by complexity, and tables of the best complexities and of the errors."""
     study = the_study(evidence)
-    # Gamma is drawn in thousandths (0.005 at 5), because logarithmic axes begin at 1.
+    # Logarithmic axes begin at 1, so gamma is drawn in thousandths (0.005 is drawn at 5).
     panels = [
         ("rbf kernel: gamma in thousandths", _by_size(study, RBF, 1000.0)),
         ("polynomial kernel: degree", _by_size(study, POLY, 1.0)),
@@ -486,7 +486,7 @@ _ERROR = Axis(y="test error, %", log=True)
 
 
 def complexities(evidence: Evidence) -> list[Block]:
-    """Return Fig. 3: test errors and complexities along the stream, and a table of the switches."""
+    """Return Fig. 3, OMS-LASVM's test errors and complexities along the stream, and tables of the rises."""
     study = the_study(evidence)
     title = "Test error along the stream, circles where the complexity rises"
     blocks: list[Block] = []
@@ -504,7 +504,7 @@ def complexities(evidence: Evidence) -> list[Block]:
 
 def _with_switches(study: StudyEvidence, label: str) -> list[Curve]:
     return [
-        # A curve has no value to mark before its first point.
+        # Mark where the complexity rises, except before the curve's first point, where it has no value.
         replace(curve, marks=tuple(each for each in run.switches if each >= curve.t[0]))
         for curve, run in zip(_order_errors(study, label), runs(study, label), strict=True)
     ]
@@ -513,7 +513,7 @@ def _with_switches(study: StudyEvidence, label: str) -> list[Curve]:
 def _levels(study: StudyEvidence, kernel: Kernel) -> list[Block]:
     best = _errors(study, kernel).idxmin()
     at = best.index.to_numpy(np.float64)
-    # The best fixed complexities are known only at these numbers of examples.
+    # The best fixed complexity is known only at the few numbers of examples in `at`.
     fixed = Curve("best fixed complexity", at, np.asarray(best, np.float64), 0 * at, len(at))
     panels = []
     for test, what in TESTS.items():
@@ -535,7 +535,7 @@ def _switches(study: StudyEvidence, kernel: Kernel) -> TableBlock:
     if kernel.reached:
         shown = [f"{kernel.reached[t]:g}" if t in kernel.reached else "–" for t in points]
         theirs = kernel.printed_error(kernel.oms(PRINTED), points[-1])
-        # The paper prints only the first switch of the rbf kernel.
+        # Of all rises of complexity the paper prints one, for the rbf kernel.
         rises = f"{FIRST_SWITCH:,}, …" if kernel is RBF else "–"
         rows.append(["the paper", "1", rises, *shown, "–" if theirs is None else number(theirs, 2)])
     for start, (test, what) in itertools.product(kernel.starts, TESTS.items()):
@@ -565,7 +565,7 @@ def _switches(study: StudyEvidence, kernel: Kernel) -> TableBlock:
 
 
 def against_fixed(evidence: Evidence) -> list[Block]:
-    """Return Fig. 4, and its tables."""
+    """Return Fig. 4, test errors of OMS-LASVM and of two fixed complexities, and a table of it per kernel."""
     study = the_study(evidence)
     names = {kernel: [*kernel.all_oms, kernel.low, kernel.high] for kernel in (*KERNELS, POLY_OURS)}
     panels = [

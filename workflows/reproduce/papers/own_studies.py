@@ -1,4 +1,4 @@
-"""Judge the claims of our own studies of noise by predicates on their results; draw a figure per study."""
+"""Judge the claims that we make in our own three studies of label noise, and draw a figure for each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..paper import declared
 from ..predicates import Question, Rows, above, at_most, below, measure, plain, together
 from ..verdicts import Check, Parts, Verdict, by_case, holds_if
 
-# --- slack
+# --- study "slack": AROW's lead over PA, PA-I and CW by rate of label noise
 
 _PAS = ("PA", "PA-I")
 _TEXT = ("amazon-5000[books]", "reuters-money-fx", "enron-spam[enron1]")
@@ -30,16 +30,17 @@ _DIGITS = ("digits[round]", "mnist[3-vs-rest]", "usps[0-vs-rest]")
 
 
 def _lead(study: StudyEvidence, other: str, rate: float) -> pd.Series[float]:
-    """Return the points of test accuracy by which AROW is ahead of `other`, by base set."""
+    """Return, by data set, how many points of test accuracy AROW is ahead of `other` at one noise rate."""
     table = study.table("test_accuracy", rate, algorithms=["AROW", other])
     return 100 * (table["AROW"] - table[other])
 
 
 @measure
 def _leads(evidence: Evidence, others: Sequence[str], end: int) -> Rows:
-    """Return AROW's lead over others by rate: the estimate, or an end of its 95% interval.
+    """Return AROW's lead in test accuracy over each of `others`, by noise rate.
 
-    `end` selects the estimate (0), the lower end (1) or the upper end (2).
+    The lead is a Hodges–Lehmann estimate over data sets. `end` selects the estimate (0), or the lower (1) or
+    upper (2) end of its 95% interval.
     """
     study = evidence["slack"]
     return {
@@ -50,7 +51,7 @@ def _leads(evidence: Evidence, others: Sequence[str], end: int) -> Rows:
 
 @measure
 def _growth(evidence: Evidence, other: str) -> Rows:
-    """Return the lower end of the 95% interval of how much AROW's lead grows from each rate to the next."""
+    """Return how much AROW's lead grows from each noise rate to the next, as the 95% interval's lower end."""
     study = evidence["slack"]
     steps = {
         f"{100 * before:g} to {100 * after:g}%": _lead(study, other, after) - _lead(study, other, before)
@@ -60,23 +61,23 @@ def _growth(evidence: Evidence, other: str) -> Rows:
 
 
 def _parts(study: StudyEvidence, rate: float) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return two series by base set: the points that PA-I gains over PA, and that AROW gains over PA."""
+    """Return by how many points PA-I is ahead of PA, and by how many AROW is, as two series by data set."""
     whole = _lead(study, "PA", rate)
     return whole - _lead(study, "PA-I", rate), whole
 
 
 @measure
 def _recovered(evidence: Evidence, half: bool) -> Rows:
-    """Return the share of AROW's lead over PA that PA-I also gains over PA; `half` as for `_share`."""
+    """Return which part of AROW's lead over PA is also gained by PA-I, by rate; for `half` see `_share`."""
     study = evidence["slack"]
     return {"": {rate: _share(*_parts(study, rate), half=half) for rate in study.rates[1:]}}
 
 
 def _share(part: pd.Series[float], whole: pd.Series[float], *, half: bool) -> float:
-    """Return the mean of `part` in percent of the mean of `whole`; both are gains by base set.
+    """Return the mean of `part` in percent of the mean of `whole`; both are gains in accuracy by data set.
 
-    With `half`, return instead the lower end of the 95% interval of `part` minus half of `whole`. If it is
-    above 0, `part` is significantly more than half of `whole`. (The ratio itself has no such interval.)
+    With `half`, return instead the lower end of the 95% interval of `part` minus half of `whole`: if it is
+    above 0, `part` is significantly more than half. (For the ratio itself we have no such interval.)
     """
     return hodges_lehmann(part - whole / 2)[1] if half else 100 * float(part.mean() / whole.mean())
 
@@ -136,14 +137,14 @@ def _leads_figure(evidence: Evidence) -> list[Block]:
     return estimates_figure("leads", "AROW's lead by label noise", panels, axis)
 
 
-# --- noise and drift
+# --- study "noise and drift": errors under label noise, and errors after a change of the concept
 
 _SECOND_ORDER = ("AROW", "CW", "SCW-I", "NHERD", "NAROW", "SOP")
-# The labels of CW's two published forms, with the variance and with the standard deviation.
+# The labels of CW's two published forms: its constraint has the margin's variance or standard deviation.
 _CW_FORMS = ("CW", "CW stdev")
 _LEARNERS = ("Perceptron", "PA-I", "OGD", *_SECOND_ORDER, _CW_FORMS[1])
-# The steady stream of each generator, and the changing one with the number of examples before its first
-# change. The hyperplane moves all the time.
+# For each generator, its stream without change, its stream with changes, and the number of examples before
+# the first change: 0 for the hyperplane, which moves all the time.
 _STREAMS = {
     "SEA": ("SEA, steady", "SEA, abrupt", 3000),
     "STAGGER": ("STAGGER, steady", "STAGGER, abrupt", 4000),
@@ -154,7 +155,10 @@ _NOISE, _UNDER_NOISE, _AFTER = 0.3, "under noise", "after a change"
 
 @lru_cache(maxsize=4)
 def _drift_errors(study: StudyEvidence) -> dict[str, pd.DataFrame]:
-    """Return a frame for each stream: errors in percent against clean labels, a row per (algorithm, seed)."""
+    """Return, for each generator of streams, error rates under noise and after a change, in percent.
+
+    Errors are counted against clean labels. A row of a frame is an (algorithm, seed).
+    """
     named = study.cells[["key", "dataset", "noise", "algorithm", "seed"]]
     rows = study.view.results.curves[["key", "t", "mistakes_clean"]].merge(named, on="key")
     index, found = ["algorithm", "seed"], {}
@@ -179,7 +183,7 @@ def _drift_errors(study: StudyEvidence) -> dict[str, pd.DataFrame]:
 
 
 def _readings(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return one tuple of names per form of CW, which replaces "CW"; a single tuple if `names` lacks "CW"."""
+    """Return `names` twice, with each form of CW in place of "CW"; only once if they do not have "CW"."""
     if "CW" not in names:
         return {"": tuple(names)}
     return {f" ({form})": tuple(form if name == "CW" else name for name in names) for form in _CW_FORMS}
@@ -187,7 +191,7 @@ def _readings(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 @measure
 def _mean_errors(evidence: Evidence, column: str, names: Sequence[str]) -> Rows:
-    """Return mean errors over repetitions: a row per stream, a column per learner."""
+    """Return mean error rates over repetitions, under noise or after a change, a row per stream generator."""
     every = dict.fromkeys(name for reading in _readings(names).values() for name in reading)
     found = _drift_errors(evidence["drift"])
     means = {stream: errors[column].groupby("algorithm").mean() for stream, errors in found.items()}
@@ -196,10 +200,11 @@ def _mean_errors(evidence: Evidence, column: str, names: Sequence[str]) -> Rows:
 
 @measure
 def _ahead(evidence: Evidence, column: str, first: Sequence[str], others: Sequence[str]) -> Rows:
-    """Compare errors of `first` and `others`: return the largest upper end of intervals.
+    """Return by how much the errors of the learners `first` exceed those of `others`, in the worst case.
 
-    An interval is Student's 95% interval of the error of one of `first` minus that of one of `others`, paired
-    by repetition. If no upper end is above 0, all of `first` lead. A row is a stream with a form of CW.
+    For each pair of learners we take Student's 95% interval of the difference of their errors, paired by
+    repetition, and of all pairs the largest upper end. If it is at most 0, each of `first` errs
+    significantly less than each of `others`. A row is a generator of streams with a form of CW.
     """
     found = {}
     for stream, errors in _drift_errors(evidence["drift"]).items():
@@ -215,7 +220,7 @@ def _upper(values: pd.Series[float]) -> float:
 
 
 def _clearly(column: str, first: Sequence[str], others: Sequence[str]) -> Question:
-    """Ask whether each learner of `first` has a significantly smaller error than each of `others`."""
+    """Return the question whether each learner of `first` errs significantly less than each of `others`."""
     return Question(
         _ahead(column, first, others),
         at_most(0.0, ""),
@@ -237,7 +242,7 @@ def _apart(evidence: Evidence) -> Parts:
             both = means.loc[list(names)]
             x, y = both[_UNDER_NOISE].rank().to_numpy(), both[_AFTER].rank().to_numpy()
             found = float(stats.spearmanr(x, y).statistic)
-            # The correlations of all permutations of the six learners.
+            # The p-value is the share of all orders of the six learners with a correlation as strong as this.
             chance = [stats.spearmanr(x, order).statistic for order in permutations(y)]
             p = float(np.mean(np.abs(chance) >= abs(found) - 1e-12))
             case = stream + reading
@@ -267,12 +272,12 @@ def _plane(evidence: Evidence) -> list[Block]:
     return estimates_figure("plane", "Noise against drift", panels, axis)
 
 
-# --- tuning under noise
+# --- study "tuning under noise": which labels are used to choose hyperparameters
 
 _BUDGETS = (5, 20, 80)
 _FIRST_STEP, _LAST_STEP = (f"{few} to {many} points" for few, many in pairwise(_BUDGETS))
 _DEFAULTS = "defaults"
-# Ways to choose a point of a grid, each with the column that the chosen point minimizes.
+# Ways to choose a point of the hyperparameter grid, each with the column that the chosen point minimizes.
 _JUDGES = {
     "noisy labels": "mistakes",
     "corrected for the noise": "corrected",
@@ -284,14 +289,14 @@ _ARMS = (_DEFAULTS, *_JUDGES)
 
 
 def _rates_by_class(noise: Noise) -> tuple[float, float]:
-    """Return the probabilities that a negative and that a positive label is flipped."""
+    """Return the probability that noise flips a negative label, and the probability for a positive one."""
     spec = noise.spec
     matrix = spec.get("matrix") if isinstance(spec, dict) else None
     return (noise.rate, noise.rate) if matrix is None else (matrix[0][1], matrix[1][0])
 
 
 def _corrected(points: pd.DataFrame, noise: Noise) -> pd.Series[float]:
-    """Return unbiased estimates of the mistakes by clean labels, from counts by given labels.
+    """Estimate each grid point's mistakes against clean labels, without bias, from counts by noisy labels.
 
     N. Natarajan, I. S. Dhillon, P. Ravikumar, A. Tewari, "Learning with noisy labels", NIPS (2013), lemma 1.
     """
@@ -299,7 +304,7 @@ def _corrected(points: pd.DataFrame, noise: Noise) -> pd.Series[float]:
     right = np.stack(points["right_given"].tolist())
     wrong = np.stack(points["occurred_given"].tolist()) - right
     found = sum((1 - flipped[1 - k]) * wrong[:, k] - flipped[k] * right[:, k] for k in (0, 1))
-    # Round, so that estimates that differ only by rounding errors are equal.
+    # Round, so that estimates that differ only by floating-point errors become equal.
     return pd.Series(np.round(found / (1 - sum(flipped)), 6), points.index)
 
 
@@ -307,9 +312,9 @@ def _corrected(points: pd.DataFrame, noise: Noise) -> pd.Series[float]:
 def _choices(study: StudyEvidence) -> dict[tuple[str, int], pd.DataFrame]:
     """Return, for each noise and budget (number of grid points), a frame of test accuracies in percent.
 
-    Columns are the arms: the default parameters, and the ways in `_JUDGES` to choose a grid point. A row is a
-    (data set, algorithm, seed). Each repetition draws grid points at random; a smaller budget uses the first
-    of them. The default parameters do not depend on the budget.
+    The columns compare the default parameters with the ways in `_JUDGES` to choose a grid point. A row is a
+    (data set, algorithm, seed). Each row draws its grid points at random, and the points of a smaller budget
+    are among those of a larger one. The default parameters do not depend on the budget.
     """
     cells = study.view.results.cells
     cells = cells[cells["status"] == "ok"]
@@ -328,7 +333,7 @@ def _choices(study: StudyEvidence) -> dict[tuple[str, int], pd.DataFrame]:
             key = cast("tuple[str, str, int]", which)
             drawn = np.random.RandomState(key[2]).permutation(len(values))
             for budget in _BUDGETS:
-                # Sort the points, so that of equally good points the one with the smallest value is chosen.
+                # Keep the grid's order, so that of equally good points the first in the grid is chosen.
                 few = grid.loc[[values[i] for i in sorted(drawn[:budget])]]
                 won = {arm: int(few[column].to_numpy().argmin()) for arm, column in _JUDGES.items()}
                 accuracies = {arm: 100 * few["test_accuracy"].iloc[i] for arm, i in won.items()}
@@ -345,7 +350,7 @@ def _choices(study: StudyEvidence) -> dict[tuple[str, int], pd.DataFrame]:
 
 
 def _by_set(evidence: Evidence, noise: str, budget: int) -> pd.DataFrame:
-    """Return mean test accuracies by base set, a column per arm."""
+    """Return mean test accuracies by data set, a column per way to choose parameters."""
     return _choices(evidence["tuning"])[noise, budget].groupby("dataset").mean()
 
 
@@ -355,7 +360,10 @@ def _noises(evidence: Evidence) -> list[str]:
 
 @measure
 def _gains(evidence: Evidence, arm: str, over: str, end: int, noises: slice) -> Rows:
-    """Return the gain of `arm` over the arm `over`, by noise and budget; `end` as for `_leads`."""
+    """Return how much accuracy one way to choose parameters (`arm`) gains over another (`over`).
+
+    A row is a noise, a column a budget. `end` selects the estimate or an end of its interval, see `_leads`.
+    """
     found = {}
     for noise in _noises(evidence)[noises]:
         sets = {budget: _by_set(evidence, noise, budget) for budget in _BUDGETS}
@@ -367,9 +375,10 @@ def _gains(evidence: Evidence, arm: str, over: str, end: int, noises: slice) -> 
 
 @measure
 def _made_up(evidence: Evidence, half: bool) -> Rows:
-    """Return the gain by the corrected risk in percent of the gain by clean labels, under noise by class.
+    """Return, in percent, how much of the gain by clean labels is also gained by correcting for the noise.
 
-    Both are gains in accuracy over choices by noisy labels; `half` is as for `_share`.
+    Both are gains in accuracy over choices by noisy labels, under noise whose rate depends on the class. For
+    `half` see `_share`.
     """
     noise = _noises(evidence)[1]
     sets = {budget: _by_set(evidence, noise, budget) for budget in _BUDGETS}
@@ -384,9 +393,10 @@ def _made_up(evidence: Evidence, half: bool) -> Rows:
 
 
 def _steps(evidence: Evidence, noise: str, arm: str, over: str = "") -> Mapping[str, pd.Series[float]]:
-    """Return, by base set, how much each step to the next larger budget adds to an arm's accuracy.
+    """Return how much accuracy each step to the next larger budget adds, by data set.
 
-    With `over`, return how much each step adds to the gain over the arm `over`.
+    The accuracy is that of the way `arm` to choose parameters. With `over`, it is replaced by the gain of
+    `arm` over the way `over`.
     """
     tables = [_by_set(evidence, noise, budget) for budget in _BUDGETS]
     gains = [table[arm] - table[over] if over else table[arm] for table in tables]
@@ -396,10 +406,10 @@ def _steps(evidence: Evidence, noise: str, arm: str, over: str = "") -> Mapping[
 
 @measure
 def _larger_budgets(evidence: Evidence) -> Rows:
-    """Return, for choices by noisy labels, ends of the 95% intervals of two differences between budgets.
+    """Return what larger budgets add to the accuracy of choices by noisy labels, as ends of 95% intervals.
 
-    They are the upper end of what the last step to a larger budget adds, and the lower end of how much more
-    than the last step the first step adds.
+    The first column is the upper end of what the last step to a larger budget adds; the second is the lower
+    end of how much more the first step adds than the last.
     """
     found = {}
     for noise in _noises(evidence):
@@ -418,7 +428,10 @@ def _mean_steps(evidence: Evidence) -> Rows:
 
 @measure
 def _hindsight_steps(evidence: Evidence) -> Rows:
-    """Return the lower end of the interval of what each step adds to hindsight's gain over clean labels."""
+    """Return the lower end of the 95% interval of what each larger budget adds to the gain of hindsight.
+
+    Hindsight chooses the grid point with the fewest test mistakes; its gain is over choices by clean labels.
+    """
     return {
         noise: {
             step: hodges_lehmann(each)[1]

@@ -1,4 +1,4 @@
-"""Orabona, Keshet, Caputo (2008): the Projectron. Claims, exhibits, and times of projections."""
+"""The claims, tables and figures of Orabona, Keshet, Caputo (2008), the paper on the Projectron."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from ..verdicts import Check, Outcome, Parts, Verdict, by_case, holds_for
 ETAS = (0.1, 0.3, 0.5, 0.8)
 BUDGETS = (100, 300, 1000)
 _ETAS = ", ".join(map(str, ETAS))
-# A Projectron with at least this share of the Perceptron's support vectors hardly projects any row.
+# If a Projectron has more than this share of the Perceptron's support vectors, it projects hardly any row.
 _PROJECTS = 0.95
-# From this number of support vectors on, a projection takes longer than the constant work per mistake. To
-# estimate an exponent, sizes must differ by at least this factor.
+# From this many support vectors on, projections take longer than the constant work per mistake. The exponent
+# of time by size is estimated only if the largest size is at least this factor times the smallest.
 _LARGE, _RANGE = 300, 3
-# The range of exponents that counts as quadratic, and the most by which the repetitions' exponents may differ
-# for a verdict.
+# The range of exponents that counts as quadratic time. If the exponents of the repetitions differ by more
+# than the second number, they give no verdict.
 _QUADRATIC, _AGREE = (1.5, 2.5), 0.5
-# The mistake bounds compare a learner with a fixed function, here the final one of this learner.
+# The mistake bounds compare a learner with a fixed function: we take the final function of this learner.
 _COMPETITOR = "Projectron++, U of B = 1000"
 
 
 def bound_names(budget: int) -> tuple[str, str, str]:
-    """Return the labels of a Forgetron and of both Projectrons that get this Forgetron's norm bound."""
+    """Return the labels of a Forgetron, and of both Projectrons that get this Forgetron's norm bound."""
     return f"Forgetron, B = {budget}", f"Projectron, U of B = {budget}", f"Projectron++, U of B = {budget}"
 
 
 def norm_bound(budget: int) -> float:
-    """Return the largest norm with which a Forgetron of that budget competes (Dekel et al. 2008)."""
+    """Return the largest norm of functions that a Forgetron's mistake bound covers (Dekel et al. 2008)."""
     return float(np.sqrt((budget + 1) / np.log(budget + 1)) / 4)
 
 
 def tasks_by_set(study: StudyEvidence) -> Mapping[str, list[str]]:
-    """Return the labels of the tasks of each data set."""
+    """Return, by data set, the labels of the binary tasks that the study cuts from it."""
     tasks: dict[str, list[str]] = {}
     for name in study.datasets():
         tasks.setdefault(name.partition("[")[0], []).append(name)
@@ -53,7 +53,7 @@ def tasks_by_set(study: StudyEvidence) -> Mapping[str, list[str]]:
 
 
 def by_set(evidence: Evidence, metric: str, algorithms: Sequence[str]) -> pd.DataFrame:
-    """Return means over seeds and over the tasks cut from a data set, shape (sets, algorithms)."""
+    """Return means of a metric over seeds and over the tasks of a data set, shape (data sets, algorithms)."""
     study = evidence["sizes"]
     table = study.table(metric, algorithms=algorithms)
     return pd.DataFrame({name: table.loc[tasks].mean() for name, tasks in tasks_by_set(study).items()}).T
@@ -80,10 +80,11 @@ def _with_margin_updates(evidence: Evidence) -> Rows:
 
 
 def _where_it_projects(said: str) -> Callable[[Callable[[Evidence, Sequence[str]], Parts]], Check]:
-    """Decorate a function that yields cases for given data sets: turn it into a check of a claim.
+    """Decorate a function that yields a claim's cases for given data sets: make it return the verdict.
 
-    The check asks only about the sets on which the Projectron projects rows. On the other sets, which the
-    verdict names, it equals the Perceptron, and learners with its support size never remove a row.
+    The claim is judged only on data sets on which the Projectron projects rows. On the others, which the
+    verdict names, the Projectron equals the Perceptron, and learners whose budget is its number of support
+    vectors never remove a row.
     """
 
     def decorate(parts: Callable[[Evidence, Sequence[str]], Parts]) -> Check:
@@ -160,7 +161,7 @@ def _others_no_better_than_the_perceptron(evidence: Evidence) -> Parts:
 
 
 def _late_share(study: StudyEvidence, algorithm: str, tasks: Sequence[str]) -> float:
-    """Return the share of the support set that the second half of the stream has added, in percent."""
+    """Return how many percent of the final support vectors were added in the second half of the stream."""
     shares = []
     for task in tasks:
         curve = study.curve("support_vectors", algorithm, task)
@@ -206,10 +207,11 @@ def _trades_accuracy_for_size(evidence: Evidence, sets: Sequence[str]) -> Parts:
 
 
 def _within_bounds(bound_of: Callable[[Competitor, float], float], limits: Mapping[str, float]) -> Check:
-    """Return the check that each algorithm makes no more mistakes than its mistake bound.
+    """Return a function that judges whether each algorithm makes no more mistakes than its mistake bound.
 
-    `limits` has the norm bound or η of each algorithm, and `bound_of` computes the bound from it. The bound
-    compares with the final function of `_COMPETITOR`, scaled to the norm that makes the bound least.
+    `limits` has each algorithm's norm bound or η, from which `bound_of` computes the mistake bound. The bound
+    also depends on a fixed function: the final function of the learner `_COMPETITOR`, scaled to the norm that
+    makes the bound least.
     """
 
     def check(evidence: Evidence) -> Verdict:
@@ -223,7 +225,7 @@ def _within_bounds(bound_of: Callable[[Competitor, float], float], limits: Mappi
                     bound = bound_of(g, limit)
                     text = f"{number(wrong, 0)} of {number(bound, 0)} ({who}; {len(g.margins):,} examples)"
                     worst = max(worst, (wrong / bound, text))
-                    # A bound above the number of examples always holds, so it decides nothing.
+                    # Mistakes never exceed the number of examples, so a larger bound decides nothing.
                     if bound < len(g.margins):
                         cases[name] = cases.get(name, True) and wrong <= bound
             parts.append(f"{name} {worst[1]}")
@@ -245,11 +247,11 @@ def _within_bounds(bound_of: Callable[[Competitor, float], float], limits: Mappi
 def projection_times(
     study: StudyEvidence, task: str, least_size: int
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return sizes of the support set, and the seconds of one projection at each size, by repetition.
+    """Return, for each repetition, sizes of the support set and the seconds of one projection at each size.
 
-    Each pair of values belongs to an interval between two checkpoints; intervals with fewer than `least_size`
-    support vectors are left out. The difference in time between the Projectron with eta = 0 and the
-    Perceptron is attributed to projections.
+    A size and its seconds are means over the stream between two checkpoints; parts of the stream with fewer
+    than `least_size` support vectors are left out. Projections are timed as the difference in time between
+    the Projectron with eta = 0 and the Perceptron.
     """
     names = ("Perceptron", "Projectron 0")
     study.curves("fit_seconds", names, task)
@@ -270,9 +272,9 @@ def projection_times(
 
 
 def power_of(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
-    """Return the exponent with which seconds grow with the size.
+    """Return the exponent p of the power law seconds ~ size^p, estimated from pairs of sizes and seconds.
 
-    It is the median over all pairs of points, because other programs on the machine lengthen some intervals.
+    It is the median over all pairs of points, because other programs on the machine lengthen some times.
 
     Examples
     --------
@@ -343,7 +345,7 @@ _NOTE = (
 
 
 def _at_equal_sizes() -> list[tuple[str, str, str]]:
-    """Return (η, printed name, label) of each learner that is compared at equal support sizes."""
+    """Return (η, name in the table, label) of each learner compared at equal numbers of support vectors."""
     learners = [("", "Perceptron, no budget", "Perceptron")]
     for eta in map(str, ETAS):
         learners += [(eta, who, f"{who} {eta}") for who in ("Projectron", "Projectron++")]
@@ -409,7 +411,7 @@ def _along_the_stream(column: str, name: str) -> Show:
     def show(evidence: Evidence) -> list[Block]:
         study = evidence["sizes"]
         drawn = ["Perceptron", "Projectron 0.3", "Projectron++ 0.3", "Forgetron = 0.3", "RBP = 0.3"]
-        # If a set has many tasks, show the first one.
+        # A panel shows one task per data set: the first, if the set has several.
         panels = [(tasks[0], study.curves(column, drawn, tasks[0])) for tasks in tasks_by_set(study).values()]
         title = f"{what.capitalize()} along the stream"
         return curves_figure(study.view.styles, name, title, panels, Axis(y=what))

@@ -139,7 +139,7 @@ def test_switches_are_rings_on_the_test_error(results: StudyResults) -> None:
     switches = results.cells["algorithm"].map({"CW": [20, 300]})
     cells = results.cells.assign(switches=switches.where(switches.notna(), None))
     error, *_ = along(replace(results, cells=cells))
-    assert error.note.endswith("Rings: where a seed's model became more complex.")
+    assert error.note.endswith("Rings: where a seed's model was replaced or became more complex.")
     plain, *_ = along(results)
     rings = [each.panels.pictures[0].svg.count("<use ") for each in (error, plain)]
     assert rings[0] == rings[1] + 2

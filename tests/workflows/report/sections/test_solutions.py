@@ -147,7 +147,7 @@ def test_what_cannot_be_drawn_is_said(
     found = section(replace(finished, cells=cells))
     assert groups(found) == []
     for reason in (
-        "SVC on gauss (learner 'SVC' is unknown: your own ones need --plugin FILE)",
+        "SVC on gauss (learner 'SVC' is unknown: your own learners need --plugin FILE)",
         "KernelPerceptron on gauss (it was stopped at its time limit)",
         "asked on checkerboard (its cell has not run yet)",
         "Perceptron on checkerboard (its cell failed)",

@@ -1,4 +1,4 @@
-"""Crammer, Kulesza, Dredze (2013), "Adaptive regularization of weight vectors"."""
+"""The paper of Crammer, Kulesza, Dredze (2013), "Adaptive regularization of weight vectors" (AROW)."""
 
 from ...paper import declared
 from .claims import CLAIMS

@@ -1,4 +1,4 @@
-"""The claims of the AROW paper: binary tasks (1 to 10), streams (11 to 22), multi-class tasks (23 to 36)."""
+"""Judge the AROW paper's claims on binary tasks (1 to 10), streams (11 to 22), multi-class tasks (23 on)."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ from .measures import (
     slope,
 )
 
-# Our thresholds for words of the paper. Mean ranks that differ by more than this are neither "comparable" nor
-# "slightly" apart; a lead counts only if it is at least this large.
+# The paper's words are vague; this threshold and those below are ours. Mean ranks that differ by at most
+# this much are "comparable" or "slightly" apart; a lead in mean rank counts if it is at least this large.
 _APART = 0.25
 _AT_MOST, _AT_LEAST = f"{_APART:g} apart at most counts", f"a lead of {_APART:g} counts"
-# Shares of tasks: a "narrow" majority, "most", "almost every".
+# Shares of tasks: the largest of a "narrow" majority, and the least of "most" and of "almost every" task.
 _NARROW, _MOST, _NEARLY_ALL = 0.6, 0.5, 0.9
-# The largest difference in accuracy that counts as "close to the line", the diagonal of Fig. 8.
+# The largest difference of two accuracies that counts as "close to the line", the diagonal of Fig. 8.
 _CLOSE = 0.01
-# The percentages that count as "about 75%" fewer mistakes.
+# The range of percentages that counts as "about 75%" fewer mistakes.
 _ABOUT_75 = (65.0, 85.0)
-# In points: the largest difference of "similar" accuracies, and the largest rise within a trend that falls.
-# "Much faster": the least ratio of times.
+# The largest difference of "similar" accuracies, in points; the largest rise of accuracy between noise rates,
+# in points, at which it still counts as falling with noise; and the least ratio of times of "much faster".
 _SIMILAR, _RIPPLE, _MUCH_FASTER = 1.0, 0.5, 1.5
 
 _OLDER = ("Perceptron", *PAS, "SOP full", "SOP diagonal")
@@ -67,7 +67,7 @@ _CONSTRAINTS = ("AROW 1", "AROW 5", "AROW all")
 _BASELINES = ("CW", *PAS, "Perceptron")
 
 
-# --- binary tasks
+# --- claims on binary tasks
 
 
 @measure
@@ -78,34 +78,34 @@ def _ranks(
     groups: Sequence[str] = ("all",),
     pas: Sequence[str] = PAS,
 ) -> Rows:
-    """Return mean ranks of `names` at noise rate `q`, a row for each variant of PA and group of tasks."""
+    """Return mean ranks of algorithms at noise rate `q`, a row per variant of PA and group of tasks."""
     study = evidence["binary"]
     ranks = {f"{pa} ({group})": mean_ranks(study, pa, q, group) for pa in pas for group in groups}
     return {name: row[[each for each in row.index if each in names]] for name, row in ranks.items()}
 
 
 def _rank_curves(evidence: Evidence, pa: str, group: str) -> pd.DataFrame:
-    """Return mean ranks, shape (algorithms, noise rates)."""
+    """Return mean ranks by accuracy in a group of tasks, shape (algorithms, noise rates); 1 is best."""
     study = evidence["binary"]
     return pd.DataFrame({q: mean_ranks(study, pa, q, group) for q in study.rates})
 
 
 def _lead(ranks: pd.DataFrame) -> pd.Series[float]:
-    """Return, for each noise rate, the best mean rank of the other algorithms minus that of AROW."""
+    """Return, for each noise rate, by how much AROW's mean rank is below the best of the other algorithms."""
     least: pd.Series[float] = ranks.drop(index="AROW").min()
     return least - row_of(ranks, "AROW")
 
 
 @measure
 def _lead_in_rank(evidence: Evidence) -> Rows:
-    """Return AROW's lead in mean rank at each noise rate; it is negative if AROW is not first."""
+    """Return AROW's lead in mean rank over the next best, by noise rate; negative if AROW is not first."""
     curves = {f"{pa} ({group})": _rank_curves(evidence, pa, group) for pa in PAS for group in STRATA}
     return {name: _lead(ranks) for name, ranks in curves.items()}
 
 
 @measure
 def _rank_of_arow(evidence: Evidence) -> Rows:
-    """Return AROW's mean rank at each noise rate."""
+    """Return AROW's mean rank at each noise rate, a row per variant of PA and group of tasks."""
     return {
         f"rank with {pa} ({group})": row_of(_rank_curves(evidence, pa, group), "AROW")
         for pa in PAS
@@ -115,7 +115,7 @@ def _rank_of_arow(evidence: Evidence) -> Rows:
 
 @measure
 def _cw_behind(evidence: Evidence) -> Rows:
-    """Return CW's mean rank minus that of PA, and minus that of AROW, at each noise rate."""
+    """Return, by noise rate, CW's mean rank minus PA's, and CW's minus AROW's; positive if CW is behind."""
     curves = {(pa, group): _rank_curves(evidence, pa, group) for pa in PAS for group in STRATA}
     return {
         f"{other} (with {pa}, {group})": row_of(ranks, "CW") - row_of(ranks, other)
@@ -174,12 +174,12 @@ def _nearly_every_task(evidence: Evidence) -> Parts:
         yield cases, f"{other} on {counts}"
 
 
-# --- streams
+# --- claims on streams
 
 
 @measure
 def _mnist(evidence: Evidence, over_arow: bool = False) -> Rows:
-    """Return mistakes on MNIST at two noise rates; with `over_arow`, other learners' minus AROW's."""
+    """Return learners' mistakes on MNIST at two noise rates; with `over_arow`, how many more than AROW's."""
     found = pd.DataFrame({q: evidence["mnist"].table("mistakes_clean", q).iloc[0] for q in (0.0, 0.1)})
     if over_arow:
         found = (found - found.loc["AROW"]).loc[["CW", *PAS, "SOP"]]
@@ -194,20 +194,23 @@ def _late_mistakes(evidence: Evidence) -> Rows:
 
 @measure
 def _mistakes(evidence: Evidence, names: Sequence[str] = ()) -> Rows:
-    """Return mistakes at the end of the synthetic stream, by default of all algorithms."""
+    """Return mistakes at the end of the synthetic stream, of the algorithms `names` or by default of all."""
     found = measures.mistakes(evidence["synthetic"])
     return {"": found[list(names)] if names else found}
 
 
 @measure
 def _by_reading(evidence: Evidence, statistic: str, names: Sequence[str] = ()) -> Rows:
-    """Return a statistic of test errors over runs, a row for each interpretation of Fig. 6 in `READINGS`."""
+    """Return a statistic, such as the mean, of test errors over runs, a row per interpretation of Fig. 6."""
     errors = {reading: measures.run_errors(evidence[key]) for reading, key in READINGS.items()}
     return {reading: each[list(names) or each.columns].agg(statistic) for reading, each in errors.items()}
 
 
 def _next_best(study: StudyEvidence, t: float) -> tuple[str, float]:
-    """Return the best algorithm but AROW after `t` examples, and by how many percent full AROW errs less."""
+    """Return the best algorithm but AROW after `t` examples, and how many percent fewer mistakes AROW made.
+
+    AROW here is the variant with a full matrix; diagonal AROW is left out too.
+    """
     found = measures.mistakes(study, t)
     name = str(found.drop(["AROW full", "AROW diagonal"]).idxmin())
     return name, fewer(study, name, t)
@@ -237,11 +240,11 @@ def _early_too(evidence: Evidence) -> Verdict:
     )
 
 
-# --- multi-class tasks
+# --- claims on multi-class tasks
 
 
 def _means(study: StudyEvidence) -> dict[str, pd.DataFrame]:
-    """Return mean accuracies, shape (algorithms, noise rates), for each group of tasks."""
+    """Return, for each group of multi-class tasks, mean accuracies of shape (algorithms, noise rates)."""
     return {
         f"{group} tasks": mean_accuracy(study, tasks) for group, tasks in multiclass_groups(study).items()
     }
@@ -249,7 +252,7 @@ def _means(study: StudyEvidence) -> dict[str, pd.DataFrame]:
 
 @measure
 def _clean_means(evidence: Evidence, names: Sequence[str]) -> Rows:
-    """Return mean accuracies without noise, a row per group of tasks."""
+    """Return mean accuracies of the algorithms `names` without label noise, a row per group of tasks."""
     return {group: means.loc[list(names), 0.0] for group, means in _means(evidence["multiclass"]).items()}
 
 
@@ -298,7 +301,7 @@ def _fall_faster(evidence: Evidence) -> Verdict:
 
 @measure
 def _over_cw(evidence: Evidence, names: Sequence[str]) -> Rows:
-    """Return mean accuracy minus CW's in points at each noise rate, a row per algorithm and task group."""
+    """Return by how many points of mean accuracy each algorithm is ahead of CW, by noise rate."""
     return {
         f"{name} on {group}": row_of(means, name) - row_of(means, "CW")
         for group, means in _means(evidence["multiclass"]).items()
@@ -323,7 +326,7 @@ def _constraints_matter_little(evidence: Evidence) -> Verdict:
 
 
 def _seconds(study: StudyEvidence) -> pd.DataFrame:
-    """Return the median learning time per example and pass in seconds, shape (tasks, algorithms)."""
+    """Return the median seconds of learning one example in one pass, shape (tasks, variants of AROW)."""
     found = passes(study).groupby(["dataset", "algorithm"])["seconds"].median().unstack()
     for name in _CONSTRAINTS:
         if name not in found:
@@ -363,7 +366,7 @@ def _adagrad_falls_short(evidence: Evidence) -> Verdict:
         on_most.append(ahead > _MOST * len(every))
         on_some.append(below > 0)
         said.append(f"of {len(every)} on {group} tasks: AROW on {ahead}, another baseline on {below}")
-    # The claim: AdaGrad is less accurate than AROW, and on some tasks also than another baseline.
+    # The claim: AdaGrad is less accurate than AROW (on most tasks), and on some tasks than another baseline.
     return holds_if(
         all(on_most) and all(on_some),
         f"tasks and rates on which AdaGrad is behind, {'; '.join(said)}",
@@ -371,9 +374,9 @@ def _adagrad_falls_short(evidence: Evidence) -> Verdict:
 
 
 def _slopes(evidence: Evidence) -> dict[str, list[tuple[float, float]]]:
-    """Return, for each variant of PA, the slope of AROW's error reduction (see `slope`) at each of `LEVELS`.
+    """Return the slope of AROW's error reduction by ease of task, per variant of PA, at each noise rate.
 
-    With each slope comes half the width of its 95% interval.
+    Each pair is the slope of a fitted line (see `slope`) and half the width of its 95% interval.
     """
     study = evidence["multiclass"]
     [tasks] = multiclass_groups(study).values()
@@ -383,7 +386,10 @@ def _slopes(evidence: Evidence) -> dict[str, list[tuple[float, float]]]:
 def _as_resolved(
     cases: Mapping[str, bool | None], slopes: Mapping[str, list[tuple[float, float]]]
 ) -> Verdict:
-    """Judge the cases that are not None; None means that the intervals are too wide to decide the case."""
+    """Judge a claim by its decided cases; None marks a case that is undecided because intervals are wide.
+
+    If more than half of the cases are undecided, so is the claim.
+    """
     texts = [
         f"with {pa} {', '.join(f'{plain(each, 2)} ± {plain(half, 2)}' for each, half in values)}"
         for pa, values in slopes.items()
@@ -430,7 +436,7 @@ def _binary_over_cw(evidence: Evidence) -> Rows:
 
 
 def _of_clean(frame: pd.DataFrame) -> dict[str, bool]:
-    """Ask of each row of leads over CW whether the lead without noise is at least −1 point."""
+    """Return, for each row of leads over CW, whether the lead without label noise is at least −1 point."""
     return {f"{name} at 0%": bool(value >= -_SIMILAR) for name, value in frame["0%"].items()}
 
 
@@ -446,10 +452,10 @@ def _projections(evidence: Evidence) -> Rows:
 
 _FOUR = ("AROW", "CW", *PAS, "SOP")
 _AROWS = ("AROW full", "AROW diagonal")
-# The two published forms of CW; the paper does not say which one it uses.
+# The two published forms of CW, each with full and diagonal matrix; the paper does not say which it uses.
 _CW_FORMS = (("CW full", "CW diagonal"), ("CW stdev full", "CW stdev diagonal"))
 _CWS = (*_CW_FORMS[0], *_CW_FORMS[1])
-# The predicate of "matches": without noise at most a point behind CW, with noise ahead of CW.
+# AROW "matches" CW if it is at most a point behind CW without noise, and ahead of CW at every other rate.
 _MATCHES = together(_of_clean, above(0, skip="0%"))
 
 CLAIMS: Mapping[str, Check] = {
@@ -469,8 +475,8 @@ CLAIMS: Mapping[str, Check] = {
         f"mean ranks without noise ({_AT_LEAST})",
         digits=2,
     ),
-    # A case is a variant of PA with a group of tasks: AROW leads at every rate, and by more at the last than
-    # at the first.
+    # The claim holds for a variant of PA and a group of tasks if AROW leads at every noise rate, and by more
+    # at the highest rate than at the lowest.
     "arow-4": Question(_lead_in_rank(), leads_and_gains, "AROW's lead in mean rank", 2, _rank_of_arow()),
     "arow-5": Question(_cw_behind(), rises_with(), "mean rank of CW behind that of", digits=2),
     "arow-6": Question(
@@ -502,7 +508,7 @@ CLAIMS: Mapping[str, Check] = {
         ahead_in(pair for form in _CW_FORMS for pair in zip(form, _AROWS, strict=True)),
         "test errors in percent",
     ),
-    # The claim: CW has a higher test error than both the Perceptron and PA.
+    # The claim is that CW tests worse, so here "ahead" means that CW has the higher test error.
     "arow-21": Question(
         _by_reading("mean", (*_CWS, "Perceptron", *PAS)),
         ahead_in((cw, ("Perceptron", pa)) for cw in _CWS for pa in PAS),

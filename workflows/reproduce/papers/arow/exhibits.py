@@ -1,4 +1,4 @@
-"""The tables and figures of the AROW paper."""
+"""Make the tables and figures of the AROW paper from our results."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from .measures import (
     with_one,
 )
 
-# Numbers of examples in the table of mistakes; the paper mentions the first and the last.
+# The table of mistakes shows these numbers of examples; the paper mentions the first and the last of them.
 _POINTS = (500, 1000, 2000, 5000)
 _MISTAKES = Axis(y="mistakes against clean labels")
 
 
-# --- binary tasks
+# --- exhibits of the binary tasks
 
 
 def mean_ranks(evidence: Evidence) -> list[Block]:
-    """Return Table 1 twice: with PA without slack, and with PA-I in its place."""
+    """Return the paper's Table 1, mean ranks, twice: with PA without slack, and with PA-I in its place."""
     return [_ranked(evidence["binary"], pa) for pa in PAS]
 
 
@@ -56,7 +56,7 @@ def _ranked(study: StudyEvidence, pa: str) -> TableBlock:
     data = []
     for group, tasks in binary_groups(study).items():
         ranks = pd.DataFrame({q: study.ranks(four(pa), q, datasets=tasks) for q in study.rates})
-        # The paper prints ranks over all tasks only.
+        # The paper prints mean ranks over all tasks, none by group.
         theirs = said if group == "all" else {}
         for name in map(str, ranks.index):
             both = [(q, ranks[q][name], theirs.get((name, q))) for q in study.rates]
@@ -79,7 +79,7 @@ def _ranked(study: StudyEvidence, pa: str) -> TableBlock:
 
 
 def task_by_task(evidence: Evidence) -> list[Block]:
-    """Return Fig. 8, and the same plots with PA-I as the baseline."""
+    """Return Fig. 8, AROW's accuracy against a baseline's by task, and added plots with PA-I as baseline."""
     study, baselines = evidence["binary"], ("PA", "SOP", "CW")
     groups = binary_groups(study)
     blocks: list[Block] = []
@@ -101,7 +101,7 @@ def task_by_task(evidence: Evidence) -> list[Block]:
 
 
 def _panel(study: StudyEvidence, accuracy: pd.DataFrame, group: str, q: float, baseline: str) -> Picture:
-    # Round, so that tasks with equal accuracies lie exactly on the line and are not counted as above it.
+    # Round, so that tasks with equal accuracies lie exactly on the diagonal and do not count as above it.
     ours, theirs = ((100 * accuracy[name]).round(10) for name in ("AROW", baseline))
     at, style = f"{percent(q)} noise", study.view.styles[baseline]
     return Picture(
@@ -112,11 +112,11 @@ def _panel(study: StudyEvidence, accuracy: pd.DataFrame, group: str, q: float, b
     )
 
 
-# --- streams
+# --- exhibits of the streams
 
 
 def synthetic_curves(evidence: Evidence) -> list[Block]:
-    """Return Fig. 5, and a table of its values at a few points."""
+    """Return Fig. 5, mistakes along the synthetic stream, and a table of them after 500 to 5,000 examples."""
     study = evidence["synthetic"]
     names = study.design.algorithms
     curves = study.curves("mistakes_clean", names, SYNTHETIC, NOISE)
@@ -145,7 +145,7 @@ def synthetic_curves(evidence: Evidence) -> list[Block]:
 
 
 def synthetic_test_errors(evidence: Evidence) -> list[Block]:
-    """Return Fig. 6: test errors over runs with one pass (as in Fig. 5) and with a tuned number of passes."""
+    """Return Fig. 6, box plots of test errors over runs: with one pass, and with a tuned number of passes."""
     pictures, parts, columns = [], [], []
     for reading, key in READINGS.items():
         study = evidence[key]
@@ -169,7 +169,7 @@ def synthetic_test_errors(evidence: Evidence) -> list[Block]:
 
 
 def mnist_curves(evidence: Evidence) -> list[Block]:
-    """Return Fig. 7, and a table of its final values."""
+    """Return Fig. 7, mistakes along the stream of MNIST, and a table of the mistakes at its end."""
     study = evidence["mnist"]
     (task,) = study.datasets()
     names, at = study.design.algorithms, [f"{percent(q)} noise" for q in study.rates]
@@ -194,14 +194,14 @@ def mnist_curves(evidence: Evidence) -> list[Block]:
     ]
 
 
-# --- multi-class tasks
+# --- exhibits of the multi-class tasks
 
-# Rates of label noise, by the number of the paper's table.
+# The rate of label noise of each of the paper's Tables 3 to 8, by the number of the table.
 RATES = {3: 0.0, 4: 0.1, 5: 0.15, 6: 0.2, 7: 0.25, 8: 0.5}
 
 
 def tasks(evidence: Evidence) -> list[Block]:
-    """Return Table 2: the tasks of the paper and those that we added."""
+    """Return Table 2: the paper's multi-class tasks and those that we added, with their sizes and classes."""
     cells = evidence["multiclass"].cells.drop_duplicates("dataset").set_index("dataset")
     rows = []
     for task in table("arow", "tasks"):
@@ -211,9 +211,9 @@ def tasks(evidence: Evidence) -> list[Block]:
                 float(cells[column][task["label"]])
                 for column in ("n_examples", "test_examples", "n_features")
             )
-            # Training and test part of a fold together are the whole data set.
+            # The number of instances is the sum of a fold's training and test parts.
             entries = [f"{seen + tested:,.0f}", f"{features:,.0f}", task["classes"], task["balanced"]]
-        # The id in `facts` of the number of classes that the paper prints, or "".
+        # The id, in `facts`, of the number of classes that the paper prints; "" if it prints none.
         said = task["printed_number"]
         rows.append([task["task"], *entries, f"{printed('arow', said):.0f}" if said else ABSENT])
     head = ["task", "instances", "features", "labels", "balanced", "printed: labels"]
@@ -225,7 +225,7 @@ def tasks(evidence: Evidence) -> list[Block]:
 
 
 def accuracies(place: int) -> Show:
-    """Return the function that shows one of Tables 3 to 8: test accuracy by task at one noise rate."""
+    """Return the function that makes Table `place` (3 to 8) of the paper: accuracies at one noise rate."""
 
     def show(evidence: Evidence) -> list[Block]:
         study, q = evidence["multiclass"], RATES[place]
@@ -261,7 +261,7 @@ def accuracies(place: int) -> Show:
 
 
 def by_noise(evidence: Evidence) -> list[Block]:
-    """Return Fig. 9: mean accuracy, and percentage rise in error, by label noise."""
+    """Return Fig. 9: mean accuracy by label noise, and by how many percent noise raises the error."""
     study = evidence["multiclass"]
     names, noise = ["AROW 1", "CW", *PAS, "Perceptron"], study.design.noise
     blocks: list[Block] = []
@@ -284,7 +284,7 @@ def by_noise(evidence: Evidence) -> list[Block]:
 
 
 def by_difficulty(evidence: Evidence) -> list[Block]:
-    """Return Fig. 10: the error reduction of AROW by the difficulty of the task."""
+    """Return Fig. 10: by how many percent AROW reduces the baselines' error, by difficulty of the task."""
     study = evidence["multiclass"]
     pictures, rows, parts = [], [], []
     for group, members in multiclass_groups(study).items():
@@ -315,7 +315,7 @@ def by_difficulty(evidence: Evidence) -> list[Block]:
 
 
 def properties(evidence: Evidence) -> list[Block]:
-    """Return Table 9: the properties that the paper attributes to the algorithms."""
+    """Return Table 9, properties of the algorithms, as the paper prints it; we measure none of them."""
     entries = table("arow", "table9_properties")
     if not entries:
         raise NotThere("the text of the paper lacks this table")

@@ -1,4 +1,4 @@
-"""Measures of the AROW paper, which its claims and its exhibits share."""
+"""Compute the numbers that both the claims and the exhibits of the AROW paper use."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from ...evidence import NotThere, StudyEvidence
 
 # The paper does not say which variant of PA it uses, so claims about PA are checked for both variants.
 PAS = ("PA", "PA-I")
-# The study's multi-class tasks on text; the paper's multi-class tasks are all on text.
+# The study's multi-class tasks on text. Claims on accuracy cover only these: the paper has no others.
 TEXT = ("amazon7", "amazon3", "20newsgroups", "reuters21578-r8")
-# Rates of label noise of Fig. 10.
+# The rates of label noise in the paper's Fig. 10.
 LEVELS = (0.0, 0.1, 0.25)
 SYNTHETIC, NOISE = "arow-synthetic", 0.1
-# Two interpretations of Fig. 6, and their studies. Its caption refers to the learners of Fig. 5, which make
-# one pass; Sec. 5.1 says that all experiments tune the number of passes.
+# Two ways to understand the paper's Fig. 6, each with the study that follows it. The figure's caption
+# refers to Fig. 5, whose learners make one pass; Sec. 5.1 says that all experiments tune the passes.
 READINGS = {"one pass": "synthetic", "passes tuned": "synthetic-batch"}
-# Numbers of the paper's binary tasks, by group. A larger share of the study's tasks is text, on which CW does
-# better.
+# How many binary tasks the paper has, by group. The study has a larger share of text, on which CW does
+# better, so a mean over both groups is weighted by these numbers.
 PAPER_TASKS = {"text": 30, "digits": 100}
 MIX = "the paper's mix"
-# Claims on binary tasks are checked for each of these groups, because a learner that leads only on digits
-# leads over all tasks.
+# Claims on binary tasks are checked for each of these groups: in a mean over all tasks, a learner that leads
+# on digits only would seem to lead in general.
 STRATA = (*PAPER_TASKS, MIX)
 
 
 def four(pa: str) -> list[str]:
-    """Return the algorithms that the paper ranks, with one of the two variants of PA."""
+    """Return the four algorithms that the paper ranks, with the variant `pa` of PA as one of them."""
     return ["AROW", "CW", pa, "SOP"]
 
 
 def with_one(pa: str) -> list[str]:
-    """Return AROW with one constraint per example, and its baselines, with one of the two variants of PA."""
+    """Return AROW with one constraint per example, then its baselines with the variant `pa` of PA."""
     return ["AROW 1", "CW", pa, "Perceptron"]
 
 
@@ -50,8 +50,8 @@ def rates(study: StudyEvidence) -> str:
 def every_task(study: StudyEvidence) -> list[str]:
     """Return all tasks of a study; raise `NotThere` if it has not been run to its end.
 
-    The results do not list tasks without a finished cell, so a statement about all tasks would cover only
-    some.
+    The results omit tasks without any finished run, so before the end a claim about all tasks would be judged
+    by some of them only.
     """
     coverage = study.view.coverage
     if coverage.missing:
@@ -63,7 +63,7 @@ def every_task(study: StudyEvidence) -> list[str]:
 
 
 def binary_groups(study: StudyEvidence) -> dict[str, list[str]]:
-    """Return the binary tasks by group, all tasks first; groups without tasks are left out."""
+    """Return the study's binary tasks by group, first the group of all tasks; empty groups are left out."""
     names = every_task(study)
     digits = [name for name in names if name.startswith(("mnist", "usps"))]
     groups = {
@@ -76,12 +76,12 @@ def binary_groups(study: StudyEvidence) -> dict[str, list[str]]:
 
 
 def multiclass_groups(study: StudyEvidence) -> dict[str, list[str]]:
-    """Return the multi-class text tasks, the only kind of the paper, as a group."""
+    """Return the study's multi-class tasks on text as the only group; the paper has no others."""
     return {"text": [name for name in every_task(study) if name in TEXT]}
 
 
 def tasks_of(study: StudyEvidence, group: str) -> list[str]:
-    """Return the tasks of one group of `binary_groups`, or raise `NotThere`."""
+    """Return the tasks of a group of binary tasks; raise `NotThere` if the study has no such group."""
     tasks = binary_groups(study).get(group)
     if tasks is None:
         raise NotThere(f"{study.name}: has no tasks of {group}")
@@ -90,9 +90,9 @@ def tasks_of(study: StudyEvidence, group: str) -> list[str]:
 
 @functools.lru_cache(maxsize=512)
 def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> pd.Series[float]:
-    """Return mean ranks of the four algorithms at noise rate `q` over the tasks of a group.
+    """Return mean ranks of the paper's four algorithms at noise rate `q` over the tasks of a group.
 
-    The group `MIX` weights text and digits as in the paper.
+    For the group `MIX`, the ranks on text and on digits are weighted by the paper's numbers of such tasks.
     """
     if group == MIX:
         total = sum(PAPER_TASKS.values())
@@ -102,7 +102,7 @@ def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> p
 
 
 def lead_over_cw(study: StudyEvidence, q: float, group: str = "all") -> pd.Series[float]:
-    """Return AROW's accuracy minus CW's, by task; exactly 0 if both accuracies are equal."""
+    """Return AROW's accuracy minus CW's, by task; rounded, so that equal accuracies give exactly 0."""
     accuracy = study.table("test_accuracy", q, datasets=tasks_of(study, group), algorithms=["AROW", "CW"])
     return (accuracy["AROW"] - accuracy["CW"]).round(12)
 
@@ -114,14 +114,14 @@ def mistakes(study: StudyEvidence, t: float = 5000) -> pd.Series[float]:
 
 
 def fewer(study: StudyEvidence, other: str, t: float) -> float:
-    """Return how many percent fewer mistakes full AROW has made than `other` after `t` examples."""
+    """Return how many percent fewer mistakes full-matrix AROW has made than `other` after `t` examples."""
     found = mistakes(study, t)
     return 100 * (1 - found["AROW full"] / found[other]) if found[other] else math.nan
 
 
 def run_errors(study: StudyEvidence) -> pd.DataFrame:
-    """Return test errors of the synthetic runs in percent, shape (runs, algorithms)."""
-    # Raises `NotThere` if a run is missing.
+    """Return test errors on the synthetic data in percent, shape (runs, algorithms)."""
+    # Called only for its check: it raises `NotThere` if a run is missing.
     study.table("test_accuracy", NOISE, datasets=[SYNTHETIC])
     cells = study.cells[study.cells["dataset"] == SYNTHETIC]
     wide = cells.pivot_table(index="seed", columns="algorithm", values="test_accuracy")
@@ -136,14 +136,14 @@ def mean_accuracy(study: StudyEvidence, tasks: Sequence[str]) -> pd.DataFrame:
 
 
 def error_rise(study: StudyEvidence, tasks: Sequence[str]) -> pd.DataFrame:
-    """Return the mean over tasks of the rise in error, in percent of the error without noise.
+    """Return by how many percent label noise raises the test error, as a mean over tasks.
 
-    The shape is (algorithms, noise rates).
+    The shape is (algorithms, noise rates); 100 means twice the error without noise.
     """
     errors = {q: 1 - study.table("test_accuracy", q, datasets=tasks) for q in study.rates}
     if 0.0 not in errors:
         raise NotThere(f"{study.name}: has not been run without label noise")
-    # A rise from an error of 0 has no percentage.
+    # If the error without noise is 0, a rise in percent is undefined; leave the task out of the mean.
     clean = errors[0.0].where(errors[0.0] > 0)
     return pd.DataFrame({q: 100 * (each / clean - 1).mean() for q, each in errors.items()})
 
@@ -152,23 +152,23 @@ def difficulty(study: StudyEvidence, pa: str, tasks: Sequence[str], q: float) ->
     """Return how easy each task is, and by how much AROW reduces the error on it, at noise rate `q`.
 
     Column accuracy is the mean accuracy of the baselines CW, `pa` and Perceptron in percent. Column reduction
-    is their mean error minus that of AROW with one constraint, in percent of the mean error. Tasks on which
-    the mean error is 0 are left out.
+    says by how many percent the error of AROW (with one constraint) is below the baselines' mean error. Tasks
+    on which this mean error is 0 are left out.
     """
     ours, *baselines = with_one(pa)
     accuracy = study.table("test_accuracy", q, datasets=tasks)
     mean = accuracy[baselines].mean(axis=1)
-    # An error of 0 cannot be reduced.
+    # A mean error of 0 cannot be reduced: make it NaN, so that the task is dropped.
     errors = (1 - mean).where(mean < 1)
     reduction = 1 - (1 - accuracy[ours]) / errors
     return pd.DataFrame({"accuracy": 100 * mean, "reduction": 100 * reduction}).dropna()
 
 
 def slope(points: pd.DataFrame) -> tuple[float, float]:
-    """Fit a line to the points of `difficulty` by least squares; return its slope.
+    """Fit a least-squares line of error reduction by accuracy, as from `difficulty`; return its slope.
 
     The second number is half the width of the slope's 95% interval. Raise `NotThere` if there are fewer than
-    three different accuracies, because a line then always fits.
+    three different accuracies, because a line always fits two.
     """
     if points["accuracy"].nunique() < 3:
         raise NotThere("too few tasks for a fitted line")
@@ -177,7 +177,7 @@ def slope(points: pd.DataFrame) -> tuple[float, float]:
 
 
 def passes(study: StudyEvidence) -> pd.DataFrame:
-    """Return, for each cell, the tuned number of passes, and the seconds of learning per example and pass."""
+    """Return, for each run of a learner, its tuned number of passes and its seconds per example and pass."""
     cells = study.cells
     tuned = cells["params"].map(lambda text: json.loads(text).get("epochs", 1)).astype("float64")
     seconds = cells["fit_seconds"].astype("float64") / cells["n_examples"].astype("float64") / tuned

@@ -1,4 +1,4 @@
-"""Wang and Vucetic (2010): support vector machines with the ramp loss, online."""
+"""The paper of Wang and Vucetic (2010), "Fast online training of ramp loss support vector machines"."""
 
 from ...paper import declared
 from .claims import CLAIMS

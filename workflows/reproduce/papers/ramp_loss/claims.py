@@ -1,4 +1,4 @@
-"""The claims of the ramp-loss paper: Table I, the stream of Gauss, forgetting, active learning."""
+"""Judge the ramp-loss paper's claims on Table I, the stream of Gauss, forgetting and active learning."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from .measures import (
     shares_outside,
 )
 
-# --- Table I
+# --- claims on Table I: accuracy and number of support vectors by data set
 
 
 def _names(names: Sequence[str]) -> str:
@@ -63,10 +63,10 @@ def _each(values: Mapping[str, float], form: str) -> str:
 
 
 def _as_often(test: Callable[[Row], bool], learners: Sequence[str] = LEARNERS, said: str = "") -> Check:
-    """Return the check of a claim about a number of data sets.
+    """Return a function that judges a claim of the kind "on five of the nine data sets, `test` is true".
 
-    It holds if `test` is true on at least as many data sets here as in the printed rows of the same data
-    sets.
+    The claim holds if `test` is true of our results on at least as many data sets as of the paper's printed
+    results on the same data sets.
     """
 
     def check(evidence: Evidence) -> Verdict:
@@ -91,7 +91,8 @@ def _clearly_ahead_of(other: str) -> Check:
     def check(evidence: Evidence) -> Verdict:
         rows = our_rows(evidence, (RAMP, other))
         ahead = [name for name, row in rows.items() if row[RAMP].clearly_above(row[other])]
-        # A lead over a learner that saw fewer examples does not compare the two losses.
+        # If the other learner was stopped early, it saw fewer examples, so a lead over it says nothing about
+        # the two loss functions.
         if ahead and all(rows[name][other].stopped for name in ahead):
             finished = sum(not row[other].stopped for row in rows.values())
             raise NotThere(
@@ -114,7 +115,7 @@ def _largest_gains(evidence: Evidence) -> Verdict:
     if not expected <= gains.keys() or len(gains) < 4:
         raise NotThere("the claim needs results on NCheckerboard, Cover and two further sets")
     order = sorted(gains, key=lambda name: -gains[name])
-    # The printed values behind "up to two points" are 2.1 and 2.0.
+    # The claim says "up to two points" of gains printed as 2.1 and 2.0; gains from 1 to 3 count here.
     cases = {name: name in order[:2] and 1.0 <= gains[name] <= 3.0 for name in sorted(expected)}
     figures = f"gains over LibSVM in points: {_each({name: gains[name] for name in order}, '+.1f')}"
     return holds_for(cases, figures)
@@ -150,7 +151,8 @@ def _full_is_sparse(evidence: Evidence) -> Verdict:
     often, rows = _as_often(_is_sparsest(RAMP))(evidence), our_rows(evidence)
     ratios = {name: row[RAMP].size / max(1.0, row[ACTIVE].size) for name, row in rows.items()}
     others = [name for name, row in rows.items() if not _is_sparsest(RAMP)(row)]
-    # "As sparse": the threshold is ours; the printed values meet it on four of the seven other sets.
+    # On the other sets the full learner "mostly matches" the active one in size. The limit of 1.15 times is
+    # ours; the printed sizes are within it on four of the paper's seven other sets.
     like = [name for name in others if ratios[name] <= 1.15]
     figures = (
         f"sparsest {often.figures}; no more than 1.15 times the active one's on {len(like)} of the others"
@@ -162,9 +164,10 @@ def _full_is_sparse(evidence: Evidence) -> Verdict:
 
 @measure
 def _sizes(evidence: Evidence) -> Rows:
-    """Return, by data set, the size of the larger ramp-loss model, and of the smallest of the other three.
+    """Return, by data set, the sizes of the larger ramp-loss model and of the smallest other model.
 
-    Of these three, stopped learners are left out: they saw fewer examples, and would have stored more.
+    Other learners that were stopped early are left out: had they seen all examples, their models would be
+    larger.
     """
     return {
         name: {
@@ -176,7 +179,7 @@ def _sizes(evidence: Evidence) -> Rows:
 
 
 def _far_sparser(frame: pd.DataFrame) -> dict[str, bool]:
-    """Ask of each set whether the ramp-loss models are "much sparser": at most half as large as others."""
+    """Return, by data set, whether both ramp-loss models are at most half as large as the smallest other."""
     return {str(name): 2 * row["ramp"] <= row["others"] for name, row in frame.iterrows()}
 
 
@@ -204,7 +207,7 @@ def _overall(evidence: Evidence) -> Verdict:
     better = {
         "accuracy": [name for name, row in rows.items() if row[RAMP].accuracy > row[IDSVM].accuracy],
         "size": [name for name, row in rows.items() if row[RAMP].size < row[IDSVM].size],
-        # The time of a stopped run is a lower bound.
+        # A stopped IDSVM needs more seconds than these, so fewer seconds count as ahead there too.
         "seconds": [name for name, row in rows.items() if row[RAMP].seconds < row[IDSVM].seconds],
     }
     texts = [f"{what} on {len(names)}{_names(names)}" for what, names in better.items()]
@@ -217,20 +220,20 @@ def _faster_alike(evidence: Evidence) -> Parts:
     for name, row in our_rows(evidence, (RAMP, ACTIVE)).items():
         active, full = row[ACTIVE], row[RAMP]
         points, size = active.accuracy - full.accuracy, active.size / max(1.0, full.size)
-        # "Like accuracy and size": within a point, and within a factor of 1.5.
+        # Accuracies are "similar" within one point, and sizes within a factor of 1.5.
         alike = abs(points) <= 1.0 and 1 / 1.5 <= size <= 1.5
         text = f"{name} {active.seconds:.1f} and {full.seconds:.1f}, {points:+.1f}, {size:.2f} times"
         yield {name: active.seconds < full.seconds and alike}, text
 
 
-# --- the stream of the data set Gauss
+# --- claims on learning along the stream of the data set Gauss
 
-# The study of the stream has fixed parameters, as the paper's figures seem to have.
+# The study of this stream has fixed parameters, as the paper's figures seem to have; verdicts say so.
 _UNTUNED = "at C = 10, gamma = 0.125, not tuned"
 
 
 def _tuned(evidence: Evidence) -> Row:
-    """Return the results on Gauss at tuned settings; empty if a learner is missing or was stopped."""
+    """Return the results on Gauss with tuned parameters, or {} if a learner has none or was stopped."""
     try:
         row = our_rows(evidence, THREE).get("Gauss", {})
     except NotThere:
@@ -239,13 +242,14 @@ def _tuned(evidence: Evidence) -> Row:
 
 
 def judge_outliers(shares: Mapping[str, float], sizes: Mapping[str, float]) -> Verdict:
-    """Judge whether only IDSVM has support vectors beyond the other class's margin (y f(x) < -1).
+    """Judge whether only IDSVM has support vectors far on the wrong side, with y f(x) < -1.
 
-    Each of the other two models must also have at most half as many support vectors in all.
+    Both ramp-loss models must also have at most half as many support vectors in all as IDSVM. `shares` has
+    each model's share of such support vectors, and `sizes` its number of support vectors.
     """
     texts = ", ".join(f"{name} {100 * shares[name]:.1f}% of {sizes[name]:,.0f}" for name in THREE)
     inside = shares[RAMP] == shares[ACTIVE] == 0.0 < shares[IDSVM]
-    # "Much sparser": at most half of the support vectors of IDSVM.
+    # "Much sparser" than IDSVM means at most half of its support vectors.
     fewer = 2 * max(sizes[RAMP], sizes[ACTIVE]) <= sizes[IDSVM]
     clauses = {"inside": inside, "sparser": fewer}
     return conjunction(clauses, f"{_UNTUNED}, beyond the other margin, and in all: {texts}")
@@ -276,7 +280,8 @@ def _catches_up(evidence: Evidence) -> Verdict:
     figures = (
         f"from {t[0]:,.0f} examples on {mean:.2f} points apart on average, at {t[-1]:,.0f} {apart[-1]:+.2f}"
     )
-    # "Closely" means within a point on average; "reached" means within half a point at the end.
+    # The active learner follows the full one "closely" if it is within a point on average, and has "reached"
+    # it if it is within half a point at the end.
     near, reached = bool(mean <= 1.0), bool(abs(apart[-1]) <= 0.5)
     return conjunction({"close": near, "reached": reached}, f"{_UNTUNED}, {figures}")
 
@@ -303,7 +308,7 @@ def _below_retraining(evidence: Evidence) -> Verdict:
         f"retraining takes {ratios[0]:,.0f} times the evaluations by {t[0]:,.0f} examples, {ratios[-1]:,.0f} "
         f"times by {t[-1]:,.0f}, where it is stopped"
     )
-    # "Far fewer" evaluations: at most a tenth of those of retraining.
+    # "Far fewer" kernel evaluations means at most a tenth of those of retraining.
     far = int((ratios >= 10).sum())
     return by_share(far, len(ratios), f"{_UNTUNED}, {figures}")
 
@@ -312,7 +317,7 @@ def _like_one_training(evidence: Evidence) -> Verdict:
     curves = [batch_curve(evidence), evidence["cost"].curve("kernel_evaluations", RAMP, GAUSS)]
     t, (one, online) = common(curves)
     texts = [f"{ratio:.2f} times at {at:,.0f}" for at, ratio in zip(t, online / one, strict=True)]
-    # "Comparable": on a logarithmic scale, nearer to a factor of one than to ten or a tenth.
+    # The costs are "comparable" if they differ by at most √10, half a power of ten.
     apart = abs(np.log10(online / one)[-1])
     figures = f"online against one training: {', '.join(texts)}"
     return holds_if(bool(apart <= 0.5), f"{_UNTUNED}, {figures} (up to {10**0.5:.1f} times counts)")
@@ -321,7 +326,7 @@ def _like_one_training(evidence: Evidence) -> Verdict:
 def _faster(evidence: Evidence) -> Verdict:
     study = evidence["cost"]
     cells = study.cells[study.cells["dataset"] == GAUSS]
-    # Take the fastest repetition, the one least disturbed by other programs.
+    # Take the time of the fastest repetition, which other programs on the machine disturbed least.
     seconds = cells.groupby("algorithm")["fit_seconds"].min().reindex(list(THREE)).astype(float)
     if seconds.isna().any():
         raise NotThere(f"{study.name}: {seconds.index[seconds.isna()][0]} has not run to its end")
@@ -333,7 +338,7 @@ def _faster(evidence: Evidence) -> Verdict:
         ratios = {name: taken[IDSVM] / taken[name] for name in THREE[1:]}
         texts = ", ".join(f"{ratio:.1f} times what {name} takes" for name, ratio in ratios.items())
         parts.append(f"{how}, IDSVM takes {taken[IDSVM]:.1f} s at best: {texts}")
-        # "Much faster": at most half the time of IDSVM.
+        # "Much faster" than IDSVM means at most half of its time.
         cases |= {f"{name}, {how.rpartition(', ')[2]}": ratio >= 2 for name, ratio in ratios.items()}
     return holds_for(cases, "; ".join(parts))
 
@@ -347,12 +352,12 @@ def _gain_rule(evidence: Evidence) -> Verdict:
     return holds_if(bool(both[-1] < one[-1]), f"{_UNTUNED}, {figures}")
 
 
-# --- the effect of forgetting rows
+# --- claims on forgetting: keeping at most m rows that are not support vectors
 
 
 @measure
 def _evaluations(evidence: Evidence) -> Rows:
-    """Return million kernel evaluations at the end of the stream, by data set and number of rows kept."""
+    """Return kernel evaluations, in millions, by data set and by the number m of rows that may be kept."""
     study = evidence["removal"]
     return {
         name: {who.partition(", ")[2] or "all": each / 1e6 for who, each in _costs(study, label).items()}
@@ -365,9 +370,10 @@ def _costs(study: StudyEvidence, label: str) -> dict[str, float]:
 
 
 def _losses(study: StudyEvidence, label: str, m: int) -> tuple[float, float, float]:
-    """Return the points of accuracy lost by keeping at most `m` rows in addition to support vectors.
+    """Return how many points of accuracy are lost if at most `m` rows are kept besides the support vectors.
 
-    The three numbers are the loss at the end, and its means before and from 1,000 examples on.
+    The numbers are the loss at the end of the stream, the mean loss before 1,000 examples, and the mean loss
+    from 1,000 examples on.
     """
     t, (whole, kept) = common(accuracy(study, (RAMP, KEPT[m]), label))
     lost = whole - kept
@@ -386,8 +392,8 @@ def _hundred_kept(evidence: Evidence) -> Verdict:
         last, early, late = _losses(study, label, 100)
         costs = _costs(study, label)
         saving = costs[RAMP] / costs[KEPT[100]]
-        # "Small" loss: a point at most. "Decreases": the loss is less from 1,000 examples on than before, or
-        # at most 0.1 points. "Significant" saving: at least half of the evaluations.
+        # A loss of accuracy is "small" up to one point. It "shrinks" if it is less from 1,000 examples on
+        # than before, or at most 0.1 points. To save half of the kernel evaluations is "large".
         cases[f"a small loss on {name}"] = last <= 1.0
         cases[f"a loss that shrinks on {name}"] = late < early or late <= 0.1
         cases[f"a large saving on {name}"] = saving >= 2
@@ -404,23 +410,25 @@ def _thousand_kept(evidence: Evidence) -> Parts:
     for name, label in forgetting_sets(study).items():
         last, costs = _losses(study, label, 1000)[0], _costs(study, label)
         saving = costs[RAMP] / costs[KEPT[1000]]
-        # "Negligible" loss: at most 0.25 points. "Significant" saving: at least a third of the evaluations.
+        # A loss of accuracy is "negligible" up to 0.25 points. To save a third of the kernel evaluations is
+        # "significant".
         held = abs(last) <= 0.25 and saving >= 1.5
         yield {name: held}, f"{name} {last:.2f} points, {saving:.1f} times fewer evaluations"
 
 
-# --- active learning
+# --- claims on active learning
 
-# Two strategies are level if their mean difference is at most this many points. The threshold is ours.
+# Two ways to query labels are level if their accuracies differ by at most this many points on average. The
+# threshold is ours.
 _LEVEL = 0.25
 
 
 def _lead(curves: Sequence[Curve], one: str, other: str) -> float:
-    """Return the mean lead of `one` over `other` in points, at evenly spaced numbers of queried labels."""
+    """Return by how many points of accuracy `one` leads `other`, as a mean over numbers of queried labels."""
     by_name = {curve.algorithm: curve for curve in curves}
     first, second = by_name[one], by_name[other]
     end = first.t[-1]
-    # Leave out the first tenth, where luck decides more than the method.
+    # Leave out the first tenth of the labels, where luck decides more than the method.
     labels = np.linspace(max(0.1 * end, first.t[0], second.t[0]), end, 50)
     gaps = np.interp(labels, first.t, first.mean) - np.interp(labels, second.t, second.mean)
     return float(gaps.mean())
@@ -441,7 +449,10 @@ def _all_is_worse(evidence: Evidence) -> Verdict:
 
 
 def _of_greedy(sign: int, names: Sequence[str]) -> Check:
-    """Return the check that Greedy (`sign` 1), OnlineASVMR (-1) or neither (0) is ahead on sets `names`."""
+    """Return a function that judges whether Greedy (`sign` 1), OnlineASVMR (-1) or neither (0) is ahead.
+
+    It judges this on the data sets `names`; a learner is ahead by more than `_LEVEL` points.
+    """
 
     def check(evidence: Evidence) -> Verdict:
         leads = _leads(evidence, RAMP_GREEDY, ACTIVE, names)
@@ -482,7 +493,7 @@ CLAIMS: Mapping[str, Check] = {
         "the larger of both against the smallest of the three",
         digits=0,
     ),
-    # The printed values behind "about ten" are 9.0 and 13.8, so a factor of two is allowed.
+    # The paper calls the printed ratios 9.0 and 13.8 "about ten" times, so 5 to 20 times count here.
     "ramp-9": Question(
         _times_sparser(), as_printed(5, 20), "times fewer support vectors than LibSVM (5 to 20 counts)"
     ),
@@ -495,7 +506,7 @@ CLAIMS: Mapping[str, Check] = {
     "ramp-16": _like_one_training,
     "ramp-17": _faster,
     "ramp-18": Question(_evaluations(), rises_with(), "million kernel evaluations", digits=0),
-    # "Significant" loss: more than a point.
+    # A loss of accuracy is "significant" if it exceeds one point.
     "ramp-19": Question(_lost_without(), above(1.0), "points lost"),
     "ramp-20": _hundred_kept,
     "ramp-21": _thousand_kept,

@@ -1,4 +1,4 @@
-"""The tables and figures of the ramp-loss paper, and tables on why our Table I differs from it."""
+"""Make the tables and figures of the ramp-loss paper, and tables that explain why our Table I differs."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from .measures import (
     printed_rows,
 )
 
-# --- Table I
+# --- Table I: accuracy and number of support vectors by data set
 
 
 def show_table(evidence: Evidence) -> list[Block]:
-    """Return Table I, with our numbers before the printed ones."""
+    """Return Table I, accuracies and model sizes, with the paper's numbers in brackets after ours."""
     ours, printed = all_rows(evidence["table"]), printed_rows()
     shapes = {
         (row["task"], row["statistic"]): f"{float(row['value']):,.0f}"
@@ -119,7 +119,7 @@ def _long(entries: Iterable[tuple[str, str, Entry]], printed: Mapping[str, Row])
 
 
 def show_grids(evidence: Evidence) -> list[Block]:
-    """Return LibSVM's results on Cover by the number of training rows used to tune C and gamma."""
+    """Return a table of LibSVM's results on Cover by the number of rows used to tune C and gamma."""
     study, printed = evidence["grids"], printed_rows()["Cover"][LIBSVM]
     rows = []
     for label in study.datasets():
@@ -132,7 +132,7 @@ def show_grids(evidence: Evidence) -> list[Block]:
 
 
 def _point(cells: pd.DataFrame, printed: Entry | None) -> list[str | TableCell]:
-    """Return the chosen C and gamma of a learner, and its accuracy and size next to the printed ones."""
+    """Return table cells: a learner's tuned C and gamma, and its accuracy and size next to the paper's."""
     right, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
     chosen, spread = json.loads(cells["params"].iloc[0]), float(np.nan_to_num(right.std()))
     return [
@@ -143,7 +143,8 @@ def _point(cells: pd.DataFrame, printed: Entry | None) -> list[str | TableCell]:
     ]
 
 
-# The data sets of the study "differences", each with its name in the paper and what differs from Table I.
+# The data sets of the study "differences", whose runs explain deviations from the paper's Table I: each with
+# its name in the paper and what is done otherwise than in our Table I.
 DIFFERENT_SETS: Mapping[str, tuple[str, str]] = {
     "usps-scaled": ("USPS", "features scaled"),
     "usps-unscaled": ("USPS", "features not scaled"),
@@ -155,7 +156,7 @@ DIFFERENT_SETS: Mapping[str, tuple[str, str]] = {
 
 
 def show_differences(evidence: Evidence) -> list[Block]:
-    """Return every run of the study, with accuracies and sizes next to the printed ones."""
+    """Return a table of runs made otherwise than in our Table I, to explain deviations from the paper's."""
     study, rows = evidence["differences"], []
     cells = study.cells
     labels = [entry["label"] for entry in study.view.results.study["algorithms"]]
@@ -163,7 +164,7 @@ def show_differences(evidence: Evidence) -> list[Block]:
         for label in labels:
             part = cells[(cells["parent"] == name) & (cells["algorithm"] == label)]
             if len(part):
-                # The paper prints no results for as few training rows as covtype-part has.
+                # The paper prints no results of runs with as few training rows as covtype-part has.
                 printed = (
                     None if name == "covtype-part" else printed_rows()[printed_name][label.partition(",")[0]]
                 )
@@ -174,11 +175,11 @@ def show_differences(evidence: Evidence) -> list[Block]:
     return [table_of("differences", title, header, rows, labels=3, wrap=True)]
 
 
-# --- the stream of the data set Gauss, and the effect of forgetting rows
+# --- learning along the stream of the data set Gauss, and the effect of forgetting rows
 
 
 def show_solutions(evidence: Evidence) -> list[Block]:
-    """Return Fig. 2: boundaries and support vectors."""
+    """Return Fig. 2, plots of each learner's decision boundary and support vectors on Gauss."""
     section = solutions.section(evidence["cost"].view)
     if section is None:
         raise NotThere("the study does not request solutions")
@@ -215,7 +216,7 @@ def show_cost(evidence: Evidence) -> list[Block]:
 
 
 def show_forgetting(evidence: Evidence) -> list[Block]:
-    """Return Fig. 5: kernel evaluations and accuracy if rows are forgotten."""
+    """Return Fig. 5: kernel evaluations and accuracy of learners that forget rows or keep all rows."""
     study, along = evidence["removal"], "along the stream"
     sets, styles = forgetting_sets(study), study.view.styles
     costs = [(name, study.curves("kernel_evaluations", FOUR, label)) for name, label in sets.items()]
@@ -231,7 +232,7 @@ def show_forgetting(evidence: Evidence) -> list[Block]:
 
 
 def show_queries(evidence: Evidence) -> list[Block]:
-    """Return Fig. 6, accuracy by labels asked for, and a table of its accuracies."""
+    """Return Fig. 6, accuracy by number of queried labels, and a table of it at three numbers."""
     study = evidence["queries"]
     panels, axis = by_labels(study), Axis("labels asked for", "test accuracy, %", zero=False)
     missing = [name for name in PANELS if name not in panels]

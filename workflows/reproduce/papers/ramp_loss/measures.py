@@ -1,4 +1,4 @@
-"""Measures of the ramp-loss paper, which its claims and its exhibits share."""
+"""Compute the numbers that both the claims and the exhibits of the ramp-loss paper use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...evidence import Evidence, NotThere, StudyEvidence, half_width
 from ...printed import table
 
 PAPER = "ramp-loss"
-# The study's names of the data sets by the paper's names, in the paper's order.
+# For each data set, by its name in the paper, its name in our studies; in the paper's order.
 SETS: Mapping[str, str] = {
     "Adult": "a9a",
     "Banana": "banana",
@@ -32,19 +32,19 @@ SETS: Mapping[str, str] = {
     "Waveform": "waveform-generator",
 }
 LIBSVM, IDSVM, PA, RAMP, ACTIVE = LEARNERS = ("LibSVM", "IDSVM", "PA", "OnlineSVMR", "OnlineASVMR")
-# The paper has ten repetitions; fewer than three give no useful standard deviation.
+# Results of fewer repetitions are left out: their standard deviation is of no use. The paper has ten.
 _LEAST = 3
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Means and standard deviations of a learner on a data set over repetitions; accuracy is in percent.
+    """A learner's results on a data set: means and standard deviations over repetitions; accuracy in percent.
 
-    `stopped` counts the repetitions that ended at the time limit. `seconds` is the learning time of the
-    fastest repetition, the one least disturbed by other programs, and `seen` the mean number of examples
-    learned from; both are NaN for printed results. `by_seed` has the accuracies of the repetitions, if known.
-    `shared_rows` is the number of test rows if all repetitions have the same ones or, as on Adult, nearly so;
-    else it is infinite, and sharing adds no variance.
+    `size` is the number of support vectors. `stopped` counts the repetitions that ended at the time limit.
+    `seconds` is the learning time of the fastest repetition, which other programs disturbed least, and `seen`
+    the mean number of examples learned; both are NaN for printed results. `by_seed` has the accuracy of each
+    repetition, if known. If all repetitions are tested on (nearly) the same rows, `shared_rows` is the number
+    of these rows; otherwise it is infinite, so that `clearly_above` adds no variance for them.
     """
 
     accuracy: float
@@ -61,9 +61,9 @@ class Entry:
     def clearly_above(self, other: Entry) -> bool:
         """Return whether the 95% interval of the difference of both accuracies is above 0.
 
-        Differences are paired by repetition. If all repetitions share test rows, the sampling error of both
-        accuracies on these rows is added. Printed results have no repetitions; for them, the bands of one
-        standard deviation must be disjoint, as in the paper.
+        Differences are paired by repetition. If all repetitions share test rows, the interval is widened by
+        the sampling error of both accuracies on these rows. For printed results we know no repetitions; for
+        them, the ranges mean ± one standard deviation must not overlap.
         """
         if self.by_seed is None or other.by_seed is None:
             return self.accuracy - self.accuracy_sd > other.accuracy + other.accuracy_sd
@@ -72,23 +72,23 @@ class Entry:
         return float(gaps.mean()) > math.hypot(half_width(gaps), 1.96 * math.sqrt(sum(shares)))
 
     def is_near(self, printed: Entry) -> bool:
-        """Return whether the rounded accuracy is near the printed one.
+        """Return whether our accuracy, rounded, is near the accuracy that the paper prints.
 
-        It may differ by one point or by two printed standard deviations, whichever is larger.
+        The two may differ by one point or by two printed standard deviations, whichever is larger.
         """
         apart = abs(round(self.accuracy, 1) - printed.accuracy)
         return apart <= max(1.0, 2 * printed.accuracy_sd) + 1e-9
 
 
-# Results on one data set, by learner.
+# The results on one data set, an `Entry` for each learner.
 Row = Mapping[str, Entry]
 
 
-# --- Table I
+# --- Table I: accuracy and number of support vectors by data set
 
 
 def printed_rows() -> dict[str, dict[str, Entry]]:
-    """Return the printed Table I, by data set and learner."""
+    """Return the results that the paper prints in Table I, by data set and learner."""
     found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
     for row in table(PAPER, "table1"):
         figures = found.setdefault((row["task"], row["algorithm"]), {})
@@ -100,10 +100,10 @@ def printed_rows() -> dict[str, dict[str, Entry]]:
 
 
 def our_rows(evidence: Evidence, learners: Sequence[str] = LEARNERS) -> dict[str, dict[str, Entry]]:
-    """Return our entries by data set and learner, for the sets with enough repetitions of all `learners`.
+    """Return our results by data set and learner, for data sets with enough repetitions of all `learners`.
 
-    An IDSVM that was stopped at the time limit counts, as in the paper; other stopped learners exclude the
-    set. Raise `NotThere` if no set is left.
+    If one of `learners` was stopped at the time limit, the data set is left out; only IDSVM may be stopped,
+    as in the paper. Raise `NotThere` if no data set is left.
     """
     study = evidence["table"]
     rows = {
@@ -118,7 +118,7 @@ def our_rows(evidence: Evidence, learners: Sequence[str] = LEARNERS) -> dict[str
 
 
 def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
-    """Return all finished and stopped results, by data set and learner."""
+    """Return our results by data set and learner, of runs that finished or were stopped at the time limit."""
     cells = evaluation_rows(study.view.cells)
     cells = cells[cells["status"].isin(["ok", "stopped"])]
     return {
@@ -134,7 +134,7 @@ def all_rows(study: StudyEvidence) -> dict[str, dict[str, Entry]]:
 def _entry(cells: pd.DataFrame) -> Entry:
     accuracy, size = 100 * cells["test_accuracy"].astype(float), cells["support_vectors"].astype(float)
     single = len(cells) == 1
-    # Generators have a test part as well, but draw it for each repetition.
+    # Data sets with their own test part share it among repetitions, but generators draw a new one each time.
     shared = cells["own_test"].eq(True).all() and not cells["drawn"].eq(True).any()
     return Entry(
         float(accuracy.mean()),
@@ -150,19 +150,19 @@ def _entry(cells: pd.DataFrame) -> Entry:
     )
 
 
-# --- the stream of the data set Gauss
+# --- learning along the stream of the data set Gauss
 
 GAUSS = "gauss"
 THREE = (IDSVM, RAMP, ACTIVE)
 RETRAINED, ONE_RULE = "retrained SVMR", "OnlineSVMR, gradient rule alone"
 _BATCH = "SVMR, batch"
-# Claims about "the stream" are checked from the first number of examples on, because earlier models have only
-# a handful of examples. A stream that ends before the second number decides nothing.
+# Claims about a stream are checked from the 100th example on, because earlier models have seen too little.
+# Curves that end before 1,000 examples are too short to judge a claim.
 EARLIEST, _ENOUGH = 100, 1000
 
 
 def accuracy(study: StudyEvidence, learners: Sequence[str], dataset: str) -> list[Curve]:
-    """Return test accuracy in percent along the stream."""
+    """Return each learner's test accuracy in percent by number of examples learned."""
     curves = study.curves("test_error", learners, dataset)
     return [replace(curve, mean=100 - curve.mean) for curve in curves]
 
@@ -170,9 +170,9 @@ def accuracy(study: StudyEvidence, learners: Sequence[str], dataset: str) -> lis
 def common(
     curves: Sequence[Curve], earliest: float = EARLIEST, least: float = _ENOUGH
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Return the points of the first curve that all curves reach, and the values of each curve there.
+    """Return the first curve's numbers of examples that all curves cover, and each curve's values there.
 
-    Raise `NotThere` if these points end before `least` examples.
+    Numbers below `earliest` are left out. Raise `NotThere` if the last number is below `least`.
     """
     t = curves[0].t
     t = t[(t >= max(earliest, *(c.t[0] for c in curves))) & (t <= min(c.t[-1] for c in curves))]
@@ -183,7 +183,7 @@ def common(
 
 
 def batch_curve(evidence: Evidence) -> Curve:
-    """Return the kernel evaluations of one batch training by the number of examples."""
+    """Return how many kernel evaluations one batch training takes, by its number of examples."""
     study = evidence["offline"]
     cells = study.cells[study.cells["algorithm"] == _BATCH].dropna(subset=["kernel_evaluations"])
     if cells.empty:
@@ -196,28 +196,28 @@ def batch_curve(evidence: Evidence) -> Curve:
 
 
 def shares_outside(study: StudyEvidence) -> dict[str, float]:
-    """Return the share of each model's support vectors beyond the other class's margin, y f(x) < -1.
+    """Return, by learner, the share of support vectors that lie far on the wrong side, with y f(x) < -1.
 
-    This trains the models of the first repetition again.
+    To get the models, the learners of the first repetition are trained again.
     """
     shares = {}
     for name in THREE:
         learner = learn_again(study, name, GAUSS).learner
         margins = np.sign(learner.dual_coef_[0]) * learner.decision_function(learner.support_vectors_)
-        # Without the tolerance, rounding errors could put support vectors beyond the margin.
+        # Support vectors may lie at -1 exactly; the tolerance keeps rounding errors from counting them.
         shares[name] = float(np.mean(margins < -1 - 1e-6))
     return shares
 
 
-# --- the effect of forgetting rows
+# --- forgetting: keeping at most m rows that are not support vectors
 
-# The learners that keep at most m rows in addition to their support vectors, by m.
+# The learners that keep at most m rows besides their support vectors; m is the key.
 KEPT: Mapping[int, str] = {m: f"{RAMP}, m = {m}" for m in (0, 100, 1000)}
 FOUR = (*KEPT.values(), RAMP)
 
 
 def forgetting_sets(study: StudyEvidence) -> dict[str, str]:
-    """Return labels of data sets of Fig. 5, by the paper's names, if each learner has two finished runs."""
+    """Return the labels of Fig. 5's data sets by the paper's name, if each learner finished two runs."""
     complete = {}
     for name in ("Cover", "NCheckerboard"):
         for label in study.datasets(SETS[name]):
@@ -234,17 +234,17 @@ def forgetting_sets(study: StudyEvidence) -> dict[str, str]:
 RAMP_ALL, RAMP_GREEDY = "OnlineSVMR, all labels", "OnlineSVMR, greedy"
 HINGE_ALL, HINGE_GREEDY = "IDSVM, all labels", "IDSVM, greedy"
 FIVE = (HINGE_ALL, HINGE_GREEDY, RAMP_ALL, RAMP_GREEDY, ACTIVE)
-# In the order of the figure's panels.
+# The data sets in the order of the panels of the paper's Fig. 6.
 PANELS = (
     "Checkerboard", "DNA", "Waveform", "Adult", "Banana", "NCheckerboard", "Gauss", "Cover", "USPS",
 )  # fmt: skip
 
 
 def by_labels(study: StudyEvidence) -> dict[str, list[Curve]]:
-    """Return test accuracy by labels asked for, on every data set on which all five learners have a curve.
+    """Return curves of test accuracy by number of queried labels, for data sets that all learners have run.
 
-    As in the paper, a panel ends at the smallest number of labels that one of the five has asked for by the
-    end of its stream or its time limit.
+    As in the paper, all curves of a data set end at the same number of labels: the fewest that one of the
+    learners had queried when its stream or its time limit ended.
     """
     found = {}
     for name in PANELS:
@@ -258,7 +258,7 @@ def by_labels(study: StudyEvidence) -> dict[str, list[Curve]]:
                 against="queried",
                 from_zero=False,
             )
-            # "checkerboard" is a prefix of "checkerboard-noisy".
+            # Compare the whole name, because "checkerboard" also begins "checkerboard-noisy".
             if len(curves) == len(FIVE) and label.partition("[")[0] == SETS[name]:
                 end = min(curve.t[-1] for curve in curves)
                 found[name] = [_until(replace(curve, mean=100 - curve.mean), end) for curve in curves]
