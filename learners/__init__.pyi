@@ -91,6 +91,7 @@ from .numeric.tallies import sum_losses as sum_losses
 from .numeric.tallies import tally_classes as tally_classes
 from .numeric.tallies import tied_predictions as tied_predictions
 from .numeric.tallies import wrong_predictions as wrong_predictions
+from .readings import can_read_once as can_read_once
 from .readings import learn_together as learn_together
 from .readings import reading_of as reading_of
 from .registry import available as available
@@ -197,6 +198,7 @@ __all__ = [
     "VowpalWabbitCoin",
     "as_rows",
     "available",
+    "can_read_once",
     "count_mistakes",
     "count_ties",
     "count_wrong",

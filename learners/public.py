@@ -17,6 +17,7 @@ MODULES = {row.name: row.module for row in TABLE if row.is_public} | {
     "available": ".registry",
     "count_mistakes": ".numeric.margins",
     "count_ties": ".numeric.margins",
+    "can_read_once": ".readings",
     "count_wrong": ".numeric.margins",
     "mistakes_of_both": ".numeric.tallies",
     "pairs_in_order": ".numeric.tallies",

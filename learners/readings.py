@@ -23,6 +23,11 @@ def reading_of(learners: Sequence[OnlineClassifier], X: Rows, passes: int = 1) -
     return LinearReading(learners) if can_interleave(learners, X, passes) else OneByOne(learners)
 
 
+def can_read_once(learners: Sequence[OnlineClassifier], X: Rows, passes: int = 1) -> bool:
+    """Return whether learners of one class will read X once in `reading_of`; the first must have begun."""
+    return can_share(learners) or can_interleave(learners, X, passes)
+
+
 def readings_of(learners: Sequence[OnlineClassifier], X: Rows) -> list[OneByOne]:
     """Divide learners into groups of up to LANES, and return the result of `reading_of` for each group."""
     return [reading_of(learners[start : start + LANES], X) for start in range(0, len(learners), LANES)]

@@ -59,10 +59,7 @@ def _load(module: str, name: str) -> Any:
 
 
 def _grid(**choices: Any) -> tuple[Settings, ...]:
-    """Return every combination of values of some parameters, each as a dict of settings.
-
-    A value that is a dict contains several settings, which are added under their own names.
-    """
+    """Return every combination of values as settings; a value that is a dict contains several settings."""
     made = []
     for values in itertools.product(*choices.values()):
         settings: Settings = {}
@@ -428,8 +425,7 @@ TABLE = (
         "Forgetron", ".kernel.forgetron", "kernel", "two",
         "Dekel, Shalev-Shwartz, Singer 2008", "`budget`",
         variants=(_SMALL,),
-        # The library DOGMA may choose a wrong root (above 1) of the equation for φ, so its recorded run is
-        # not among those that the learner must reproduce.
+        # The library DOGMA may choose a wrong root for φ, above 1, so its recorded run is not compared.
         golden={"forgetron_rbf.ref": {"budget": 50}},
     ),
     Row(

@@ -85,7 +85,7 @@ class KernelReading(Reading):
 
 
 def can_share(learners: Sequence[Any]) -> bool:
-    """Return whether a `KernelReading` can train these learners, on which `begin` has been called.
+    """Return whether a `KernelReading` can train these learners, which have not learnt any rows.
 
     A learner from outside this package is refused: even if it removes support vectors, it may have inherited
     ``only_adds = True``.
@@ -94,7 +94,7 @@ def can_share(learners: Sequence[Any]) -> bool:
         len(learners) > 1
         and isinstance(learners[0], KernelClassifier)
         and type(learners[0]).__module__.startswith(f"{__package__}.")
-        and all(each.only_adds and each.n_examples_ == 0 for each in learners)
+        and all(each.only_adds and not getattr(each, "n_examples_", 0) for each in learners)
         # A learner whose parameter U is set is refused, since it checks all rows before it learns any, and
         # may raise an error.
         and all(getattr(each, "U", None) is None for each in learners)

@@ -241,10 +241,7 @@ class LinearClassifier(OnlineClassifier):
         return learn, score
 
     def learn_along(self, X: Matrix, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]) -> Passage:
-        # The compiled loop can record the number of updates at each checkpoint, but no other counts. Learners
-        # with other counts interrupt learning at each checkpoint.
-        counts_more = self.is_sparse or type(self).counters is not LinearClassifier.counters
-        if counts_more or not LOOPS_HAVE_A_CLOCK:
+        if not (self.loop_counts_all and LOOPS_HAVE_A_CLOCK):
             return super().learn_along(X, codes, stops)
         labels = np.ascontiguousarray(codes, dtype=np.int32)
         scores = self._new_scores(len(labels))
@@ -254,10 +251,20 @@ class LinearClassifier(OnlineClassifier):
         self.n_examples_ += len(labels)
         self.n_mistakes_ += mistakes
         self.n_updates_ += updates
-        changed += before
+        return Passage(scores, seconds, self.counts_at(changed + before))
+
+    @property
+    def loop_counts_all(self) -> bool:
+        """Whether the compiled loop can record all counts that change: it records the number of updates only.
+
+        Learners with other counts interrupt learning at each checkpoint.
+        """
+        return not self.is_sparse and type(self).counters is LinearClassifier.counters
+
+    def counts_at(self, updates: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Return the counts at checkpoints, given the updates there (int64), if `loop_counts_all`."""
         # These models do not grow while they learn, so their size is the same at all checkpoints.
-        counts = {"updates": changed, "model_bytes": np.full(len(stops), self.model_bytes_)}
-        return Passage(scores, seconds, counts)
+        return {"updates": updates, "model_bytes": np.full(len(updates), self.model_bytes_)}
 
 
 @functools.cache

@@ -4,13 +4,13 @@ The models are weights, or weights with a diagonal Σ, and differ in the paramet
 equals the one learnt alone, to the last bit. Learning them together is faster, because a row is read once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimator.pieces import Reading
+from ..estimator.pieces import Passage, Reading
 from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.emitters import zero_like
 from ..numeric.lanes import (
@@ -24,6 +24,7 @@ from ..numeric.lanes import (
     write_column,
     write_lanes,
 )
+from ..numeric.loops import LOOPS_HAVE_A_CLOCK, seconds_now
 from ..numeric.margins import signed
 from ..numeric.models import model_sums, model_update, prefetch_models
 from ..numeric.rows import Rows, count_rows, in_any_order, n_rows, new_state, row
@@ -51,6 +52,8 @@ _LARGE_ROWS = 1 << 27
 # To learn together, the state of the models is copied into common arrays and then back. If sparse rows have
 # fewer non-zeros per feature than this, summed over all passes, copying takes longer than learning.
 _LEAST_ENTRIES = 4
+
+_NO_STOPS = np.empty(0, np.int64), np.empty((0, LANES)), np.empty(0)
 
 # With at least this many features (1 MiB of weights, half of a core's L2 cache), the state that the next
 # sparse row needs is prefetched.
@@ -104,11 +107,38 @@ _add_scaled = model_update(_add)
 _update_gaussian = model_update(_shrink)
 
 
-@compiled
-def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass for LANES first-order models; `counts` has a row for mistakes and one for updates."""
+def _loop_of_models(function: Callable[..., Any]) -> Any:
+    """Compile a loop that learns LANES models; one call records updates and seconds at several checkpoints.
+
+    ``function(steps, X, codes, scores, counts, *state)`` learns the rows whose numbers are in the range
+    `steps`. `scores` has shape (LANES, n), `counts` has a row for the mistakes and one for the updates.
+
+    The result is ``loop(X, codes, scores, counts, stops, updates, seconds, *state)``. It learns all rows.
+    After each of `stops` (int64, ascending numbers of rows) it writes the updates so far into a row of
+    `updates`, and the seconds since the call into `seconds`.
+    """
+    learn = register_jitable(function)
+
+    def loop(X, codes, scores, counts, stops, updates, seconds, *state):
+        began, start = seconds_now(), 0
+        for i in range(stops.shape[0] + 1):
+            stop = stops[i] if i < stops.shape[0] else n_rows(X)
+            learn(range(start, stop), X, codes, scores, counts, *state)
+            start = stop
+            if i < stops.shape[0]:
+                write_lanes(updates, i, read_lanes(counts, 1))
+                seconds[i] = seconds_now() - began
+
+    # The name under which the compiled code is cached.
+    loop.__qualname__ = function.__qualname__
+    return compiled(loop)
+
+
+@_loop_of_models
+def _learn_first_order(steps, X, codes, scores, counts, state, rule, numbers, weights):
+    """Learn rows with LANES first-order models, each as `first_order` does."""
     rules = rules_together(rule, numbers)
-    for t in range(n_rows(X)):
+    for t in steps:
         x, y = row(X, t), signed(codes[t])
         _prefetch_next(X, t, state)
         s = _dots(state, x)
@@ -122,11 +152,11 @@ def _learn_first_order(X, codes, scores, counts, state, rule, numbers, weights):
             _count(counts, 1, moved)
 
 
-@compiled
-def _learn_gaussian(X, codes, scores, counts, state, rule, numbers, weights):
-    """Make one pass for LANES Gaussian models with a diagonal Σ; arguments as for `_learn_first_order`."""
+@_loop_of_models
+def _learn_gaussian(steps, X, codes, scores, counts, state, rule, numbers, weights):
+    """Learn rows with LANES Gaussian models with a diagonal Σ, each as `gaussian` does."""
     rules = rules_together(rule, numbers)
-    for t in range(n_rows(X)):
+    for t in steps:
         x, y = row(X, t), signed(codes[t])
         _prefetch_next(X, t, state)
         s, v = _dots_and_variances(state, x)
@@ -182,16 +212,32 @@ class LinearReading(Reading):
             if name != "_weights" or any(each.n_examples_ for each in learners):
                 _interleave(some, together)
 
-    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+    def _run(self, X: Rows, codes: NDArray[np.int32], *noted: NDArray[Any]) -> list[NDArray[np.float64]]:
         counts = np.zeros((2, LANES))
         scores = np.empty((LANES, count_rows(X)))
-        rows, rule = in_any_order(X), self._rules[0]
-        self._loop(rows, codes, scores, counts, self._state, rule, self._numbers, self._class_weights)
+        arguments = self._state, self._rules[0], self._numbers, self._class_weights
+        self._loop(in_any_order(X), codes, scores, counts, *noted, *arguments)
         for g, each in enumerate(self.learners):
             each.n_examples_ += len(codes)
             each.n_mistakes_ += int(counts[0, g])
             each.n_updates_ += int(counts[1, g])
         return [*scores[: len(self.learners)]]
+
+    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+        return self._run(X, codes, *_NO_STOPS)
+
+    def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
+        if not (LOOPS_HAVE_A_CLOCK and self.learners[0].loop_counts_all):
+            return super().learn_along(X, codes, stops)
+        changed, seconds = np.empty((len(stops), LANES)), np.empty(len(stops))
+        before = [each.n_updates_ for each in self.learners]
+        scores = self._run(X, codes, stops, changed, seconds)
+        seconds /= len(self.learners)
+        updates = changed.astype(np.int64).T
+        return [
+            Passage(some, seconds, each.counts_at(made + earlier))
+            for each, some, made, earlier in zip(self.learners, scores, updates, before, strict=False)
+        ]
 
     def score_rows(self, X: Rows) -> list[NDArray[np.float64]]:
         scores = np.empty((LANES, count_rows(X)))
@@ -204,26 +250,29 @@ class LinearReading(Reading):
             _separate(together, tuple([getattr(each, name) for each in models]))
 
 
+def _options(learner: Any) -> list[Any]:
+    """Return the parameters that choose a learner's loop or its arguments other than the rule."""
+    return [getattr(learner, name, None) for name in ("average", "class_weight", "covariance", "projection")]
+
+
 def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
-    """Return whether these models can learn together in one pass, and do so faster than one by one."""
+    """Return whether these models can learn together in one pass, and do so faster than one by one.
+
+    The learners are of one class. The first one must have begun (``begin``).
+    """
     first = learners[0]
     if (
         len(learners) < _FEWEST_MODELS
         or count_rows(X) < _FEWEST_ROWS
         or not isinstance(first, LinearClassifier)
         or len(first.classes_) > 2
+        or first._loop()[0] not in _READINGS
+        or any(_options(each) != _options(first) for each in learners)
     ):
         return False
-    loops = [each._loop() for each in learners]
-    if any(loop not in _READINGS or loop is not loops[0][0] for loop, _ in loops):
-        return False
-    # All models must have the same class weights, which are the last argument of each loop.
-    if any(not np.array_equal(state[-1], loops[0][1][-1]) for _, state in loops):
-        return False
-    rules = [each._rule() for each in learners]
     # The models share compiled code, which depends on the fields of a rule that are not floats. So these must
     # be equal in all rules, and none may be an array, because each model has its own arrays.
-    options = [[value for value in rule if not isinstance(value, float)] for rule in rules]
+    options = [[value for value in each._rule() if not isinstance(value, float)] for each in learners]
     if any(option != options[0] for option in options) or not all(
         isinstance(each, int) for each in options[0]
     ):

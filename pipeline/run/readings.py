@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...learners import LANES, OnlineClassifier, reading_of, wrong_predictions
+from ...learners import LANES, OnlineClassifier, can_read_once, reading_of, wrong_predictions
 from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, Execution, sorted_json
 from ..study.learner_factory import resolve_learner
@@ -36,6 +36,7 @@ from .prequential import (
 )
 from .recorder import Recorder
 from .shared_inputs import SharedInputs, inputs_of
+from .splits import Codes, Fold
 from .task import about_inputs, describe, draw_seed, learner_of, limit_blas, run_cell, stamp, validation
 
 Reading: TypeAlias = tuple[Cell, ...]
@@ -93,26 +94,54 @@ def _read(cells: Reading, begins: Patience) -> list[CellResult]:
     started, began, spec, points = datetime.now(UTC), time.perf_counter(), cells[0].spec, _by_point(cells)
     inputs = drawn_inputs(spec) or inputs_of(spec)
     make, draw = learner_of(cells[0]).make, functools.partial(draw_seed, spec)
-    first = [next(iter(point.values())).spec.params for point in points.values()]
-    learners = [make(dict(params), draw, inputs.stream.classes) for params in first]
     classes = np.arange(len(inputs.stream.classes), dtype=np.int32)
+
+    def new_learners(points: Iterable[dict[Any, Cell]]) -> list[Any]:
+        first = [next(iter(point.values())).spec.params for point in points]
+        return [make(dict(params), draw, inputs.stream.classes) for params in first]
+
+    together = _is_read_once(new_learners(points.values()), max(map(max, points.values())), inputs, classes)
+    found: dict[str, CellResult] = {}
+    for group in [[*points.values()]] if together else [[point] for point in points.values()]:
+        # Learners that do not share a pass learn one after the other, so that each can use the memory of the
+        # one before it, which is still in the cache.
+        found |= _outcomes(group, new_learners(group), inputs, classes, begins)
+    own = stamp(started, (time.perf_counter() - began) / len(cells))
+    for cell in cells:
+        found[cell.key].row |= describe(cell) | own | {"points": len(points)}
+    return [found[cell.key] for cell in cells]
+
+
+def _is_read_once(learners: list[Any], passes: int, inputs: SharedInputs, classes: Codes) -> bool:
+    begin(learners[0], classes, inputs.train)
+    return can_read_once(learners, _rows_of(inputs.train), passes)
+
+
+def _rows_of(part: Fold) -> Any:
+    return part.in_order if part.renumbered is None else part.in_order_renumbered
+
+
+def _outcomes(
+    points: list[dict[Any, Cell]], learners: list[Any], inputs: SharedInputs, classes: Codes, begins: Patience
+) -> dict[str, CellResult]:
+    """Let the learners of some points learn the rows; return the results of the points' cells by key."""
+    spec = next(iter(points[0].values())).spec
     compile_loops(learners, (spec.learner, spec.params), inputs.train, classes)
     begins()
-    # Each model is in memory twice: in its learner, and in the arrays that contain all models together.
-    check_room(learners[0], inputs.train, len(classes), 2 * len(learners))
+    # Each model that learns with others is in memory twice: in its learner, and in the arrays with all
+    # models.
+    copies = 2 if len(learners) > 1 else 1
+    check_room(learners[0], inputs.train, len(classes), copies * len(learners))
     for each in learners:
         begin(each, classes, inputs.train)
-    numbers = sorted({number for point in points.values() for number in point})
+    numbers = sorted({number for point in points for number in point})
     models, found, made = _Models(learners, numbers[-1], inputs, spec), dict[str, CellResult](), 0
     for number in numbers:
         models.learn(number - made)
         made = number
-        outcomes = zip(points.values(), models.outcomes(), strict=True)
+        outcomes = zip(points, models.outcomes(), strict=True)
         found |= {point[number].key: outcome for point, outcome in outcomes if number in point}
-    own = stamp(started, (time.perf_counter() - began) / len(cells))
-    for cell in cells:
-        found[cell.key].row |= describe(cell) | own
-    return [found[cell.key] for cell in cells]
+    return found
 
 
 class _Models:
@@ -125,8 +154,7 @@ class _Models:
         self._recorders = [
             Recorder(*labels, spec.checkpoints, spec.course, inputs.counted_from) for _ in learners
         ]
-        rows = part.in_order if part.renumbered is None else part.in_order_renumbered
-        self._reading = reading_of(learners, rows, passes)
+        self._reading = reading_of(learners, _rows_of(part), passes)
         self._watch = Stopwatch()
         self._recorded = False
 
@@ -168,5 +196,4 @@ class _Models:
             if held_out is not None:
                 outcome.row |= validation(mistakes, len(held_out[1]))
             outcome.row |= about_inputs(self._spec, self._inputs, outcome.row["n_examples"])
-            outcome.row["points"] = len(self._learners)
             yield outcome

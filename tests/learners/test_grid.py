@@ -54,6 +54,8 @@ TOGETHER = [
 ONE_BY_ONE = [
     (AROW(covariance="full"), {"r": POWERS[:3]}),
     (AROW(projection="precision"), {"r": POWERS[:3]}),
+    (AROW(), {"projection": ["covariance", "precision"], "r": [0.1, 1.0]}),
+    (AROW(), {"covariance": ["diagonal", "full"], "r": [0.1, 1.0]}),
     (PassiveAggressive(), {"C": [0.1, 1.0]}),
     (PassiveAggressive(), {"class_weight": [None, {0: 2.0}, {1: 3.0}]}),
     (Perceptron(average=True), {"class_weight": [{0: 1.0}, {0: 2.0}, {0: 3.0}]}),

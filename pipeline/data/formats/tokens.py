@@ -32,9 +32,9 @@ class _Scratch(threading.local):
         self._arrays: tuple[npt.NDArray[Any], ...] = ()
 
     def arrays(self, n_bytes: int) -> tuple[npt.NDArray[Any], ...]:
-        """Return arrays for a block's labels, row ends, indices, values, `HARD` numbers and separators."""
-        # Each row ("1\n") and feature (" a") has two bytes or more, so arrays of half the bytes suffice. Parts
-        # of them that are never written take no memory.
+        """Return a block's arrays: labels, row ends, indices, values, `HARD` numbers and separators."""
+        # Each row ("1\n") and feature (" a") has two bytes or more, so arrays of half the bytes suffice.
+        # Parts of them that are never written take no memory.
         n = n_bytes // 2 + 1
         if not self._arrays or len(self._arrays[0]) < n:
             self._arrays = (
