@@ -49,7 +49,7 @@ def _converted(entry: dict[str, Any], protocol: str = "") -> Iterator[str]:
             fit = data.feature_fit(ref)
             if fit == "online" or (fit and cut):
                 # Also prepare the unscaled rows, because each cell of the study scales features and fills
-                # gaps by statistics of its own rows.
+                # gaps by statistics of the rows that it learns.
                 data.open_stream(ref, raw=True)
     yield from map(_line, streams)
     yield from dict.fromkeys(f"  {note}" for ref in refs for note in data.notes(ref))

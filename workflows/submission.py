@@ -110,7 +110,7 @@ class Verification:
     # Number of cells in the archive, and the keys of the cells that were computed again.
     cells: int
     sample: list[str]
-    # A line for each difference between the archive and the cells computed again; empty if there is none.
+    # A line for each difference between the archive and the cells computed again; empty without a difference.
     problems: list[str]
 
 

@@ -102,7 +102,7 @@ def _drop(view, rows, norms, n, slot, t):
 
 @compiled
 def _merge_or_drop(view, rows, norms, n, p, t):
-    """Merge the support vector in slot p with a partner q of the same sign; if there is none, remove it.
+    """Merge the support vector in slot p with a partner q of the same sign; remove it if no q exists.
 
     ``z = h x_p + (1 - h) x_q`` takes q's slot and row number. Row t of the block has already been stored
     (`_keep_now`), so z overwrites row t in the block, and the kernel values of z with later rows are computed

@@ -187,7 +187,8 @@ class ROMMA(MulticlassClassifier):
 
     def _begin_with(self, zeros):
         self._weights = zeros  # v; w is ``scale · v``
-        self._scalars = np.array([1.0, 0.0, 0.0, 1.0])  # scale of v; ‖v‖²; its error; target margin
+        # The scale of v, ‖v‖², a bound on the rounding error of ‖v‖², and the target margin.
+        self._scalars = np.array([1.0, 0.0, 0.0, 1.0])
 
     def _loop(self):
         return _learn, (self._weights, self._scalars, bool(self.aggressive))

@@ -66,7 +66,7 @@ def _is_here(place: str) -> bool:
 
 
 def _of_one_format(place: str, names: Sequence[str]) -> list[str]:
-    """Return the names that end in a known suffix; raise InputError if there are none or formats differ."""
+    """Return the names that end in a known suffix; raise InputError if none has one or formats differ."""
     formats = {name: format_by_suffix(PurePosixPath(name)) for name in names}
     found = sorted({found for found in formats.values() if found})
     if not found:

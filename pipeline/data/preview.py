@@ -1,4 +1,4 @@
-"""Preview of data sets, without downloading, parsing or drawing them; rows of ``singlepass list``."""
+"""Preview data sets without downloading, parsing or generating them; list them for ``singlepass list``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def describe() -> list[DatasetRow]:
 
 
 def fetch(names: Iterable[str], progress: Progress | None = None) -> list[Path]:
-    """Download the files of public data sets that are not yet on this machine; return all files.
+    """Download the files of public data sets that this machine does not have; return the paths of all files.
 
     `names` are those of `describe`; bundled sets and generators have no files. `progress` is called with file
     name, bytes so far and total bytes (0 if unknown). Raises InputError on an unknown name, before anything
@@ -68,26 +68,26 @@ def convert(
     base: str | Path = ".",
     progress: Progress | None = None,
 ) -> list[str]:
-    """Parse a data set ahead of a run, so that every later cell memory-maps the result.
+    """Parse a data set into the cache ahead of a run, which then memory-maps the result.
 
     `progress` is called as in `fetch`, with bytes of the file as stored; the other arguments are those of
-    `expand`. Text is read in bounded memory, so a file may be larger than memory. Returns the fingerprints of
-    the tables (several for a family). Raises InputError as `expand` and `open_stream` do.
+    `expand`. Text is read in bounded memory, so a file may be larger than memory. Returns the fingerprint of
+    each task (several for a family). Raises InputError as `expand` and `open_stream` do.
     """
     with watched(progress):
         refs = expand(name=name, path=path, target=target, options=options, base=base)
         return [fingerprint(ref) for ref in refs]
 
 
-# Bytes of a stored number: if the study requests no dtype, and for each dtype that it may request.
+# Bytes of a number in memory: by default, and for each value of the option ``dtype``.
 _DOUBLE, _BYTES = 8, {"float32": 4, "float64": 8}
-# Each of these values of ``task`` selects a single task.
+# Values of the key ``task`` of a study that select a single task.
 _ONE_TASK = ("auto", "binary", "multiclass")
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """Preview of one ``[[datasets]]`` entry."""
+    """Contain what is known about a study's ``[[datasets]]`` entry before its data are opened."""
 
     #: The data set's name in results.
     label: str
@@ -95,34 +95,34 @@ class Outlook:
     ready: bool
     #: Whether the user must act: files are missing, or the entry is invalid.
     missing: bool
-    #: A description of the state.
+    #: A text that says whether the data are ready, such as "to be downloaded".
     state: str
     #: Number of tasks, of rows (training and test part) and of features; None if not known in advance.
     tasks: int | None = None
     rows: int | None = None
     features: int | None = None
-    #: How many of the rows are a generator's test part, which no cell learns.
+    #: Number of the rows that are a generator's test part, from which no learner learns.
     n_test: int = 0
     #: Number of classes of each task.
     classes: int = 2
     #: Bytes of each table of the data set, by a key that identifies the table; empty if unknown.
     n_bytes: Mapping[str, int] = field(default_factory=dict)
-    #: Whether the tables are mapped from the cache and shared by all processes of a machine; otherwise each
-    #: process has its own copy.
+    #: Whether tables are memory-mapped from the cache, so that the processes of a machine share them;
+    #: otherwise each process has its own copy.
     kept: bool = True
-    #: Whether a cell may draw the rows while it learns, so that they need not be stored in the cache folder.
+    #: Whether rows may be generated while a learner reads them, so that they need not be stored in the cache.
     by_number: bool = False
-    #: The error that a run reports if the data set is `missing`.
+    #: The error message that a run reports if the data set is `missing`.
     problem: str = ""
 
     @property
     def n_learned(self) -> int:
-        """The number of rows that a cell learns, 0 if unknown."""
+        """The number of rows without a generator's test part; 0 if unknown."""
         return (self.rows or 0) - self.n_test
 
 
 def look(*, task: str = "auto", label: str | None = None, **entry: Any) -> Outlook:
-    """Preview a study entry; an error in the entry becomes the preview's `state`.
+    """Preview a ``[[datasets]]`` entry of a study; an error in it becomes the preview's `state`.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _of_source(source: Source, label: str, task: str, given: dict[str, Value]) -
     named = {key: value for key, value in given.items() if key != "positive"}
     options = resolve_options(label, named, source.options(named))
     found = _of_table(source, label, options)
-    # Determine the tasks only if this does not read a file.
+    # Determine the tasks from the classes only if these are known without reading a file.
     if not (found.ready or (isinstance(source, PublicSource) and source.entry.classes)):
         one = task in _ONE_TASK or ":" in task
         return replace(found, tasks=1 if one else None)
@@ -230,7 +230,7 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
 
 
 def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
-    """Open the files; return the error, or "" if there is none or if opening could start a download."""
+    """Look for the files; return the error message, or "" if there is none or a download could start."""
     if isinstance(source, PublicSource) and any(file.addresses for file in source.entry.files):
         return ""
     if is_url(str(options.get("test", ""))):
@@ -243,7 +243,7 @@ def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
 
 
 def _declared(source: ConvertedSource, options: Mapping[str, Value]) -> tuple[int | None, int | None]:
-    """Return the published rows and features, or None for unknown ones."""
+    """Return the published numbers of rows and features; None if unknown, as for the user's own files."""
     if not isinstance(source, PublicSource) or not source.entry.n_features:
         return None, None
     return source.rows() or None, source.entry.n_features + bool(options.get("bias"))

@@ -21,26 +21,29 @@ _CHUNK = 1 << 20
 
 
 def is_url(place: str) -> bool:
-    """Return whether a place is a URL."""
+    """Return whether the place of a data set is a URL, not a path."""
     return "://" in place
 
 
 def absolute(path: str | Path, base: str | Path) -> str:
-    """Return an absolute name of a file, folder, pattern or URL that is valid everywhere on this machine."""
+    """Make a path or pattern absolute, relative to the folder `base`; return a URL unchanged."""
     if is_url(str(path)):
         return str(path)
-    # Symbolic links are not resolved, which keeps the name and the suffix that the user gave.
+    # Do not resolve symbolic links, to keep the name and the suffix that the user gave.
     return str(Path(base).expanduser().absolute() / Path(path).expanduser())
 
 
-# Cached, so that all cells of a process read the same files of a URL.
+# Cached, so that a process always reads the same files of a URL, even if others are added there.
 @cached(
     LRUCache(maxsize=256),
     lambda url, *, download=True: (url, download, cache_folder()),
     condition=Condition(),
 )
 def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
-    """Return the paths of the files at a URL, without its protocol, as its fsspec file system lists them."""
+    """Return the paths of the files at a URL on its fsspec file system, that is, without the protocol.
+
+    Without `download`, return those that the last call with `download` has noted in the cache.
+    """
     if not download:
         noted = _folder(url) / "names"
         if not noted.is_file():
@@ -86,8 +89,8 @@ def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Pa
             continue
         with _input_errors(url):
             files, _ = _file_system(url)
-            # `ukey` changes with the content if the file system reports changes (size and time, or a
-            # checksum).
+            # `ukey` identifies the content of a file by what the file system reports: size and time, or a
+            # checksum.
             state = hashlib.sha256(str(files.ukey(name)).encode()).hexdigest()[:32]
             path = _folder(f"{url} {name}") / state / PurePosixPath(name.partition("?")[0]).name
             if not path.is_file():
@@ -126,7 +129,7 @@ def _file_system(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def _input_errors(url: str) -> Iterator[None]:
-    """Turn any exception of a file system or its package into an InputError of one line."""
+    """Turn any exception of an fsspec file system or of its package into an InputError of one line."""
     try:
         yield
     except InputError:

@@ -1,4 +1,4 @@
-"""Turn data set entries of a study into `TaskRef`s, and a `TaskRef` into its stream or facts about it."""
+"""Turn a study's data set entries into task references (`TaskRef`), and a reference into its stream."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ def dataset_names() -> list[str]:
 
 
 def main_name(name: str) -> str:
-    """Return the name that `describe` uses for a data set with two names."""
+    """Return the main name of a data set, as in `describe`, given that name or its alias."""
     return ALIASES.get(name, name)
 
 
 def find_dataset(name: str) -> Dataset:
-    """Return the data set of a name in a study; raise InputError if it is unknown."""
+    """Return the data set, or family of data sets, that a study names; raise InputError if it is unknown."""
     name = main_name(name)
     return FamilyDataset(FAMILIES[name]) if name in FAMILIES else find_source(name)
 
 
 def find_source(name: str) -> Source:
-    """Return the source of this name (as in `TaskRef.source`); raise InputError if the name is unknown."""
+    """Return the data set of this name, path or URL (`TaskRef.source`); raise InputError if it is unknown."""
     if name.startswith(COMPOSED):
         parts = json.loads(name.removeprefix(COMPOSED))["parts"]
         return ComposedSource(name, [Part(find_source(each["source"]), each["options"]) for each in parts])
@@ -197,9 +197,10 @@ def label_of(path: str | Path) -> str:
 
 
 def base_set(source: str) -> str:
-    """Return the collection that a source is a part of (the family of a public set), or the source itself.
+    """Return the collection (family) that a public set is a part of; for other data sets, the name itself.
 
-    Parts of one collection share documents, as the topics of Reuters-21578 do, or at least their origin.
+    Parts of one collection are not independent: they share documents, as the topics of Reuters-21578 do, or
+    at least their origin.
     """
     entry = CATALOGUE.get(source)
     return entry.family if entry and entry.family else source
@@ -216,7 +217,7 @@ def fingerprint(ref: TaskRef) -> str:
 
 
 def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False) -> Stream:
-    """Open the stream of a task, and cache it in this process for later cells.
+    """Open the stream of a task, and cache it in this process for the next call.
 
     Files and ``SINGLEPASS_DATA`` are those of the machine that opens it. Generators draw new rows for each
     (`root`, label, `seed`), the study's root seed and the repetition; other sources do not depend on them.
@@ -233,7 +234,7 @@ def open_stream(ref: TaskRef, root: int = 0, seed: int = 0, *, raw: bool = False
 
 
 def rows_by_number(ref: TaskRef, root: int, seed: int) -> tuple[Clicks, int] | None:
-    """Return a generator whose ``rows(start, stop)`` draws training rows of a task, and their number.
+    """Return an object whose ``rows(start, stop)`` draws training rows of a task, and how many there are.
 
     The rows are those of `open_stream`. Returns None if the task's rows cannot be drawn in ranges: they are
     stored, drawn only as a whole, or changed after they are drawn.
@@ -249,9 +250,9 @@ def rows_by_number(ref: TaskRef, root: int, seed: int) -> tuple[Clicks, int] | N
     return source.generator.by_number(random_state, **own), count_of(options, "n_train")
 
 
-# Streams of stored data are small, since they share a table; each stream of a generator has its own rows
-# (2.4 MB for the defaults of arow-synthetic). The cache has room for the 45 pairs of a digit set, so that a
-# study of several algorithms on all pairs derives each stream once.
+# The cache of streams has room for the 45 pairs of a digit set, so that a study of several algorithms on all
+# pairs derives each stream once. Streams of stored data are small, since they share a table; each stream of a
+# generator has its own rows (2.4 MB for the defaults of arow-synthetic).
 @cached(
     LRUCache(maxsize=64),
     lambda source, ref, draw, raw: (ref, raw, source.identity(_options(source, ref, raw), draw)),
@@ -271,15 +272,15 @@ def _options(source: Source, ref: TaskRef, raw: bool) -> dict[str, Value]:
 FeatureFitted: TypeAlias = Literal["", "on training rows", "online"]
 
 
-# Cached, because every cell calls it.
+# Cached, because every run of an algorithm on a task calls the function.
 @functools.lru_cache(maxsize=1024)
 def feature_fit(ref: TaskRef) -> FeatureFitted:
-    """Return which rows give the statistics to change a task's features: none, training rows, or rows so far.
+    """Return from which rows the statistics come by which a task's features are standardized or filled.
 
-    If the data have an official test part, the training rows are its training part. Otherwise a protocol that
-    cuts a test part must open the stream with ``raw`` (`open_stream`) and change the features with the
-    statistics of the rows that it learns from (`fitted`). With "online", a cell changes them along its stream
-    (`along_stream`) under every protocol.
+    The result is "" if features are not changed, "on training rows", or "online" (the rows of the stream so
+    far). If the data have an official test part, `open_stream` uses their training part. Otherwise a protocol
+    that splits off test rows must open the stream with ``raw`` and change the features with the statistics of
+    its training rows (`fitted`). "online" features are changed while the stream is read (`along_stream`).
     """
     _, options = _opened(ref)
     if scaled_online(options):
@@ -288,7 +289,7 @@ def feature_fit(ref: TaskRef) -> FeatureFitted:
 
 
 def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """Return the classes of a task and of its data set; data with declared classes are not opened.
+    """Return the class names of a task, and those of its data set, which is opened only if necessary.
 
     The task's classes are in the order of their codes. The data set's classes are None if the task leaves
     rows out.
@@ -305,7 +306,7 @@ def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]
     return names, own if codes.min() >= 0 else None
 
 
-# Cached, because every cell calls it, and a cell may take only a tenth of a millisecond.
+# Cached, because every run of an algorithm on a task calls the function, and a run may take only 0.1 ms.
 @functools.lru_cache(maxsize=1024)
 def is_drawn(ref: TaskRef) -> bool:
     """Return whether a task has different rows in each repetition, as generators do."""
@@ -325,19 +326,19 @@ def is_here(ref: TaskRef, *, parsed: bool = False) -> bool:
 
 
 def notes(ref: TaskRef) -> tuple[str, ...]:
-    """Return notes on how the features of a task were made, one line each."""
+    """Return notes on how a task's features were made from the columns of files, one line each."""
     source, options = _opened(ref)
     return source.notes(options)
 
 
-# Features whose typical sizes differ by a larger factor are reported.
+# A warning is given if the typical sizes of two features differ by more than this factor.
 _FAR_APART = 1000
 
 
 def scales_apart(refs: Iterable[TaskRef]) -> dict[str, str]:
     """Return a warning for each data set with features of very different scales, by its label in results.
 
-    Data sets that are drawn, standardized or not on this machine are left out; all others are opened.
+    Only data sets that are parsed on this machine are opened; generated and standardized ones are left out.
     """
     found: dict[str, str] = {}
     for ref in {(ref.source, ref.options): ref for ref in refs}.values():
@@ -358,7 +359,7 @@ def _scales_apart(ref: TaskRef) -> str:
     least, most = int(np.nanargmin(sizes)), int(np.nanargmax(sizes))
     if sizes[most] <= _FAR_APART * sizes[least]:
         return ""
-    # A sparse table can be standardized only if made dense, which may not fit into memory.
+    # Do not suggest to standardize sparse rows: they would have to be dense, which may not fit into memory.
     remedy = "divide them in the file" if is_sparse(X) else "set standardize = true"
     return (
         f"features differ in scale: non-zero values of feature {most + 1} are about {sizes[most]:.3g}, those "
@@ -373,9 +374,10 @@ def classes_alike(ref: TaskRef) -> tuple[str, ...]:
 
 
 def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
-    """Apply a task's feature options to unchanged features, with statistics of the training rows.
+    """Fill, standardize and convert a task's features as its options say, with statistics of training rows.
 
-    `X` is the stream's features, or a compact copy of some rows; `rows` are its training rows, ascending.
+    `X` are the unchanged features of the stream, or of some of its rows; `rows` are the indices of the
+    training rows in it, ascending.
     """
     _, options = _opened(ref)
     return change_features(ref.label, X, fit_features(ref.label, X, options, rows), options)

@@ -1,4 +1,4 @@
-"""Define the interface of data sets from which tasks are derived: bundled sets, generators and files."""
+"""Define the interface of all kinds of data sets: bundled sets, generators, files and public sets."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .tables.tasks import Groupings, TaskLists, TaskRef, name_tasks, task_finger
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """Describe one data set in the list of data sets."""
+    """Describe one data set in the list that ``singlepass list`` shows."""
 
-    #: Name in a study.
+    #: The data set's name in a study.
     name: str
     #: Origin of the rows.
     kind: Literal["bundled", "generator", "public"]
-    #: Rows (training and test part together) and features; 0 if known only from the user's copy.
+    #: Numbers of rows (training and test part) and features; 0 if only known from the user's files.
     shape: tuple[int, int]
     classes: tuple[str, ...]
     #: Whether there is an official test part.
@@ -42,13 +42,16 @@ class DatasetRow:
     #: ``"present"``, ``"present (cache)"``, ``"present (…)"`` with a remark if only a part of the set is
     #: present, ``"can be fetched"`` or ``"needs your copy: …"``.
     state: str
-    #: A description, and the distributor; each is empty if unknown.
+    #: A description of the data set, and its distributor; each is empty if unknown.
     title: str = ""
     source: str = ""
 
 
 class Draw(NamedTuple):
-    """Identify the study, task and repetition of a stream; generators draw other rows for each."""
+    """Identify a stream by the study's root seed, the task's label and the repetition's seed.
+
+    Generators draw other rows for each of them.
+    """
 
     root: int
     label: str
@@ -60,7 +63,7 @@ class Draw(NamedTuple):
 
 
 class Dataset(ABC):
-    """Define what a data set entry of a study can name: one or more tasks, such as one per class."""
+    """Define the interface of what a study can name as a data set: it offers tasks, such as one per class."""
 
     @abstractmethod
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
@@ -76,7 +79,7 @@ class Dataset(ABC):
 
 
 class Source(Dataset):
-    """Define a data set whose tasks are all derived from one table."""
+    """Define the interface of a data set whose tasks are all derived from one table of rows and classes."""
 
     name: str
     groupings: Groupings = MappingProxyType({})
@@ -86,23 +89,23 @@ class Source(Dataset):
 
     @abstractmethod
     def options(self, given: Options) -> Mapping[str, Option]:
-        """Return the options that the source accepts."""
+        """Return the options that the data set accepts, given those that a study sets."""
 
     @abstractmethod
     def classes(self, options: Options) -> tuple[str, ...]:
-        """Return the class names; declared names do not require opening the data."""
+        """Return the class names; the data are opened only if the names are not declared."""
 
     @abstractmethod
     def identity(self, options: Options, draw: Draw) -> Hashable:
-        """Return a value that differs whenever the table may differ."""
+        """Return a key of the table for caches; it differs whenever the rows may differ."""
 
     @abstractmethod
     def table(self, options: Options, draw: Draw) -> Table:
-        """Return the table, read-only."""
+        """Return the read-only table with all rows of the data set; generators draw them for `draw`."""
 
     @abstractmethod
     def fingerprint(self, ref: TaskRef) -> str:
-        """Return the fingerprint of a task's data."""
+        """Return the fingerprint (hash) of the data of a task."""
 
     def has_test(self, options: Options) -> bool:
         """Return whether the data have an official test part, without opening them."""
@@ -113,11 +116,11 @@ class Source(Dataset):
         return True
 
     def notes(self, options: Options) -> tuple[str, ...]:
-        """Return notes on how the features were made; empty if they have not been made yet."""
+        """Return notes on how columns of files became features; empty if the files are not parsed yet."""
         return ()
 
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
-        """Return the tasks of an entry, according to its classes, groupings and task lists."""
+        """Return the tasks that a study's key `task` selects, by classes, groupings and task lists."""
         given = dict(given)
         positive = str(given.pop("positive", ""))
         declared = self.options(given)
@@ -134,25 +137,25 @@ class Source(Dataset):
         return [TaskRef(each, self.name, resolved, label, kept) for each, resolved in found]
 
     def options_of(self, ref: TaskRef) -> dict[str, Value]:
-        """Return all options of a task with their values."""
+        """Return all options of a task's data set with their values, including defaults."""
         given = dict(ref.options)
         return resolve_options(ref.label, given, self.options(given))
 
 
 class FixedSource(Source):
-    """Define a source with fixed rows: its tasks share one table, whose content gives the fingerprint."""
+    """Define the interface of a data set with fixed rows; fingerprints are hashes of the table's content."""
 
     @abstractmethod
     def recipe(self, options: Options) -> dict[str, Any]:
-        """Return everything that determines the table's content, as JSON values."""
+        """Return everything that determines the table's content, such as hashes of files, as JSON values."""
 
     @abstractmethod
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
-        """Return the table, read-only."""
+        """Load the table, from the cache if possible, and return it read-only."""
 
     @abstractmethod
     def content(self, options: Options) -> str:
-        """Return the fingerprint of the table's content."""
+        """Return the fingerprint (hash) of the table's content."""
 
     def identity(self, options: Options, draw: Draw) -> Hashable:
         return recipe_key(self.recipe(options))
@@ -164,13 +167,13 @@ class FixedSource(Source):
         return task_fingerprint(self.content(self.options_of(ref)), ref.task, self.groupings)
 
 
-# Tables are memory-mapped or small, so caching a few is cheap; all tasks of a set share one.
+# Cached, because all tasks of a data set share a table. This is cheap: tables are memory-mapped or small.
 @cached(LRUCache(maxsize=16), lambda source, recipe, options: recipe_key(recipe), condition=Condition())
 def shared_table(source: FixedSource, recipe: Mapping[str, Any], options: Options) -> Table:
-    """Return the table of a source, read once per process even if several threads ask for it."""
+    """Return the table of a data set; it is read once per process, even if several threads ask for it."""
     return source.read(recipe, options)
 
 
 def offered_tasks(classes: tuple[str, ...], *groupings: str) -> tuple[str, ...]:
-    """Return the accepted values of ``task``, besides single classes and pairs."""
+    """Return the values of a study's ``task`` that a data set accepts, besides single classes and pairs."""
     return ("binary",) if len(classes) == 2 else ("one-vs-rest", "pairs", *groupings, "multiclass")

@@ -23,7 +23,7 @@ CHUNK_BYTES = 1 << 24
 
 @dataclass(frozen=True)
 class Lack:
-    """Describe a table that a machine does not have."""
+    """Describe a parsed table that a machine does not have and cannot make from its own files."""
 
     pin: Pin
     #: Why the machine's own files cannot be used: they are missing or have another content.
@@ -42,7 +42,7 @@ class Chunk:
 
 
 def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
-    """Return pins of the tables from which tasks are derived, except bundled and generated ones."""
+    """Return the pins that identify the tables of tasks, without those of bundled and generated sets."""
     pins: dict[Hashable, Pin] = {}
     for task in tasks:
         source = find_source(task.source)
@@ -50,8 +50,8 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
             options = source.options_of(task)
             tables = [options]
             if scaled_online(options) or (computed(options) and not source.has_test(options)):
-                # Cells also need the table with unchanged features: they compute statistics themselves, from
-                # the training rows that they choose or, online, from the rows so far.
+                # Also send the table with unchanged features, because each run of an algorithm computes means
+                # and deviations itself: from its training rows or, online, from the rows so far.
                 tables.append(raw_options(options))
             for each in tables:
                 pin = pin_of(source.name, each, source.recipe(each))
@@ -83,7 +83,8 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
     """Yield the files of a table in this machine's cache, piece by piece."""
     source, options = find_source(pinned.source), dict(pinned.options)
     if isinstance(source, ConvertedSource) and kept_folder(pinned.content) is None:
-        # A data set may have two tables, with changed and with unchanged features. Parse the missing one.
+        # The cache lacks this table: a data set may have one with changed and one with unchanged features.
+        # Computing its fingerprint parses the files and caches it.
         source.content(options)
     folder = kept_folder(pinned.content)
     if folder is None:

@@ -64,7 +64,7 @@ class Recorder:
         self._tallies = tallies
         self._labels = noisy, clean
         self._totals = dict.fromkeys(MISTAKES, 0)
-        # What was recorded: a dict of columns for each call of `add` or `end`. Later dicts may have columns
+        # The records: a dict of columns for each call of `add` or `end`. Later dicts may have columns
         # that earlier ones lack.
         self._stretches: list[dict[str, Column]] = []
         self._window = course.window

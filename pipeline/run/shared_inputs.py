@@ -173,7 +173,7 @@ class SharedInputs:
     # The validation rows, on which the parameter settings of a grid are compared, with their noisy labels;
     # None if settings are not compared on validation rows.
     held_out: tuple[Fold, Codes] | None
-    # The test rows with clean labels; None if there are none or the cell is not tested.
+    # The test rows with clean labels; None without test rows or if the cell is not tested.
     test: Fold | None
     # Bytes of rows that only these inputs use, because features are standardized by their training rows or
     # have noise.

@@ -125,7 +125,7 @@ def locked(folder: Folder, note: Callable[[str], None]) -> Iterator[StoreLock]:
 
 
 def holder_of(folder: Folder) -> Holder | None:
-    """Return the process that has a store's lock or lease; None if there is none, or if it has ended."""
+    """Return the process with a store's lock or lease; None if no process has it or it has ended."""
     if not folder.is_local:
         found = _read(folder, LEASE)
         return None if found is None or found.is_gone else found

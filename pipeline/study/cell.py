@@ -26,7 +26,7 @@ sorted_json = json.JSONEncoder(sort_keys=True).encode
 
 StageName = Literal["tune", "run"]
 FeatureWork = Literal["", "fitted on the training part", "standardised along the stream"]
-# What a grid is tuned for: the label of a data set, the label of an algorithm, and the noise.
+# The target of a grid's tuning: the label of a data set, the label of an algorithm, and the noise.
 Group = tuple[str, str, Noise]
 # A cell's parameters as (name, value) pairs sorted by name: those of its learner, and those of the strategy,
 # tuner or change detector around it.

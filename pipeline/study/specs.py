@@ -36,7 +36,7 @@ class Strategy:
     # The name of the strategy's class.
     name: str
     # The strategy's one parameter, if it has one: its key in a study file (different from all parameters of
-    # learners), its name in the class ("" for both if there is none), and its default.
+    # learners), its name in the class ("" for both if it has none), and its default.
     key: str = ""
     parameter: str = ""
     default: int | float = 0

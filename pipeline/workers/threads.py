@@ -38,8 +38,8 @@ _LOOK_SECONDS = 0.5
 # A subprocess may take at most this share of the free memory.
 _SHARE_OF_MEMORY = 0.8
 
-# What a thread puts into the queue: the results of a group of cells that ran together, an error of the
-# iterator of groups, or None when the thread ends.
+# An item that a thread puts into the queue: the results of a group of cells that ran together, an error of
+# the iterator of groups, or None when the thread ends.
 _Finished: TypeAlias = list[CellResult] | BaseException | None
 
 

@@ -39,9 +39,9 @@ REAL = {
 }
 # Number type in which inner products are computed (by the tile), and aim for their rate relative to NumPy's.
 TILES = ((np.float32, "> 1"), (np.float64, "1"))
-# What the rate of a learner's pass is compared with, and the aim for the ratio.
+# The rate that a learner's pass is compared with, and the aim for the ratio.
 PASSES = (("the tile alone", "≥ 0.6"), ("NumPy's matrix product alone", ""))
-# What the time of the kernel Perceptron's pass is compared with, and the aim for the speedup.
+# The pass that the kernel Perceptron's time is compared with, and the aim for the speedup.
 LOOPS = (("a plain Numba loop, row by row", "≥ 2"), ("NumPy, row by row", ""))
 
 
@@ -91,7 +91,7 @@ def tile_work(d: int, dtype: Any) -> tuple[Work, Work, Any]:
 
 
 def tile_rate(d: int, dtype: Any) -> tuple[float, float]:
-    """Return the operations (multiplications and additions) per second of the tile and NumPy, on one core."""
+    """Return floating-point operations per second of our matrix product and of NumPy's, on one core."""
     ours, numpy_, _ = tile_work(d, dtype)
     with threadpool_limits(1):
         times = runner.best_times({"tile": ours, "numpy": numpy_}, TURNS)

@@ -25,7 +25,7 @@ _COMPARED = {"≥": operator.ge, ">": operator.gt, "≤": operator.le}
 class Measurement:
     """One line of a benchmark: what was measured, our figure, that of the peer, and their ratio.
 
-    A larger ratio is better unless the aim is an upper bound. `aim` is empty if there is none.
+    A larger ratio is better unless the aim is an upper bound. `aim` is empty without an aim.
     """
 
     work: str

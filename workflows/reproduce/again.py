@@ -27,7 +27,7 @@ _SCALES = np.linspace(0.02, 1.0, 50)
 
 
 def first_cell(study: StudyEvidence, algorithm: str, dataset: str, noise: float = 0.0) -> dict[str, Any]:
-    """Return the cells table's row for the study's first seed; raise `NotThere` if there is none."""
+    """Return the cells table's row for the study's first seed; raise `NotThere` if it has no such row."""
     cells, seed = study.cells, study.design.seeds[0]
     this = (cells["algorithm"] == algorithm) & (cells["dataset"] == dataset) & (cells["seed"] == seed)
     found = cells[this & (cells["noise"] == Noise(noise).slug)].to_dict("records")

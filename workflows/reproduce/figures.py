@@ -100,7 +100,7 @@ def table_of(
 def compared(ours: float, printed: float | None, digits: int = 1, *, sd: float = math.nan) -> TableCell:
     """Return a table cell with our number, and in brackets the paper's number and our deviation from it.
 
-    `ours` is NaN if there is no result, and `printed` is None if the paper does not print such a number.
+    `ours` is NaN without a result, and `printed` is None if the paper does not print such a number.
     `digits` is the number of decimal places, and `sd` the standard deviation of our number.
 
     Examples

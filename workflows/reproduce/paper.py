@@ -58,7 +58,7 @@ class Paper:
     exhibits: Sequence[Exhibit]
     # For each claim, by its id, the function that judges it by the results.
     checks: Mapping[str, Check]
-    # What a reader must know about how we repeated the paper: pairs of a keyword and its explanation.
+    # Notes on how we repeated the paper: pairs of a keyword and its explanation.
     remarks: Sequence[tuple[str, str]] = ()
     # True if this is a study of ours, not a paper: its claims are ours, so there are no printed numbers.
     own: bool = False

@@ -109,7 +109,7 @@ def _read_lines(path: Path, first: int, block: bytes, most: int, lowest: int, bo
 
 
 def _number(kind: Callable[[bytes], Number], text: bytes) -> Number | None:
-    """Convert a text to a number; return None if it is none, or like 1_000, which Python would accept."""
+    """Convert a text to a number; return None if it is not one, or like 1_000, which Python would accept."""
     try:
         return None if b"_" in text else kind(text)
     except ValueError:

@@ -31,11 +31,11 @@ CONVERTER_VERSION = 1
 
 # The file that describes a cached table: fingerprint, class names, notes, shapes, sizes and recipe.
 _MANIFEST = "manifest.json"
-# File with the sizes and times that a table's files had when its fingerprint was last compared, so that a run
-# need not read the whole table again; only tables of at least this many bytes have it.
+# File with the sizes and times of a table's files when its fingerprint was last checked. While these do not
+# change, a run need not read the whole table to check it. Only tables of at least this many bytes have it.
 _CHECKED, _REMEMBERED_FROM_BYTES = "checked.json", 1 << 26
-# Smaller arrays are read into memory: a mapping costs a page and a file handle, and an empty file cannot be
-# mapped.
+# Arrays of fewer bytes are read into memory, not memory-mapped: a mapping costs a page and a file handle, and
+# an empty file cannot be mapped.
 _MAPPED_FROM_BYTES = 1 << 16
 
 
@@ -121,7 +121,7 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
     try:
         written = {}
         with ThreadPoolExecutor(1) as pool:
-            # Hashing takes as long as writing, and both release the GIL.
+            # Hash in another thread while writing, since both take equally long and release the GIL.
             fingerprint = pool.submit(content_fingerprint, table)
             for name, array in _parts(table).items():
                 path = scratch / f"{name}.npy"
@@ -147,7 +147,7 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
 def _put(scratch: Path, folder: Path) -> None:
     if folder.exists() and _load(folder) is None:
         shutil.rmtree(folder, ignore_errors=True)
-    # Renaming fails if another process was quicker; its folder has the same content.
+    # Renaming fails if another process has made the folder first; ignore it, since the content is the same.
     with suppress(OSError):
         scratch.rename(folder)
 
@@ -172,7 +172,7 @@ def _load(folder: Path, *, check: bool = True) -> Table | None:
         parts = {}
         for name, part in manifest["parts"].items():
             parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
-            # Manifests of older versions have no "form".
+            # Refuse an array whose dtype or shape differs; manifests of older versions do not state these.
             form = _form(parts[name])
             if part.get("form", form) != form:
                 return None
@@ -191,7 +191,7 @@ def _load(folder: Path, *, check: bool = True) -> Table | None:
 
 
 def _is_checked(folder: Path, manifest: Mapping[str, Any]) -> bool:
-    """Return whether a large table has not changed since its fingerprint was last compared."""
+    """Return whether a large table has not changed since its fingerprint was last checked."""
     try:
         return (folder / _CHECKED).read_text() == _states(folder, manifest)
     except OSError:
@@ -214,7 +214,7 @@ def _states(folder: Path, manifest: Mapping[str, Any]) -> str:
 def _array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
     mode: Literal["r"] | None = "r" if mapped else None
     try:
-        # Make it a plain array instead of a memmap, so that functions are compiled for one type only.
+        # Return a plain array instead of a memmap, so that Numba compiles functions for one type only.
         return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
     except Exception as error:
         # numpy evaluates the header as a Python literal, so a damaged one may raise any exception.

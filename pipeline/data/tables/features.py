@@ -1,4 +1,4 @@
-"""Apply feature options of a data set: missing values, standardization, constant feature, dtype."""
+"""Change features as a data set's options say: fill missing values, standardize, add a constant, convert."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _RAW = "raw"
 
 @dataclass(frozen=True, eq=False)
 class FeatureFit:
-    """Contain the fill value, mean and standard deviation of each feature, None if not needed."""
+    """Contain statistics to change features: each one's fill value, mean and standard deviation, or None."""
 
     fill: npt.NDArray[np.float64] | None
     mean: npt.NDArray[np.float64] | None
@@ -60,7 +60,7 @@ def scaled_online(options: Options) -> bool:
 
 
 def raw_options(options: Options) -> dict[str, Value]:
-    """Return the options that open the same table with unchanged features, for callers that change them."""
+    """Return options that open the same table with unchanged features, for callers that change them later."""
     return {**options, "standardize": False, "bias": False, "dtype": "", _RAW: True}
 
 
@@ -68,9 +68,9 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
     """Fill missing values, then apply ``standardize``, ``bias`` and ``dtype``, in that order.
 
     The statistics are those of the whole training part of the table. Features with ``standardize = "online"``
-    are not scaled here: each cell scales them in the order of its stream. Returns the same arrays if the
-    options change nothing. Raises InputError if a sparse table is to be standardized, which would make it
-    dense, or if values are too large. `name` is the data set's name in error messages.
+    are not scaled here, but while an algorithm reads its stream. Returns the same arrays if the options
+    change nothing. Raises InputError if a sparse table is to be standardized, which would make it dense, or
+    if values are too large. `name` is the data set's name in error messages.
     """
     if options.get(_RAW):
         return table
@@ -205,7 +205,10 @@ def _matrix_bytes(X: Any) -> int:
 
 
 def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
-    """Return column sums of ``of(block)`` over all blocks; from two columns on, block sizes do not matter."""
+    """Apply `of` to each block of rows and return the column sums over all blocks.
+
+    With two or more columns, the sums do not depend on the sizes of blocks.
+    """
     total = None
     for block in _blocks(X, rows):
         part = of(block)

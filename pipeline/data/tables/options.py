@@ -19,7 +19,7 @@ class Option:
     #: true/false, an integer, a number, a string, or a list of strings (numbers name columns of files without
     #: a header).
     kind: Literal["flag", "count", "number", "text", "names"]
-    #: Value if the option is not given; ``""`` and ``-1`` mean "determine it from the data".
+    #: Value if the option is not given; for some options ``""`` or 0 means "determine it from the data".
     default: Value
     #: Range of a "count" or "number"; a maximum of None allows any.
     minimum: int = 0
@@ -31,9 +31,9 @@ class Option:
 ONLINE = "online"
 STANDARDIZE = Option("flag", False, choices=(ONLINE,))
 
-# `bias`: the linear learners of the papers have no bias term; a constant feature of 1 replaces it.
-# `standardize`: mean 0 and standard deviation 1, measured on the whole training part of the source, or, with
-# "online", on the rows of the stream so far.
+# `bias` appends a constant feature 1, since the linear learners of the papers have no bias term.
+# `standardize` gives features mean 0 and standard deviation 1, measured on the whole training part of the
+# source or, with "online", on the rows of the stream so far. `dtype` is the type of the features.
 FEATURE_OPTIONS: dict[str, Option] = {
     "bias": Option("flag", False),
     "standardize": STANDARDIZE,

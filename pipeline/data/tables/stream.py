@@ -43,13 +43,13 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Contain the labels of a task's rows in the classes of the data set."""
+    """Contain the labels of a task's rows as classes of the data set, before the task joined any classes."""
 
     #: The data set's class code of each row of the task's stream.
     y: Codes
     #: The names of the data set's classes.
     classes: tuple[str, ...]
-    #: For each of these classes, the task's class code.
+    #: For each class of the data set, the class code that it has in the task.
     codes: Codes
 
 
@@ -74,9 +74,9 @@ class Stream:
     #: The rows of X that belong to this task: ``y[i]`` is the label of ``X[rows[i]]``. None means all rows,
     #: in order. This lets the 45 pairs of MNIST share one memory-mapped X.
     rows: Rows | None = None
-    #: The rows of `X_test` that belong to this task, in the same way.
+    #: The rows of `X_test` that belong to this task: ``y_test[i]`` is the label of ``X_test[rows_test[i]]``.
     rows_test: Rows | None = None
-    #: The labels from which `y` was made; None for a task that leaves rows out.
+    #: The data set's labels from which `y` was made; None for a task that leaves rows out.
     origin: Origin | None = None
     #: Number of rows of the task before each change of concept.
     changes: tuple[int, ...] = ()
@@ -116,9 +116,9 @@ def csr_of(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> csr_
 
 
 def int32_csr(X: Any) -> Any:
-    """Return a sparse matrix as CSR with int32 indices, which every stream has; SciPy may choose int64.
+    """Return a sparse matrix as CSR with int32 indices, which all streams have; SciPy may choose int64.
 
-    `indptr` is int32, too, below 2^31 non-zeros.
+    With less than 2^31 non-zeros, `indptr` is int32, too.
     """
     from scipy.sparse import csr_array
 
@@ -129,7 +129,7 @@ def int32_csr(X: Any) -> Any:
 
 
 def row_pointer_type(n_stored: int) -> type[np.int32] | type[np.int64]:
-    """Return the type of `indptr` for a number of non-zeros."""
+    """Return the integer type of the array `indptr` of a CSR matrix with a number of non-zeros."""
     return np.int32 if n_stored < 2**31 else np.int64
 
 

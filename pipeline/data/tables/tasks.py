@@ -109,7 +109,7 @@ def derive(ref: TaskRef, table: Table, fingerprint: str, groupings: Groupings) -
 
 
 def task_codes(ref: TaskRef, classes: Sequence[str], groupings: Groupings) -> tuple[Codes, tuple[str, ...]]:
-    """Return the task's class code for each of K classes, -1 if it is left out, and the task's classes."""
+    """Return the task's class code of each of a data set's classes (-1: left out), and the task's classes."""
     kind, _, argument = ref.task.partition(":")
     if kind == "multiclass":
         return np.arange(len(classes), dtype=np.int32), tuple(classes)
@@ -130,7 +130,7 @@ def task_codes(ref: TaskRef, classes: Sequence[str], groupings: Groupings) -> tu
 
 
 def task_fingerprint(table_fingerprint: str, task: str, groupings: Groupings) -> str:
-    """Return the fingerprint of a task from that of its table, since deriving a task adds no data."""
+    """Return a task's fingerprint: a hash of the task and its table's fingerprint, which fix its data."""
     kind, _, argument = task.partition(":")
     members = list(groupings.get(argument, ())) if kind == "group" else []
     return hashlib.sha256(json.dumps([table_fingerprint, task, members]).encode()).hexdigest()

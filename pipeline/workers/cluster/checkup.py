@@ -38,7 +38,7 @@ _PAUSE_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class WorkerCheckup:
-    """What the inspection of a cluster found about one worker."""
+    """The findings of a cluster's inspection about one worker."""
 
     threads: int
     # Memory limit in bytes; 0 if there is no limit.
@@ -53,7 +53,7 @@ class WorkerCheckup:
 
 @dataclass(frozen=True)
 class Checkup:
-    """What the inspection of a cluster found: its scheduler, its workers and its speed."""
+    """The findings of a cluster's inspection: its scheduler, its workers and its speed."""
 
     # Address of the scheduler.
     scheduler: str

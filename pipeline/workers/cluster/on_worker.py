@@ -131,7 +131,7 @@ class Preparation:
     # Name of the run.
     run: str
     plugins: tuple[Plugin, ...]
-    # What identifies the tables of the study's data sets.
+    # Identify the tables of the study's data sets.
     pins: tuple[data.Pin, ...]
     # Seconds after which a cell counts as crashed.
     cell_limit: float

@@ -204,7 +204,8 @@ def _ahead(evidence: Evidence, column: str, first: Sequence[str], others: Sequen
 
     For each pair of learners we take Student's 95% interval of the difference of their errors, paired by
     repetition, and of all pairs the largest upper end. If it is at most 0, each of `first` errs
-    significantly less than each of `others`. A row is a generator of streams with a form of CW.
+    significantly less than each of `others`. There is a row for each pair of a stream generator and a form of
+    CW.
     """
     found = {}
     for stream, errors in _drift_errors(evidence["drift"]).items():
