@@ -236,14 +236,14 @@ class Given:
 
     @cached_property
     def content(self) -> bytes:
-        """The learner, pickled by value; GuestError if a part of it cannot be pickled."""
+        """The learner as bytes from cloudpickle; GuestError if a part of it cannot be pickled."""
         try:
             return self._sent or cloudpickle.dumps(self._thing)
         except Exception as error:
             raise GuestError(f"the learner cannot be pickled: {first_line(error)}") from error
 
     def __reduce__(self) -> Any:
-        """Pickle by value; the receiving process registers it under its name."""
+        """Pickle `content`, the names and the modules; the receiving process registers the learner."""
         return _received, (self.name, self.modules, self.content)
 
 

@@ -84,8 +84,8 @@ class Recorder:
     def add(self, passage: Passage, stops: Rows, seconds: float) -> None:
         """Record the next rows of the stream; learning took `seconds` before them.
 
-        `passage` has the learner's scores of these rows, and its counts after each number of rows in `stops`,
-        which is ascending and starts at the first of these rows.
+        `passage` has the learner's scores of these rows, and its counts after each number of rows in `stops`.
+        These numbers ascend, and count from the first of these rows.
         """
         n, seen = len(passage.scores), self.seen
         noisy, clean = (labels[seen : seen + n] for labels in self._labels)

@@ -190,7 +190,11 @@ class Parts:
 
     @contextlib.contextmanager
     def _opened(self, source: Any, within: str) -> Iterator[pq.ParquetFile]:
-        """Open a part; raise InputError if it has another version, pyarrow.ArrowInvalid if it is damaged."""
+        """Open a part.
+
+        Raise InputError if it has another version or cannot be read, pyarrow.ArrowInvalid if it is damaged,
+        and FileNotFoundError if it has been removed.
+        """
         if isinstance(source, FileNotFoundError):
             raise source
         try:

@@ -116,9 +116,10 @@ CELLS = pa.schema(
         *_fields(pa.float64(), *TEST_SCORES),
         *_fields(pa.int64(), "validation_examples", "validation_mistakes"),
         *_fields(pa.float64(), "fit_seconds", "total_seconds"),
-        # If this cell and others with other parameters of the same grid were learned together in one pass
-        # over the rows: the number of these cells. The cell's seconds are then its share of the seconds of
-        # the pass.
+        # Null if the cell was run alone. If it was run in one task with other cells of its grid: the number
+        # of different parameter settings in the task, where cells that differ only in `epochs` count as one.
+        # `total_seconds` is then the task's time divided by its number of cells, and `fit_seconds` the
+        # learning time divided by the number of models that learned in one pass.
         pa.field("points", pa.int64()),
         pa.field("started", pa.timestamp("us", tz="UTC")),
         *_fields(pa.string(), "worker", "traceback"),

@@ -53,7 +53,8 @@ def _recomputed(plan: Plan, wanted: dict[str, Any]) -> dict[str, Any]:
     cell = plan.cell(group, wanted["stage"], wanted["seed"], json.loads(wanted["params"]))
     if cell is None or cell.key != wanted["key"]:
         return {
-            "error": "has another key here: the code, the data or the plug-in are not those of the archive"
+            "error": "has another key here or is not planned: the code, the data or the plug-in are not "
+            "those of the archive"
         }
     found = run_cell(cell)
     if found.row["status"] != "ok":
