@@ -12,6 +12,7 @@ from sklearn.base import clone
 from singlepass.learners import ActiveRampSVM, KernelClassifier, OnlineRampSVM, RetrainedRampSVM
 from singlepass.learners.linear.gaussian import GaussianClassifier
 from singlepass.learners.linear.gradient.feature_learner import FeatureLearner
+from singlepass.learners.linear.linear_classifier import LinearClassifier
 from singlepass.learners.table import TABLE
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -43,7 +44,7 @@ REPRESENTATIVES = {
     "AROW(r=0.5)",
     "OnlineGradientDescent(eta=0.5)",
     "KernelPerceptron(gamma=0.1)",
-    "BSGD(budget=12, gamma=0.1)",
+    "Forgetron(budget=12, gamma=0.1)",
     "FOGD(D=50, gamma=0.1)",
 }
 
@@ -61,13 +62,36 @@ def tiered(learners):
     ]
 
 
-def tiered_runs(names):
-    """Return names of golden runs as test parameters; those of classes without a representative are slow."""
-    classes = {each.partition("(")[0] for each in REPRESENTATIVES}
+def tiered_runs(names, classes=(-1, 1)):
+    """Return names of golden runs as test parameters.
+
+    A run is slow if its learner's class has no representative, or if its compiled loop is that of none.
+    """
+    learners = [each for each in LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS if is_representative(each)]
+    codes = {_code_of(each, classes) for each in learners}
     return [
-        pytest.param(name, marks=[] if type(golden_learner(name)).__name__ in classes else [pytest.mark.slow])
+        pytest.param(
+            name, marks=[] if _code_of(golden_learner(name), classes) in codes else [pytest.mark.slow]
+        )
         for name in names
     ]
+
+
+def _code_of(learner, classes):
+    """Return a learner's class and, if it is linear, its loop; equal if two run the same compiled code."""
+    if not isinstance(learner, LinearClassifier):
+        return type(learner)
+    loop, covariance, state = loop_of(learner, classes)
+    return type(learner), loop, covariance, *map(type, state)
+
+
+def loop_of(learner, classes):
+    """Return a linear learner's loop, the form of its covariance (None without one), and the loop's state."""
+    model = clone(learner)
+    model.begin(np.array(classes), 2)
+    loop, state = model._loop() if len(classes) == 2 else model._loop_of_classes()
+    # With a full covariance, a loop calls other functions than with a diagonal.
+    return loop, getattr(model, "covariance", None), state
 
 
 def representatives_of(learners):
@@ -89,13 +113,10 @@ def one_of_each_loop(learners, n_classes, *, of_each_rule=True):
     """
     chosen = {}
     for learner in learners:
-        model = clone(learner)
-        model.begin(np.arange(n_classes), 2)
-        loop, state = model._loop() if n_classes == 2 else model._loop_of_classes()
-        # With a full covariance, a loop calls other functions than with a diagonal. Rules of other families
-        # than these two may get the row.
-        numbers_only = not of_each_rule or isinstance(model, GaussianClassifier | FeatureLearner)
-        kind = loop, getattr(model, "covariance", None), *([] if numbers_only else map(type, state))
+        loop, covariance, state = loop_of(learner, range(n_classes))
+        # Rules of other families than these two may get the row.
+        numbers_only = not of_each_rule or isinstance(learner, GaussianClassifier | FeatureLearner)
+        kind = loop, covariance, *([] if numbers_only else map(type, state))
         if kind not in chosen or is_representative(learner):
             chosen[kind] = learner
     return list(chosen.values())

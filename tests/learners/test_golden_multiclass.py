@@ -48,7 +48,7 @@ def test_all_runs_are_covered():
 
 
 @pytest.mark.parametrize("convert", [np.asarray, pytest.param(as_csr, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", tiered_runs(REFERENCE))
+@pytest.mark.parametrize("name", tiered_runs(REFERENCE, CLASSES))
 def test_reference(name, convert):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])

@@ -105,6 +105,9 @@ def bits(array):
     scale=st.sampled_from([1.0, 1e-160, 1e160]),
 )
 def test_a_reading_equals_the_points_alone(learner, grid, seed, d, sparse, dtype, ordered, scale):
+    if sparse and not isinstance(learner, PassiveAggressive):
+        # How a loop reads float32 values of CSR rows does not depend on the learner.
+        dtype = np.float64
     X, y = noisy_stream(seed, n=70, d=d, density=0.6)
     with np.errstate(over="ignore"):
         X = (X * (scale if dtype == np.float64 else 1.0)).astype(dtype)
@@ -153,7 +156,7 @@ def test_points_that_run_different_code_are_learnt_alone(learner, grid):
     assert not can_interleave(learners, np.zeros((40, 3)))
 
 
-@pytest.mark.parametrize(("learner", "grid"), tiered(SHARING, fast=1), ids=repr)
+@pytest.mark.parametrize(("learner", "grid"), tiered(SHARING, fast=0), ids=repr)
 def test_kernel_learners_that_share_values_equal_the_points_alone(learner, grid):
     for seed, (n_classes, sparse, dtype) in enumerate(
         [(2, False, np.float64), (2, True, np.float32), (3, False, np.float32)]

@@ -329,6 +329,7 @@ def test_precision_projection_is_the_diagonal_of_the_summed_precision():
     np.testing.assert_allclose(1 / model.sigma_, 1 + (X[margins < 1] ** 2).sum(axis=0) / 0.3, rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 def test_confidence_weighted_meets_its_constraint_after_an_update(seed):
     """With full covariance the constraint holds with equality on the row just learnt."""
@@ -371,6 +372,7 @@ def test_averaged_perceptron_is_the_mean_of_the_hypotheses():
     assert averaged.n_updates_ == plain.n_updates_
 
 
+@pytest.mark.slow
 def test_second_order_perceptron_scores_with_the_row_in_the_matrix():
     """Compare with the definition, rebuilding and inverting A at every row."""
     X, y = noisy_stream(16, n=60, d=4)

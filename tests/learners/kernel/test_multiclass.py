@@ -133,6 +133,7 @@ def test_no_cached_row_is_redundant(Learner, seed, beta):
     assert 0 < model.n_support_ < model.n_updates_
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 def test_the_step_of_mira_is_the_smallest(seed):
     """It is feasible, and no feasible direction decreases ½ k ‖τ‖² + (s - beta e_y)·τ."""

@@ -82,7 +82,9 @@ def test_other_cells_read_whole_streams(long_streams: None, changed: dict[str, A
 
 
 def test_other_learners_read_whole_streams(monkeypatch: pytest.MonkeyPatch, long_streams: None) -> None:
-    cells = list(plan({"name": "sklearn.linear_model:Perceptron"}, {"name": "AROW"}).evaluation_cells({}))
+    # Other learners learn one row at a time, which takes 1 ms.
+    algorithms = {"name": "sklearn.linear_model:Perceptron"}, {"name": "AROW"}
+    cells = list(plan(*algorithms, max_train=1200).evaluation_cells({}))
     monkeypatch.setattr(task, "drawn_inputs", lambda spec: pytest.fail("it drew its own rows"))
     assert run_cell(cells[0]).row["status"] == "ok"
     with pytest.raises(pytest.fail.Exception):

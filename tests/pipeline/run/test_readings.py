@@ -43,7 +43,11 @@ def results(outcome: CellResult) -> dict[str, Any]:
     return row | {"curve": curve}
 
 
-@pytest.mark.parametrize("grid", GRIDS, ids=lambda grid: f"{grid.get('label', grid['name'])}")
+@pytest.mark.parametrize(
+    "grid",
+    [*GRIDS[:5], *(pytest.param(each, marks=pytest.mark.slow) for each in GRIDS[5:])],
+    ids=lambda grid: f"{grid.get('label', grid['name'])}",
+)
 @pytest.mark.parametrize("protocol", ["holdout", "prequential"])
 def test_cells_of_a_reading_equal_cells_alone(
     grid: dict[str, Any], protocol: str, monkeypatch: pytest.MonkeyPatch
