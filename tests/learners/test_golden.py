@@ -51,7 +51,7 @@ def test_all_algorithms_and_streams_are_covered():
     assert len(RUNS) == 3 * len(algorithms)
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", tiered_runs(REFERENCE))
 def test_reference(name):
     run = RUNS[name]
     X, y = golden_stream(run["stream"])
@@ -93,6 +93,7 @@ def test_reference_sparse(name):
     np.testing.assert_allclose(learner.coef_[0], run["weights"], rtol=TOLERANCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(name for name in RUNS if ".vw__" in name))
 def test_vowpal_wabbit(name):
     """Its arithmetic is float32."""
@@ -104,6 +105,7 @@ def test_vowpal_wabbit(name):
     np.testing.assert_allclose(scores[49::50], run["online_score_every_50_from_49"], rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["s1_gauss2d", "s2_synth20", "s3_digits_binary"])
 def test_diagonal_second_order_perceptron_of_sol(stream):
     """SOL predicts +1 for a score of 0, so it learns nothing from the rows before the first negative one.

@@ -239,13 +239,10 @@ def test_linearly_separable_stream_is_learnt(learner):
     assert clone(learner).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
-    [
-        pytest.param(learner, marks=[] if isinstance(learner, AROW) else [pytest.mark.slow])
-        for learner in LEARNERS
-        if getattr(learner, "covariance", "") == "full"
-    ],
+    [learner for learner in LEARNERS if getattr(learner, "covariance", "") == "full"],
     ids=repr,
 )
 @given(seed=seeds)

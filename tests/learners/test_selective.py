@@ -223,7 +223,11 @@ def test_chunks_change_nothing(strategy, seed, cuts, sparse):
     assert cut.counters() == whole.counters()
 
 
-@pytest.mark.parametrize("inner", [*LINEAR, KernelPerceptron(gamma=0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "inner",
+    [*LINEAR[:-1], pytest.param(LINEAR[-1], marks=pytest.mark.slow), KernelPerceptron(gamma=0.1)],
+    ids=repr,
+)
 def test_who_asks_for_every_label_is_the_learner_itself(inner):
     X, y = noisy_stream(3)
     plain_learner = clone(inner)

@@ -188,6 +188,7 @@ def test_a_local_cluster_writes_only_to_allowed_folders(on_cluster: tuple[Machin
     assert here.strays(events, "out") == set()
 
 
+@pytest.mark.slow
 def test_a_local_cluster_unpickles_only_messages_of_its_processes(
     on_cluster: tuple[Machine, list[Event]],
 ) -> None:

@@ -156,6 +156,7 @@ def test_all_lines_of_a_job_script_are_shown(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == "job script:\n#!/bin/sh\nline\n\nscheduler   here\nall is well\n"
 
 
+@pytest.mark.slow
 def test_dask_runs_the_commands(tmp_path: Path) -> None:
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "dask", "singlepass", *arguments]

@@ -121,9 +121,14 @@ def test_a_row_whose_norm_overflows_is_not_learnt():
     [
         (KernelPerceptron(kernel="linear"), Perceptron()),
         (KernelPassiveAggressive(C=0.3, kernel="linear"), PassiveAggressive(C=0.3)),
-        (KernelAROW(r=0.3, kernel="linear"), AROW(r=0.3, covariance="full")),
-        (NORMA(eta0=0.3, lam=0.0, decay=True, kernel="linear"), OnlineGradientDescent(eta=0.3)),
-        (KernelALMA(alpha=0.8, kernel="linear"), ALMA(alpha=0.8)),
+        *(
+            pytest.param(*pair, marks=pytest.mark.slow)
+            for pair in (
+                (KernelAROW(r=0.3, kernel="linear"), AROW(r=0.3, covariance="full")),
+                (NORMA(eta0=0.3, lam=0.0, decay=True, kernel="linear"), OnlineGradientDescent(eta=0.3)),
+                (KernelALMA(alpha=0.8, kernel="linear"), ALMA(alpha=0.8)),
+            )
+        ),
     ],
     ids=repr,
 )

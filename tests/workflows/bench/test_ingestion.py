@@ -78,6 +78,7 @@ def test_a_difference_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert ingestion._load_and_compare(path)["equal"] == whole["entries"] - 1
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_reports_its_memory(tmp_path: Path) -> None:
     path = tmp_path / "f.svmlight"
     ingestion.write_svmlight(path, 0, "{:.4f}")

@@ -208,6 +208,7 @@ def test_names_are_equal_in_every_process(tmp_path: Path) -> None:
     assert len(said) == 1
 
 
+@pytest.mark.slow
 def test_results_are_read_without_the_objects(on_threads: Results, tmp_path: Path) -> None:
     code = (
         "import sys\n"

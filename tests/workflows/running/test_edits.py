@@ -174,7 +174,7 @@ def check_edits(folder: Path, names: list[str], *, reports: bool) -> None:
 @pytest.mark.parametrize(
     "names",
     [
-        ["grow", "rename", "swap", "shrink", "more seeds"],
+        pytest.param(["grow", "rename", "swap", "shrink", "more seeds"], marks=pytest.mark.slow),
         pytest.param(
             ["reorder", "one data set", "noise", "add algorithm", "both data sets", "grow"],
             marks=pytest.mark.slow,

@@ -10,6 +10,7 @@ from ...synthetic_results import DATASETS, make_results
 from ..report_page import csv_rows, render
 
 
+@pytest.mark.slow
 def test_groups_of_tasks_are_ranked(tmp_path: Path) -> None:
     out = tmp_path / "usual"
     _, markdown = render(make_results(), out)

@@ -68,6 +68,7 @@ def test_a_ranking_of_some_data_sets(tmp_path: Path) -> None:
     assert {row[0]: float(row[1]) for row in rows} == pytest.approx(by_hand.mean().to_dict())
 
 
+@pytest.mark.slow
 def test_focus_draws_one_algorithm_against_the_others(tmp_path: Path) -> None:
     results = make_results(algorithms=("AROW", "CW", "PA-I"), seeds=2, tuned=())
     ranking = {"title": "Focus", "algorithms": ["PA-I", "AROW", "CW"], "focus": "AROW"}

@@ -39,6 +39,7 @@ def test_mean_scores_are_over_the_data_sets_ranked(usual: tuple[Path, str], tmp_
     assert not (tmp_path / "few" / "tables" / "mean-test-accuracy.csv").exists()
 
 
+@pytest.mark.slow
 def test_ranks_by_model_of_noise(tmp_path: Path) -> None:
     long = {f"a class with a long name {i}": 0.1 for i in range(5)}
     levels = (

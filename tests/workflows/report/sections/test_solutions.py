@@ -78,6 +78,7 @@ def test_a_study_without_the_key_has_no_section(tmp_path: Path) -> None:
     assert "Solutions" not in headings(markdown)
 
 
+@pytest.mark.slow
 def test_the_section_is_in_every_form_of_the_report(finished: StudyResults, tmp_path: Path) -> None:
     page, markdown = render(finished, tmp_path)
     assert "solutions" in page.ids
