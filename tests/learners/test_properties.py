@@ -72,8 +72,9 @@ def test_rows_one_by_one_and_scores_beforehand(learner):
     assert state(single) == state(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "learner", tiered(one_of_each_loop(LEARNERS, 2) + KERNEL_LEARNERS + FEATURE_LEARNERS)
+    "learner", one_of_each_loop(LEARNERS, 2) + KERNEL_LEARNERS + FEATURE_LEARNERS, ids=repr
 )
 @pytest.mark.parametrize("d", [37, 100])
 def test_rows_wide_enough_for_vectors_one_by_one(learner, d):

@@ -155,6 +155,7 @@ def test_the_step_of_mira_is_the_smallest(seed):
     assert (gradient[~free] <= gradient[free].max() + 1e-9).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("Learner", [DistillCachePerceptron, DistillCacheMIRA])
 def test_budgets_are_filled_and_never_exceeded(Learner):
     X, y = noisy_classes(2)

@@ -94,6 +94,7 @@ def test_dense_and_sparse_agree(learner):
         assert dense.coef_.shape == (n_classes, X.shape[1])
 
 
+@pytest.mark.slow
 @representatives_of(OF_MANY_CLASSES)
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_precision_and_index_width_do_not_matter(learner, convert):

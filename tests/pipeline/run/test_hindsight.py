@@ -279,6 +279,7 @@ def of_file(path: Path, *algorithms: dict[str, Any], scale: float) -> list[dict[
     return rows
 
 
+@pytest.mark.slow
 def test_learners_that_scale_have_one_regret_in_all_units(tmp_path: Path) -> None:
     bettors = [{"name": "KT"}, {"name": "CoordinateKT"}, {"name": "COCOB"}]
     one, small, large = (of_file(tmp_path / "f.csv", *bettors, scale=scale) for scale in (1.0, 1e-6, 1e6))
