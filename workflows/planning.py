@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import joblib
@@ -22,7 +22,7 @@ from ..pipeline.study.specs import TUNERS, DatasetSpec
 from ..pipeline.study.study import Study
 from .running.run import plan_of, refused_splits
 from .running.stages import Matched, Stage, Tuning
-from .running.trials import trials
+from .running.trials import Trial, trials
 from .running.work import COSTS, Costs
 from .status import span
 from .terminal import plain, put, table
@@ -44,8 +44,8 @@ class Finished:
     costs: Costs
     # Number of finished cells in each base (other results, `--base`), by the base's name.
     from_bases: Counter[str]
-    # The algorithms whose short trial cells gave the costs; empty if finished cells did.
-    tried: tuple[str, ...] = ()
+    # The times of trial cells by learner; empty if some cells are finished.
+    tried: Mapping[str, Trial] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,22 @@ class StudyOutline:
 
     def seconds_left(self) -> float | None:
         """Return the seconds of one thread for the remaining cells, or None if unknown."""
-        costs, total = self.finished.costs, 0.0
-        for (_, pair), n in self.left().items():
-            rows = rows_of_task(self.study, self.study.datasets[pair[0]], self.outlooks[pair[0]])
-            total += n * (costs.seconds(pair, rows) or 0.0)
-        return total if costs else None
+        costs, tried, total = self.finished.costs, self.finished.tried, 0.0
+        learners = {each.label: each.name for each in self.study.algorithms}
+        if not (costs or tried):
+            return None
+        for (stage, pair), n in self.left().items():
+            dataset = self.study.datasets[pair[0]]
+            rows = rows_of_task(self.study, dataset, self.outlooks[pair[0]])
+            if costs:
+                total += n * (costs.seconds(pair, rows) or 0.0)
+                continue
+            if stage == "tuning":
+                rows = min(rows, dataset.max_tune or self.study.max_tune or rows)
+            learner = learners[pair[1]]
+            found = [tried[learner]] if learner in tried else [*tried.values()]
+            total += n * sum(each.seconds_with(rows) for each in found) / len(found)
+        return total
 
 
 def outline(
@@ -110,9 +121,7 @@ def outline(
             task.label: rows_of_task(study, plan.datasets[task.label], outlooks[places[task.label]])
             for task in plan.here
         }
-        tried = trials(plan, rows)
-        finished.costs.learn(row | {"dataset": places[row["dataset"]]} for row in tried)
-        finished = replace(finished, tried=tuple(row["algorithm"] for row in tried))
+        finished = replace(finished, tried=trials(plan, rows))
     problems = [outlook.problem for outlook in outlooks if outlook.missing]
     refusal = (f"{file}: " if file else "") + problems[0] if problems else refused_splits(plan)
     return StudyOutline(
@@ -389,10 +398,13 @@ def _time(found: StudyOutline) -> Iterator[str]:
         return
     cores = joblib.cpu_count()
     pairs = {pair for _, pair in left}
-    guessed = sum(pair not in found.finished.costs for pair in pairs)
-    how = "estimated from finished cells"
-    if found.finished.tried:
-        how = f"roughly estimated from short trial cells of {' and '.join(found.finished.tried)}"
+    tried = found.finished.tried
+    how, guessed = "estimated from finished cells", sum(pair not in found.finished.costs for pair in pairs)
+    if tried:
+        more = f" and {len(tried) - 3} more" if len(tried) > 3 else ""
+        how = f"roughly estimated from short trial cells of {', '.join([*tried][:3])}{more}"
+        known = {each.label for each in found.study.algorithms if each.name in tried}
+        guessed = sum(pair[1] not in known for pair in pairs)
     if guessed:
         how += (
             f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm from times of others"

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 from rich.filesize import decimal
@@ -14,6 +15,7 @@ from rich.filesize import decimal
 from singlepass.pipeline.data import convert
 from singlepass.pipeline.run.readings import Reading
 from singlepass.pipeline.store.schema import CellResult
+from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows import planning
 from singlepass.workflows.planning import outline, rows_of_task
@@ -85,7 +87,7 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
     assert by_stage == {"tuning": 2 * 2, "evaluation": 2 * 2 * 2, "matched": 2 * 2}
     assert found.left() == found.planned
     # Timed by trial cells of the smallest data set that is present.
-    assert found.finished.tried == ("AROW", "KernelPerceptron")
+    assert [*found.finished.tried] == ["AROW", "KernelPerceptron"]
     assert found.finished.done.total() == 0
     assert (found.seconds_left() or 0.0) > 0.0
     assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
@@ -204,7 +206,7 @@ def test_missing_data_are_named_and_the_rest_is_planned(tmp_path: Path, singlepa
         "mine.csv: no such file",
         "missing  gaus: not usable: unknown data set",
         "did you mean 'gauss'?",
-        "roughly estimated from short trial cells of AROW and KernelPerceptron",
+        "roughly estimated from short trial cells of AROW, KernelPerceptron",
         "tuning",
         "matched",
     ):
@@ -222,7 +224,7 @@ def test_trial_cells_are_scaled_to_the_rows_of_the_study(
         found = []
         for cell in reading:
             row = {"dataset": "gauss", "algorithm": cell.spec.algorithm, "status": "ok", "points": 2}
-            seconds = {"fit_seconds": 0.003 * dict(cell.spec.params)["epochs"], "total_seconds": 0.004}
+            seconds = {"fit_seconds": 0.02 * dict(cell.spec.params)["epochs"], "total_seconds": 0.03}
             found.append(CellResult(row | seconds | {"n_examples": cell.spec.max_train}))
         return found
 
@@ -234,9 +236,33 @@ def test_trial_cells_are_scaled_to_the_rows_of_the_study(
     study, file = find_study(str(tmp_path / "s.toml"))
     found = outline(study, str(tmp_path / "out"), file=file)
     assert learnt == [[1, 2, 1, 2]] * 2
-    # Two passes of two models over 300 rows take 12 of the reading's 16 ms. A quarter of it, with 50,000 rows
-    # (without the test part), is the time of a cell: of four that tune, and of five.
-    assert found.seconds_left() == pytest.approx((4 + 5) * (0.5 + 0.001))
+    # Two passes of two models over 2,000 rows take 80 of the reading's 120 ms. A quarter of it, with 50,000
+    # rows (without the test part), is the time of a cell: of four that tune, and of five.
+    assert found.seconds_left() == pytest.approx((4 + 5) * (0.5 + 0.01))
+
+
+def test_the_cost_of_a_row_grows_with_the_support_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(reading: Reading) -> list[CellResult]:
+        [cell] = reading
+        # The cost of a row is proportional to the rows before it, for the Forgetron up to row 700.
+        t = np.array([500, 1000, 1500, 2000])
+        capped = cell.spec.learner == "Forgetron"
+        seconds = np.where(t > 700, 700**2 + 1400 * (t - 700), t**2) if capped else t**2
+        row = {"status": "ok", "n_examples": 2000, "fit_seconds": seconds[-1], "total_seconds": seconds[-1]}
+        return [CellResult(row, {"t": t, "fit_seconds": seconds})]
+
+    monkeypatch.setattr(trials, "run_reading", made)
+    datasets = [{"name": "gauss", "n_train": 50000}]
+    algorithms = [{"name": "KernelPerceptron"}, {"name": "Forgetron", "budget": 700}]
+    study = parse_study({"name": "s", "datasets": datasets, "algorithms": algorithms})
+    found = trials.trials(make_plan(study), {"gauss": 50000})
+    assert found["KernelPerceptron"].seconds_with(50000) == pytest.approx(50000**2)
+    assert found["Forgetron"].seconds_with(50000) == pytest.approx(700**2 + 1400 * (50000 - 700))
+    # Cells that tune on fewer rows take less time, and no cell less than the trial.
+    assert found["KernelPerceptron"].seconds_with(4000) == pytest.approx(4000**2)
+    assert found["KernelPerceptron"].seconds_with(100) == 2000**2
 
 
 def test_cells_learn_a_task_up_to_the_limits_of_the_study(tmp_path: Path) -> None:
