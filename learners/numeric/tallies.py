@@ -274,16 +274,16 @@ def sum_losses(
 
 
 def pairs_in_order(
-    scores: NDArray[np.float64], codes: NDArray[np.int32], stops: NDArray[np.int64]
+    ranks: NDArray[np.int64], codes: NDArray[np.int32], stops: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Count the pairs of a row of class 1 and a row of class 0 in which the first has the larger score.
 
-    `scores`, of shape (n,), may be infinite but not NaN. The result has, for each of m stops (ascending
-    row counts), twice the number of such pairs among the rows before it; a tie counts as half a pair.
+    `ranks`, of shape (n,), are 0 for the lowest score, 1 for the next larger one, and so on. The result has,
+    for each of m stops (ascending row counts), twice the number of such pairs among the rows before it; a tie
+    counts as half a pair.
     """
-    values, places = np.unique(scores, return_inverse=True)
     won = np.empty(len(stops), np.int64)
-    _pairs_releasing_gil(places, codes, len(values), stops, won)
+    _pairs_releasing_gil(ranks, codes, ranks.max(initial=-1) + 1, stops, won)
     return won
 
 

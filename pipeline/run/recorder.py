@@ -224,6 +224,7 @@ class Tallies:
         # Whether given and clean labels are equal, as without noise: AUC is then computed only once.
         self._clean_alone = self._ordered and np.array_equal(given, clean)
         self._scores: list[Floats] = []
+        self._stored_ranks = np.empty(0, np.int64)
         # Number of rows added so far.
         self._seen = 0
 
@@ -281,18 +282,15 @@ class Tallies:
         """
         if not self._ordered:
             return {}
-        scores = self._all_scores()
-        if np.isnan(scores).any():
+        ranks = self._ranks()
+        if ranks is None:
             return {name: np.full(len(stops), np.nan) for name in AREAS}
-        found: dict[str, Floats] = {}
-        for name, labels in zip(AREAS, self._counted_labels(), strict=True):
-            if found and self._clean_alone:
-                return dict.fromkeys(AREAS, found[AREAS[0]])
+        found = []
+        for labels in self._counted_labels()[: 1 if self._clean_alone else 2]:
             positive = np.concatenate([[0], np.cumsum(labels)])[stops]
             pairs = 2.0 * positive * (stops - positive)
-            won = pairs_in_order(scores, labels, stops)
-            found[name] = won / np.where(pairs, pairs, np.nan)
-        return found
+            found.append(pairs_in_order(ranks, labels, stops) / np.where(pairs, pairs, np.nan))
+        return {AREAS[0]: found[0], AREAS[1]: found[-1]}
 
     def latest_areas(self, stops: Rows) -> dict[str, Floats]:
         """Return AUC and average precision of the latest rows, after each number of counted rows in `stops`.
@@ -329,6 +327,18 @@ class Tallies:
             self._scores = [np.concatenate([*self._scores, np.empty(0)])]
         return self._scores[0]
 
+    def _ranks(self) -> Rows | None:
+        """Return the rank of each counted row's score, 0 for the lowest; equal scores have one rank.
+
+        It is None if any score is NaN. Ranks are stored, because the totals and the curve both need them.
+        """
+        scores = self._all_scores()
+        if np.isnan(scores).any():
+            return None
+        if len(self._stored_ranks) != len(scores):
+            self._stored_ranks = np.unique(scores, return_inverse=True)[1]
+        return self._stored_ranks
+
     def counts(self) -> dict[str, Any]:
         """Return counts and mean losses over all counted rows so far, by column name."""
         row: dict[str, Any] = {}
@@ -347,12 +357,11 @@ class Tallies:
     def totals(self) -> dict[str, Any]:
         """Return counts, mean losses, AUC and average precision over all counted rows, by column name."""
         row = self.counts()
-        if self._counted:
-            row |= {name: float(area[0]) for name, area in self.areas(np.array([self._counted])).items()}
         if self._ordered and self._counted:
-            scores = self._all_scores()
-            for name, labels in zip(PRECISIONS, self._counted_labels(), strict=True):
-                row[name] = average_precision(scores, labels)
+            ranks, labels = self._ranks(), self._counted_labels()[: 1 if self._clean_alone else 2]
+            found = [_area_and_precision(ranks, codes) for codes in labels]
+            for area, precision, values in zip(AREAS, PRECISIONS, (found * 2)[:2], strict=True):
+                row[area], row[precision] = values
         return row
 
 
@@ -536,7 +545,25 @@ def _steps(before: NDArray[Any], so_far: NDArray[Any]) -> Floats:
     return np.diff(so_far, axis=0, prepend=before[np.newaxis]).astype(np.float64)
 
 
-def area_under_curve(scores: Floats, codes: Codes, weights: Floats | None = None) -> float:
+def _area_and_precision(ranks: Rows | None, codes: Codes) -> tuple[float, float]:
+    """Return the area under the ROC curve and the average precision of rows with equal weights.
+
+    `ranks` are those of the scores, None if a score is NaN. See `area_under_curve` and `average_precision`.
+    """
+    if ranks is None or not codes.any():
+        return float("nan"), float("nan")
+    rows = np.bincount(ranks)
+    positive = np.bincount(ranks[codes == 1], minlength=len(rows))
+    negative = rows - positive
+    # Twice the number of pairs in which the row of class 1 has the larger score, and of all pairs.
+    won = int(np.sum(positive * (2 * np.cumsum(negative) - negative)))
+    pairs = 2.0 * int(positive.sum()) * int(negative.sum())
+    falling = positive[::-1]
+    found, seen = np.cumsum(falling), np.cumsum(rows[::-1])
+    return won / pairs if pairs else float("nan"), float(np.sum(falling * (found / seen)) / found[-1])
+
+
+def area_under_curve(scores: Floats, codes: Codes, weights: Floats) -> float:
     """Return the area under the ROC curve, NaN if a class does not occur or a score is NaN.
 
     `codes` are 0 or 1, `weights` weight the rows. Ties count half, as in scikit-learn.
@@ -544,14 +571,13 @@ def area_under_curve(scores: Floats, codes: Codes, weights: Floats | None = None
     if not codes.any() or codes.all() or np.isnan(scores).any():
         return float("nan")
     values, places = np.unique(scores, return_inverse=True)
-    each = np.ones(len(scores)) if weights is None else weights
-    positive = np.bincount(places, each * codes, len(values))
-    negative = np.bincount(places, each * (1 - codes), len(values))
+    positive = np.bincount(places, weights * codes, len(values))
+    negative = np.bincount(places, weights * (1 - codes), len(values))
     won = np.sum(positive * (np.cumsum(negative) - negative / 2))
     return float(won / (positive.sum() * negative.sum()))
 
 
-def average_precision(scores: Floats, codes: Codes, weights: Floats | None = None) -> float:
+def average_precision(scores: Floats, codes: Codes, weights: Floats) -> float:
     """Return the average precision as scikit-learn defines it, NaN if class 1 is missing or a score is NaN.
 
     `codes` are 0 or 1, `weights` weight the rows.
@@ -562,6 +588,6 @@ def average_precision(scores: Floats, codes: Codes, weights: Floats | None = Non
     falling = scores[order]
     # Positions of the last row of each run of equal scores: precision has one value for the whole run.
     last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(scores) - 1)
-    seen = last + 1 if weights is None else np.cumsum(weights[order])[last]
-    found = np.cumsum(codes[order] if weights is None else (weights * codes)[order])[last]
+    seen = np.cumsum(weights[order])[last]
+    found = np.cumsum((weights * codes)[order])[last]
     return float(np.sum(np.diff(found, prepend=0) * (found / seen)) / found[-1])

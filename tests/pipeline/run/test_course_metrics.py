@@ -262,5 +262,5 @@ def test_a_stream_that_is_stopped_keeps_its_windows() -> None:
 
 def test_areas_by_hand() -> None:
     scores, codes = np.array([0.9, 0.5, 0.5]), np.array([1, 1, 0], np.int32)
-    assert area_under_curve(scores, codes) == 0.75
-    assert average_precision(scores, codes) == pytest.approx(5 / 6)
+    assert area_under_curve(scores, codes, np.ones(3)) == 0.75
+    assert average_precision(scores, codes, np.ones(3)) == pytest.approx(5 / 6)
