@@ -22,7 +22,7 @@ from ..pipeline.study.specs import TUNERS, DatasetSpec
 from ..pipeline.study.study import Study
 from .running.run import plan_of, refused_splits
 from .running.stages import Matched, Stage, Tuning
-from .running.trials import Trial, trials
+from .running.trials import Trial, kind_of, trials
 from .running.work import COSTS, Costs
 from .status import span
 from .terminal import plain, put, table
@@ -44,7 +44,7 @@ class Finished:
     costs: Costs
     # Number of finished cells in each base (other results, `--base`), by the base's name.
     from_bases: Counter[str]
-    # The times of trial cells by learner; empty if some cells are finished.
+    # The times of trial cells by algorithm; empty if cells are finished, or if no trial could run.
     tried: Mapping[str, Trial] = field(default_factory=dict)
 
 
@@ -77,7 +77,6 @@ class StudyOutline:
     def seconds_left(self) -> float | None:
         """Return the seconds of one thread for the remaining cells, or None if unknown."""
         costs, tried, total = self.finished.costs, self.finished.tried, 0.0
-        learners = {each.label: each.name for each in self.study.algorithms}
         if not (costs or tried):
             return None
         for (stage, pair), n in self.left().items():
@@ -88,10 +87,17 @@ class StudyOutline:
                 continue
             if stage == "tuning":
                 rows = min(rows, dataset.max_tune or self.study.max_tune or rows)
-            learner = learners[pair[1]]
-            found = [tried[learner]] if learner in tried else [*tried.values()]
-            total += n * sum(each.seconds_with(rows) for each in found) / len(found)
+            found = self.alike(pair[1]) or [*tried.values()]
+            expected = sum(each.seconds_with(rows) for each in found) / len(found)
+            total += n * min(expected, self.study.time_limit or expected)
         return total
+
+    def alike(self, label: str) -> list[Trial]:
+        """Return the trials of this algorithm's kind, or else of its learner; empty if there are none."""
+        algorithms = {each.label: each for each in self.study.algorithms}
+        own, tried = algorithms[label], self.finished.tried
+        by_kind = [trial for other, trial in tried.items() if kind_of(algorithms[other]) == kind_of(own)]
+        return by_kind or [trial for other, trial in tried.items() if algorithms[other].name == own.name]
 
 
 def outline(
@@ -401,10 +407,9 @@ def _time(found: StudyOutline) -> Iterator[str]:
     tried = found.finished.tried
     how, guessed = "estimated from finished cells", sum(pair not in found.finished.costs for pair in pairs)
     if tried:
-        more = f" and {len(tried) - 3} more" if len(tried) > 3 else ""
-        how = f"roughly estimated from short trial cells of {', '.join([*tried][:3])}{more}"
-        known = {each.label for each in found.study.algorithms if each.name in tried}
-        guessed = sum(pair[1] not in known for pair in pairs)
+        number = f"{len(tried):,} of {_number(len(found.study.algorithms), 'algorithm')}"
+        how = f"roughly estimated from short trial cells of {number}"
+        guessed = sum(not found.alike(pair[1]) for pair in pairs)
     if guessed:
         how += (
             f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm from times of others"

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from singlepass.learners import ActiveRampSVM, KernelClassifier, OnlineRampSVM, RetrainedRampSVM
+from singlepass.learners import BSGD, ActiveRampSVM, KernelClassifier, OnlineRampSVM, RetrainedRampSVM
 from singlepass.learners.linear.gaussian import GaussianClassifier
 from singlepass.learners.linear.gradient.feature_learner import FeatureLearner
 from singlepass.learners.linear.linear_classifier import LinearClassifier
@@ -45,19 +45,26 @@ REPRESENTATIVES = {
     "OnlineGradientDescent(eta=0.5)",
     "KernelPerceptron(gamma=0.1)",
     "Forgetron(budget=12, gamma=0.1)",
+    "BSGD(budget=12, gamma=0.1)",
     "FOGD(D=50, gamma=0.1)",
 }
 
 
 def is_representative(learner):
-    """Return whether the fast tier tests a learner in full."""
+    """Return whether a learner is tested on every kind of rows."""
     return repr(learner) in REPRESENTATIVES
 
 
+def is_fast(learner):
+    """Return whether the fast tier tests a learner in full."""
+    # The loop of BSGD takes 5 s to compile.
+    return is_representative(learner) and not isinstance(learner, BSGD)
+
+
 def tiered(learners):
-    """Return learners as test parameters; all except the representatives are marked slow."""
+    """Return learners as test parameters; all except the fast representatives are marked slow."""
     return [
-        pytest.param(each, id=repr(each), marks=[] if is_representative(each) else [pytest.mark.slow])
+        pytest.param(each, id=repr(each), marks=[] if is_fast(each) else [pytest.mark.slow])
         for each in learners
     ]
 
@@ -65,9 +72,9 @@ def tiered(learners):
 def tiered_runs(names, classes=(-1, 1)):
     """Return names of golden runs as test parameters.
 
-    A run is slow if its learner's class has no representative, or if its compiled loop is that of none.
+    A run is slow if its learner's class has no fast representative, or if its compiled loop is that of none.
     """
-    learners = [each for each in LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS if is_representative(each)]
+    learners = [each for each in LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS if is_fast(each)]
     codes = {_code_of(each, classes) for each in learners}
     return [
         pytest.param(

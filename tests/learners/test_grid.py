@@ -105,9 +105,6 @@ def bits(array):
     scale=st.sampled_from([1.0, 1e-160, 1e160]),
 )
 def test_a_reading_equals_the_points_alone(learner, grid, seed, d, sparse, dtype, ordered, scale):
-    if sparse and not isinstance(learner, PassiveAggressive):
-        # How a loop reads float32 values of CSR rows does not depend on the learner.
-        dtype = np.float64
     X, y = noisy_stream(seed, n=70, d=d, density=0.6)
     with np.errstate(over="ignore"):
         X = (X * (scale if dtype == np.float64 else 1.0)).astype(dtype)

@@ -43,13 +43,13 @@ SINGLE = {
 }
 
 
-def dtype_of(learner, X):
-    """Return the dtype in which a learner reads the rows of a matrix in an order here.
+def dtype_of(learner):
+    """Return the dtype in which a learner reads ordered rows here.
 
-    One learner of each loop reads dense rows in float32, which also shows that float32 rows give the outcome
-    of float64 rows. The representatives have tests of float32, dense and CSR, of their own.
+    One learner of each loop reads them in float32, which also shows that float32 rows give the outcome of
+    float64 rows. The representatives have tests of float32 of their own.
     """
-    return np.float32 if repr(learner) in SINGLE and not sp.issparse(X) else np.float64
+    return np.float32 if repr(learner) in SINGLE else np.float64
 
 
 def begun(learner, n_classes, n_features, *n_occurring):
@@ -64,10 +64,9 @@ def assert_same_model(one, other, X):
     assert (one.n_examples_, one.n_mistakes_) == (other.n_examples_, other.n_mistakes_)
 
 
-def check_order(learner, n_classes, convert, dtype=None):
+def check_order(learner, n_classes, dtype, convert):
     X, y = stream_of(n_classes)
     X = convert(X)
-    dtype = dtype or dtype_of(learner, X)
     # Rows that are left out, and rows that come again.
     order = np.random.RandomState(3).randint(0, ROWS, 90)
     gathered, codes = take_rows(X, order), y[order]
@@ -83,25 +82,25 @@ def check_order(learner, n_classes, convert, dtype=None):
 )
 def test_an_order_is_what_rows_gathered_in_it_are(learner):
     for convert in (np.asarray, as_csr):
-        check_order(learner, 2, convert)
+        check_order(learner, 2, dtype_of(learner), convert)
     check_stops(learner, 2, in_order)
 
 
 @pytest.mark.parametrize("learner", tiered(one_of_each_loop(OF_MANY_CLASSES + SEVERAL_CONSTRAINTS, 5)))
 def test_an_order_of_many_classes(learner):
     for convert in (np.asarray, as_csr):
-        check_order(learner, 5, convert)
+        check_order(learner, 5, dtype_of(learner), convert)
     check_stops(learner, 5, in_order)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_an_order_of_single_precision(convert):
-    check_order(AROW(), 2, convert, np.float32)
+    check_order(AROW(), 2, np.float32, convert)
 
 
 def in_order(learner, X):
     """Return the rows of a matrix in reverse order, which is not copied."""
-    return ordered_rows(X.astype(dtype_of(learner, X)), np.arange(ROWS)[::-1])
+    return ordered_rows(X.astype(dtype_of(learner)), np.arange(ROWS)[::-1])
 
 
 def check_stops(learner, n_classes, reverse=lambda _, X: X[::-1].copy()):

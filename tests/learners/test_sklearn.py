@@ -13,7 +13,7 @@ from .streams import (
     LEARNERS,
     SEVERAL_CONSTRAINTS,
     any_learner,
-    is_representative,
+    is_fast,
     noisy_stream,
     state,
 )
@@ -33,8 +33,8 @@ def is_left_out(learner, check):
     return "X_dtype" in check.keywords
 
 
-QUICK = [learner for learner in EVERY_VARIANT if is_representative(learner)]
-FURTHER = [learner for learner in EVERY_VARIANT if not is_representative(learner)]
+QUICK = [learner for learner in EVERY_VARIANT if is_fast(learner)]
+FURTHER = [learner for learner in EVERY_VARIANT if not is_fast(learner)]
 
 
 @parametrize_with_checks(QUICK)

@@ -206,7 +206,7 @@ def test_missing_data_are_named_and_the_rest_is_planned(tmp_path: Path, singlepa
         "mine.csv: no such file",
         "missing  gaus: not usable: unknown data set",
         "did you mean 'gauss'?",
-        "roughly estimated from short trial cells of AROW, KernelPerceptron",
+        "roughly estimated from short trial cells of 2 of 3 algorithms",
         "tuning",
         "matched",
     ):
@@ -225,7 +225,8 @@ def test_trial_cells_are_scaled_to_the_rows_of_the_study(
         for cell in reading:
             row = {"dataset": "gauss", "algorithm": cell.spec.algorithm, "status": "ok", "points": 2}
             seconds = {"fit_seconds": 0.02 * dict(cell.spec.params)["epochs"], "total_seconds": 0.03}
-            found.append(CellResult(row | seconds | {"n_examples": cell.spec.max_train}))
+            curve = {"t": [1000, 2000], "fit_seconds": [0.01, 0.02]}
+            found.append(CellResult(row | seconds | {"n_examples": cell.spec.max_train}, curve))
         return found
 
     monkeypatch.setattr(trials, "run_reading", made)
@@ -241,28 +242,61 @@ def test_trial_cells_are_scaled_to_the_rows_of_the_study(
     assert found.seconds_left() == pytest.approx((4 + 5) * (0.5 + 0.01))
 
 
-def test_the_cost_of_a_row_grows_with_the_support_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("rows", [2000, 1536])
+def test_the_cost_of_a_row_grows_with_the_support_set(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """The estimate is exact if the cost of a row is a constant and a share for each support vector."""
+
+    def cost(n: Any, budget: float) -> Any:
+        """Return the time of n rows, half of which become support vectors, up to a budget."""
+        growing = np.minimum(n, 2 * budget)
+        return 1e-6 * n + 1e-8 * (growing**2 / 4 + budget * (n - growing) if budget < np.inf else n**2 / 4)
+
     def made(reading: Reading) -> list[CellResult]:
         [cell] = reading
-        # The cost of a row is proportional to the rows before it, for the Forgetron up to row 700.
-        t = np.array([500, 1000, 1500, 2000])
-        capped = cell.spec.learner == "Forgetron"
-        seconds = np.where(t > 700, 700**2 + 1400 * (t - 700), t**2) if capped else t**2
-        row = {"status": "ok", "n_examples": 2000, "fit_seconds": seconds[-1], "total_seconds": seconds[-1]}
-        return [CellResult(row, {"t": t, "fit_seconds": seconds})]
+        assert cell.spec.dataset.label == ("b" if cell.spec.learner == "BSGD" else "a")
+        budget = dict(cell.spec.params).get("budget", np.inf)
+        # The time limit stops a trial between two points of its curve.
+        t = np.array([*range(125, rows, 125), rows])
+        seconds = cost(t, budget)
+        row = {"status": "ok", "n_examples": rows, "fit_seconds": seconds[-1], "total_seconds": seconds[-1]}
+        vectors = np.minimum(t / 2, budget)
+        return [CellResult(row, {"t": t, "fit_seconds": seconds, "support_vectors": vectors})]
 
     monkeypatch.setattr(trials, "run_reading", made)
+    datasets = [{"name": "gauss", "label": label, "n_train": n} for label, n in (("a", 3000), ("b", 50000))]
+    algorithms = [
+        {"name": "KernelPerceptron"},
+        {"name": "Forgetron", "label": "small", "budget": 100},
+        {"name": "Forgetron", "label": "large", "budget": 3000},
+        {"name": "BSGD", "budget": 100, "datasets": ["b"]},
+    ]
+    study = parse_study({"name": "s", "seeds": 1, "datasets": datasets, "algorithms": algorithms})
+    found = trials.trials(make_plan(study), {"a": 3000, "b": 50000})
+    budgets = {"KernelPerceptron": np.inf, "small": 100, "large": 3000, "BSGD": 100}
+    for label, budget in budgets.items():
+        for n in (3000, 50000):
+            assert found[label].seconds_with(n) == pytest.approx(cost(n, budget), rel=0.01)
+        # A cell that tunes on few rows takes no less than the trial.
+        assert found[label].seconds_with(100) == cost(rows, budget)
+
+
+def test_a_time_limit_bounds_the_estimate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = trials.Trial(2000, 1.0, per_row=1.0)
+    monkeypatch.setattr(planning, "trials", lambda plan, rows: {"AROW": slow})
     datasets = [{"name": "gauss", "n_train": 50000}]
-    algorithms = [{"name": "KernelPerceptron"}, {"name": "Forgetron", "budget": 700}]
-    study = parse_study({"name": "s", "datasets": datasets, "algorithms": algorithms})
-    found = trials.trials(make_plan(study), {"gauss": 50000})
-    assert found["KernelPerceptron"].seconds_with(50000) == pytest.approx(50000**2)
-    assert found["Forgetron"].seconds_with(50000) == pytest.approx(700**2 + 1400 * (50000 - 700))
-    # Cells that tune on fewer rows take less time, and no cell less than the trial.
-    assert found["KernelPerceptron"].seconds_with(4000) == pytest.approx(4000**2)
-    assert found["KernelPerceptron"].seconds_with(100) == 2000**2
+    table = {"name": "s", "seeds": 3, "datasets": datasets, "algorithms": [{"name": "AROW"}]}
+    for limit, seconds in ((None, 48001.0), (20.0, 20.0)):
+        study = parse_study(table | ({} if limit is None else {"time_limit": limit}))
+        assert outline(study, str(tmp_path / "out")).seconds_left() == pytest.approx(3 * seconds)
+
+
+def test_trials_end_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 1.0, 11.0])
+    monkeypatch.setattr(trials, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    datasets = [{"name": "gauss", "n_train": 100}]
+    algorithms = [{"name": name} for name in ("Perceptron", "AROW", "PassiveAggressive")]
+    study = parse_study({"name": "s", "seeds": 1, "datasets": datasets, "algorithms": algorithms})
+    assert [*trials.trials(make_plan(study), {"gauss": 100})] == ["Perceptron"]
 
 
 def test_cells_learn_a_task_up_to_the_limits_of_the_study(tmp_path: Path) -> None:
