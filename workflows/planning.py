@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -44,8 +44,8 @@ class Finished:
     costs: Costs
     # Number of finished cells in each base (other results, `--base`), by the base's name.
     from_bases: Counter[str]
-    # The times of trial cells by algorithm; empty if cells are finished, or if no trial could run.
-    tried: Mapping[str, Trial] = field(default_factory=dict)
+    # The times of trial cells by kind of algorithm; empty if cells are finished, or if no trial could run.
+    tried: Mapping[Hashable, Trial] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ class StudyOutline:
         costs, tried, total = self.finished.costs, self.finished.tried, 0.0
         if not (costs or tried):
             return None
+        kinds = {each.label: kind_of(each) for each in self.study.algorithms}
         for (stage, pair), n in self.left().items():
             dataset = self.study.datasets[pair[0]]
             rows = rows_of_task(self.study, dataset, self.outlooks[pair[0]])
@@ -87,17 +88,11 @@ class StudyOutline:
                 continue
             if stage == "tuning":
                 rows = min(rows, dataset.max_tune or self.study.max_tune or rows)
-            found = self.alike(pair[1]) or [*tried.values()]
+            own = tried.get(kinds[pair[1]])
+            found = [own] if own else [*tried.values()]
             expected = sum(each.seconds_with(rows) for each in found) / len(found)
             total += n * min(expected, self.study.time_limit or expected)
         return total
-
-    def alike(self, label: str) -> list[Trial]:
-        """Return the trials of this algorithm's kind, or else of its learner; empty if there are none."""
-        algorithms = {each.label: each for each in self.study.algorithms}
-        own, tried = algorithms[label], self.finished.tried
-        by_kind = [trial for other, trial in tried.items() if kind_of(algorithms[other]) == kind_of(own)]
-        return by_kind or [trial for other, trial in tried.items() if algorithms[other].name == own.name]
 
 
 def outline(
@@ -407,9 +402,11 @@ def _time(found: StudyOutline) -> Iterator[str]:
     tried = found.finished.tried
     how, guessed = "estimated from finished cells", sum(pair not in found.finished.costs for pair in pairs)
     if tried:
-        number = f"{len(tried):,} of {_number(len(found.study.algorithms), 'algorithm')}"
+        kinds = {each.label: kind_of(each) for each in found.study.algorithms}
+        covered = sum(kind in tried for kind in kinds.values())
+        number = f"{covered:,} of {_number(len(kinds), 'algorithm')}"
         how = f"roughly estimated from short trial cells of {number}"
-        guessed = sum(not found.alike(pair[1]) for pair in pairs)
+        guessed = sum(kinds[label] not in tried for _, label in pairs)
     if guessed:
         how += (
             f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm from times of others"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -285,12 +286,13 @@ class Tallies:
         ranks = self._ranks()
         if ranks is None:
             return {name: np.full(len(stops), np.nan) for name in AREAS}
-        found = []
-        for labels in self._counted_labels()[: 1 if self._clean_alone else 2]:
-            positive = np.concatenate([[0], np.cumsum(labels)])[stops]
+
+        def measure(codes: Codes) -> Floats:
+            positive = np.concatenate([[0], np.cumsum(codes)])[stops]
             pairs = 2.0 * positive * (stops - positive)
-            found.append(pairs_in_order(ranks, labels, stops) / np.where(pairs, pairs, np.nan))
-        return {AREAS[0]: found[0], AREAS[1]: found[-1]}
+            return pairs_in_order(ranks, codes, stops) / np.where(pairs, pairs, np.nan)
+
+        return dict(zip(AREAS, self._of_both_labels(measure), strict=True))
 
     def latest_areas(self, stops: Rows) -> dict[str, Floats]:
         """Return AUC and average precision of the latest rows, after each number of counted rows in `stops`.
@@ -305,22 +307,28 @@ class Tallies:
             latest["fading"] = self._fading ** np.arange(rows - 1, -1, -1.0)
         found: dict[str, Floats] = {}
         for prefix, weights in latest.items() if self._ordered else ():
-            for area, precision, codes in zip(AREAS, PRECISIONS, self._counted_labels(), strict=True):
-                parts = [self._latest_rows(codes, t, weights) for t in stops.tolist()]
-                found[f"{prefix}_{area}"] = np.array([area_under_curve(*part) for part in parts])
-                found[f"{prefix}_{precision}"] = np.array([average_precision(*part) for part in parts])
+            measured = self._of_both_labels(partial(self._latest_measures, stops, weights))
+            for area, precision, values in zip(AREAS, PRECISIONS, measured, strict=True):
+                found[f"{prefix}_{area}"], found[f"{prefix}_{precision}"] = values.T
         return found
 
-    def _latest_rows(self, codes: Codes, stop: int, weights: Floats) -> tuple[Floats, Codes, Floats]:
-        """Return scores, labels and weights of the last rows before row `stop`: as many as there are weights.
+    def _latest_measures(self, stops: Rows, weights: Floats, codes: Codes) -> Floats:
+        """Return AUC and average precision of the last rows before each row in `stops`, shape (n, 2).
 
-        If there are fewer rows, they get the last of the weights.
+        These are as many rows as there are weights. If there are fewer rows, they get the last weights.
         """
-        part = slice(max(0, stop - len(weights)), stop)
-        return self._all_scores()[part], codes[part], weights[len(weights) - (part.stop - part.start) :]
+        found = np.empty((len(stops), 2))
+        for i, stop in enumerate(stops.tolist()):
+            rows = slice(max(0, stop - len(weights)), stop)
+            part = self._all_scores()[rows], codes[rows], weights[len(weights) - (rows.stop - rows.start) :]
+            found[i] = area_under_curve(*part), average_precision(*part)
+        return found
 
-    def _counted_labels(self) -> list[Codes]:
-        return [labels[self._first : max(self._first, self._seen)] for labels in self._labels]
+    def _of_both_labels(self, measure: Callable[[Codes], Any]) -> tuple[Any, Any]:
+        """Return `measure` of the counted rows' given and clean labels; equal labels are measured once."""
+        given, clean = (labels[self._first : max(self._first, self._seen)] for labels in self._labels)
+        first = measure(given)
+        return first, first if self._clean_alone else measure(clean)
 
     def _all_scores(self) -> Floats:
         if len(self._scores) != 1:
@@ -358,9 +366,8 @@ class Tallies:
         """Return counts, mean losses, AUC and average precision over all counted rows, by column name."""
         row = self.counts()
         if self._ordered and self._counted:
-            ranks, labels = self._ranks(), self._counted_labels()[: 1 if self._clean_alone else 2]
-            found = [_area_and_precision(ranks, codes) for codes in labels]
-            for area, precision, values in zip(AREAS, PRECISIONS, (found * 2)[:2], strict=True):
+            found = self._of_both_labels(partial(_area_and_precision, self._ranks()))
+            for area, precision, values in zip(AREAS, PRECISIONS, found, strict=True):
                 row[area], row[precision] = values
         return row
 

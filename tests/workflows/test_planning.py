@@ -87,7 +87,7 @@ def test_every_stage_is_counted(tmp_path: Path) -> None:
     assert by_stage == {"tuning": 2 * 2, "evaluation": 2 * 2 * 2, "matched": 2 * 2}
     assert found.left() == found.planned
     # Timed by trial cells of the smallest data set that is present.
-    assert [*found.finished.tried] == ["AROW", "KernelPerceptron"]
+    assert [kind[0] for kind in found.finished.tried] == ["AROW", "KernelPerceptron"]
     assert found.finished.done.total() == 0
     assert (found.seconds_left() or 0.0) > 0.0
     assert found.covariances == {"AROW on gauss, 2 × 2": 8 * 4}
@@ -273,16 +273,39 @@ def test_the_cost_of_a_row_grows_with_the_support_set(monkeypatch: pytest.Monkey
     study = parse_study({"name": "s", "seeds": 1, "datasets": datasets, "algorithms": algorithms})
     found = trials.trials(make_plan(study), {"a": 3000, "b": 50000})
     budgets = {"KernelPerceptron": np.inf, "small": 100, "large": 3000, "BSGD": 100}
-    for label, budget in budgets.items():
+    for algorithm in study.algorithms:
+        trial, budget = found[trials.kind_of(algorithm)], budgets[algorithm.label]
         for n in (3000, 50000):
-            assert found[label].seconds_with(n) == pytest.approx(cost(n, budget), rel=0.01)
+            assert trial.seconds_with(n) == pytest.approx(cost(n, budget), rel=0.01)
         # A cell that tunes on few rows takes no less than the trial.
-        assert found[label].seconds_with(100) == cost(rows, budget)
+        assert trial.seconds_with(100) == cost(rows, budget)
+
+
+def test_the_cost_of_a_batch_learner_is_quadratic(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(reading: Reading) -> list[CellResult]:
+        row = {"status": "ok", "n_examples": 100, "fit_seconds": 1.0, "total_seconds": 1.5}
+        return [CellResult(row, {})]
+
+    monkeypatch.setattr(trials, "run_reading", made)
+    study = parse_study(
+        {
+            "name": "s",
+            "seeds": 1,
+            "protocol": "holdout",
+            "datasets": [{"name": "gauss", "n_train": 1000}],
+            "algorithms": [{"name": "AROW"}],
+        }
+    )
+    [trial] = trials.trials(make_plan(study), {"gauss": 1000}).values()
+    # Ten times the rows take a hundred times the second of learning.
+    assert trial.seconds_with(1000) == pytest.approx(0.5 + 100.0)
 
 
 def test_a_time_limit_bounds_the_estimate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = trials.Trial(2000, 1.0, per_row=1.0)
-    monkeypatch.setattr(planning, "trials", lambda plan, rows: {"AROW": slow})
+    monkeypatch.setattr(
+        planning, "trials", lambda plan, rows: {trials.kind_of(each): slow for each in plan.study.algorithms}
+    )
     datasets = [{"name": "gauss", "n_train": 50000}]
     table = {"name": "s", "seeds": 3, "datasets": datasets, "algorithms": [{"name": "AROW"}]}
     for limit, seconds in ((None, 48001.0), (20.0, 20.0)):
@@ -296,7 +319,7 @@ def test_trials_end_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = [{"name": "gauss", "n_train": 100}]
     algorithms = [{"name": name} for name in ("Perceptron", "AROW", "PassiveAggressive")]
     study = parse_study({"name": "s", "seeds": 1, "datasets": datasets, "algorithms": algorithms})
-    assert [*trials.trials(make_plan(study), {"gauss": 100})] == ["Perceptron"]
+    assert [kind[0] for kind in trials.trials(make_plan(study), {"gauss": 100})] == ["Perceptron"]
 
 
 def test_cells_learn_a_task_up_to_the_limits_of_the_study(tmp_path: Path) -> None:

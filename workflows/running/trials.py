@@ -48,14 +48,14 @@ class Trial:
         return self.seconds + self.per_row * more + self.growth * growing * (more - growing / 2)
 
 
-def kind_of(algorithm: AlgorithmSpec) -> Hashable:
+def kind_of(algorithm: AlgorithmSpec) -> tuple[Hashable, ...]:
     """Return what the cost of a row depends on most; algorithms of one kind are tried only once."""
     costly = (repr(algorithm.fixed.get(name)) for name in _COSTLY)
     return algorithm.name, algorithm.query, algorithm.tune, algorithm.reset, *costly
 
 
-def trials(plan: Plan, rows: Mapping[str, int]) -> dict[str, Trial]:
-    """Run short cells on the smallest data sets; return their times by the algorithm's label.
+def trials(plan: Plan, rows: Mapping[str, int]) -> dict[Hashable, Trial]:
+    """Run short cells on the smallest data sets; return their times by the kind of the algorithm.
 
     One algorithm of each kind is tried, until ten seconds have passed, each on the smallest data set that it
     runs on. Algorithms that need results of others first (a winner's parameters, a support size) are not
@@ -64,8 +64,9 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> dict[str, Trial]:
     would learn together, in one pass over the rows, also learn together here, and a trial's time is their
     mean. The result is empty if there are no data or no trial finished.
     """
-    found, began = dict[str, Trial](), time.monotonic()
-    for reading in _readings(plan, rows):
+    found, began = dict[Hashable, Trial](), time.monotonic()
+    kinds = {each.label: kind_of(each) for each in plan.study.algorithms}
+    for reading in _readings(plan, rows, kinds):
         if time.monotonic() - began > _ALL_SECONDS:
             break
         # Run twice and take the second result, because the first run includes the time of opening the data.
@@ -73,7 +74,7 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> dict[str, Trial]:
         if all(each.row["status"] in ("ok", "stopped") and each.row["n_examples"] for each in outcomes):
             spec = reading[0].spec
             budget = dict(spec.params).get("budget")
-            found[spec.algorithm] = _trial(outcomes, budget if isinstance(budget, int) else math.inf)
+            found[kinds[spec.algorithm]] = _trial(outcomes, budget if isinstance(budget, int) else math.inf)
     return found
 
 
@@ -105,12 +106,12 @@ def _trial(outcomes: list[CellResult], budget: float) -> Trial:
     return Trial(n, seconds, last, per_vector * rate, max(0.0, growing))
 
 
-def _readings(plan: Plan, rows: Mapping[str, int]) -> Iterator[Reading]:
+def _readings(plan: Plan, rows: Mapping[str, int], kinds: Mapping[str, Hashable]) -> Iterator[Reading]:
     """Yield the cells to run for each kind: all grid points that learn together, or the first.
 
-    Learners of this package come first, because those of other libraries may be slow.
+    Learners of this package come first, because those of other libraries may be slow. `kinds` has the kind of
+    each algorithm by its label.
     """
-    kinds = {each.label: kind_of(each) for each in plan.study.algorithms}
     places = {label: place for place, label in enumerate(kinds)}
     firsts: dict[Hashable, CellGroup] = {}
     level = replace(plan, study=plan.study.model_copy(update={"noise": plan.study.noise[:1]}))
