@@ -17,7 +17,7 @@ import singlepass.pipeline
 import singlepass.workflows
 from singlepass.learners.table import TABLE
 
-from .learners.streams import REPRESENTATIVES
+from .learners.streams import FEATURE_LEARNERS, KERNEL_LEARNERS, LEARNERS, is_fast
 
 
 def modules(package: ModuleType) -> list[str]:
@@ -50,8 +50,10 @@ def has_examples(name: str) -> bool:
 
 
 def is_slow(name: str) -> bool:
-    """Return whether a module's examples compile a learner that does not represent a family."""
-    families = {each.partition("(")[0] for each in REPRESENTATIVES}
+    """Return whether a module's examples compile a learner that the fast tier leaves out."""
+    families = {
+        type(each).__name__ for each in LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS if is_fast(each)
+    }
     compiled = [row for row in TABLE if row.kind not in ("baseline", "strategy")]
     learners = {row.name for row in compiled if name == f"singlepass.learners{row.module}"}
     return bool(learners) and not learners & families

@@ -198,6 +198,7 @@ def test_a_local_cluster_unpickles_only_messages_of_its_processes(
     assert [event for event in sent if not event.is_by(SENT)] == []
 
 
+@pytest.mark.slow
 def test_a_local_cluster_listens_only_on_localhost(on_cluster: tuple[Machine, list[Event]]) -> None:
     _, events = on_cluster
     hosts = {event.what for event in events if event.kind == "bind"} - {""}

@@ -182,6 +182,7 @@ def test_a_norm_bound_is_for_two_classes():
         Projectron(U=2.0).begin(np.arange(5), 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [None, 25])
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_the_cache_is_that_of_the_plain_rule(budget, noise):

@@ -218,6 +218,7 @@ def factor(x):
 """
 
 
+@pytest.mark.slow
 def test_an_edit_of_what_a_function_of_another_package_calls(tmp_path):
     project = tmp_path / "singlepass"
     (project / "pipeline").mkdir(parents=True)

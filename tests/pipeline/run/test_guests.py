@@ -153,7 +153,9 @@ def test_a_model_of_river_makes_the_mistakes_that_river_counts(
 
 @river
 @vw
-@pytest.mark.parametrize("dataset", [GAUSS, {"name": "digits", "max_examples": 200}])
+@pytest.mark.parametrize(
+    "dataset", [pytest.param(GAUSS, marks=pytest.mark.slow), {"name": "digits", "max_examples": 200}]
+)
 def test_guests_of_all_kinds_beside_our_own(dataset: dict[str, Any]) -> None:
     many = dataset["name"] == "digits"
     found = rows(

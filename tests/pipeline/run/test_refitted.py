@@ -149,6 +149,7 @@ def test_the_whole_training_part_where_the_data_have_a_test_part(tmp_path: Path)
     np.testing.assert_allclose(tested, scaler.transform(X[:9]), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_same_integers_kept_or_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "f.csv", numbers())
     algorithms = [{"name": "AROW"}, {"name": "KernelPerceptron"}, {"name": "Perceptron", "epochs": 2}]

@@ -243,6 +243,7 @@ def test_a_suspect_is_run_in_a_process_apart() -> None:
     assert rows[0]["mistakes"] == run_cell(cells[1]).row["mistakes"]
 
 
+@pytest.mark.slow
 def test_a_suspect_point_of_a_grid_is_run_in_a_process_apart_as_are_those_read_with_it() -> None:
     table = {"name": "s", "seeds": 1, "max_train": 20, "datasets": [{"name": "digits", "task": "round"}]}
     grid = {"name": "AROW", "r": [0.1, 1.0, 10.0]}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.workflows.report import write_report
 from singlepass.workflows.running.run import run_study
@@ -12,6 +14,7 @@ from singlepass.workflows.running.workers import WorkerOptions
 from singlepass.workflows.shipped import find_study
 
 
+@pytest.mark.slow
 def test_the_shipped_study_on_one_data_set(tmp_path: Path, silent: Any) -> None:
     study, _ = find_study("noise-models")
     kept = [entry for entry in study.algorithms if entry.label in ("Perceptron", "PA-I")]
