@@ -49,14 +49,14 @@ def has_examples(name: str) -> bool:
     return spec is not None and spec.origin is not None and ">>>" in Path(spec.origin).read_text()
 
 
+FAST = {type(each).__name__ for each in LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS if is_fast(each)}
+
+
 def is_slow(name: str) -> bool:
     """Return whether a module's examples compile a learner that the fast tier leaves out."""
-    families = {
-        type(each).__name__ for each in LEARNERS + KERNEL_LEARNERS + FEATURE_LEARNERS if is_fast(each)
-    }
     compiled = [row for row in TABLE if row.kind not in ("baseline", "strategy")]
     learners = {row.name for row in compiled if name == f"singlepass.learners{row.module}"}
-    return bool(learners) and not learners & families
+    return bool(learners) and not learners & FAST
 
 
 @pytest.mark.parametrize(
