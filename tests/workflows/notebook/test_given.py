@@ -121,6 +121,7 @@ def test_notebook_objects_run_on_threads(on_threads: Results) -> None:
     assert errors["class"] < 0.5
 
 
+@pytest.mark.slow
 def test_notebook_objects_run_in_other_processes(on_threads: Results, client: Client) -> None:
     there = found(three(), client=client)
     assert (there.cells["status"] == "ok").all()

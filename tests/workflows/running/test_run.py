@@ -390,7 +390,13 @@ def test_a_stopped_cell_is_not_a_failure_and_can_be_retried(tmp_path: Path, sile
 
 
 @pytest.mark.parametrize("name", ["study.json", "plan.json", "provenance.json", "shared.json"])
-@pytest.mark.parametrize("content", [b"", b'{"name": ', b"[1]", b"\xff\xfe", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"name": ',
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (b"", b"[1]", b"\xff\xfe", b"[" * 100_000)),
+    ],
+)
 def test_a_damaged_document_is_named_set_aside_and_rewritten(
     copied: Path, study_file: Path, silent: Any, name: str, content: bytes
 ) -> None:
