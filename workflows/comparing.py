@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from ..pipeline.noise import parse_noise
 from ..pipeline.store.merging import merge_cells, merge_plans
 from ..pipeline.store.schema import PLAN
 from ..pipeline.store.store import Store, exclusive
+from ..pipeline.store.tables import as_planned
 from ..pipeline.study.study import Study
 from ..pipeline.study.study_file import parse_study
 
@@ -113,6 +115,11 @@ class _Finished:
         """Return the name of the results in texts: the last part of their folder or URL."""
         return self.store.url.rstrip("/").rpartition("/")[2]
 
+    def cells(self) -> pd.DataFrame:
+        """Return the planned cells that are there, with the labels of the plan."""
+        plan = self.store.plan()
+        return as_planned(self.store.cells(sorted({*plan["key"].to_pylist()})), plan)
+
 
 def _read(url: str) -> _Finished:
     store = Store(url)
@@ -145,18 +152,19 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
     """Write the cells of several results of a study to a new folder or URL; return a line about them.
 
     The new study has the seeds, noise levels, data sets and algorithms of all results; `note` receives a line
-    for each result whose study differs from the first one's in other keys. Raises InputError if two results
-    have different counts of a cell.
+    for each result whose study differs from the first one's in a key of `_OWN`. Raises InputError if studies
+    differ in any other key, if two of them use one label for different data sets, algorithms or cells, or if
+    two results have different counts of a cell.
     """
     found = [_read(url) for url in urls]
     study = dict(found[0].study)
-    for other in found[1:]:
+    for place, other in enumerate(found[1:], 1):
+        for earlier in found[:place]:
+            _refuse_other_entries(earlier, other)
+            _refuse_incomparable(earlier, other)
         for key in _LISTS:
-            known = {_labelled(each) for each in study[key]}
-            study[key] = study[key] + [each for each in other.study[key] if _labelled(each) not in known]
-        differing = [
-            key for key in study if key not in _LISTS and study[key] != other.study.get(key, study[key])
-        ]
+            study[key] = study[key] + [each for each in other.study[key] if each not in study[key]]
+        differing = [key for key in _OWN if key in study and study[key] != other.study.get(key, study[key])]
         if differing:
             note(
                 f"{other.store.url}: its study differs in {', '.join(differing)}; "
@@ -164,19 +172,21 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
             )
     study["seeds"] = sorted(study["seeds"])
     stores = [each.store for each in found]
+    try:
+        plan = merge_plans(stores)
+    except InputError as error:
+        plan = None
+        note(f"{out} has no report before its study has run there: {error}")
+    else:
+        _refuse_other_cells(found)
+    planned = found[0].plan.get("planned") if all(each.study == study for each in found) else None
+    documents: dict[str, dict[str, str]] = {"data": {}, "plugins": {}}
+    for each in found:
+        for name, listed in documents.items():
+            listed |= each.plan.get(name, {})
     store = _new_store(out)
     with exclusive(store, note):
         cells = merge_cells(stores, store)
-        same = all(each.study == found[0].study for each in found)
-        try:
-            plan = merge_plans(stores)
-        except InputError:
-            plan = None
-        planned = found[0].plan.get("planned") if same else None if plan is None else len(plan)
-        fingerprints: dict[str, str] = {}
-        for each in found:
-            fingerprints |= each.plan.get("data", {})
-        store.write_json("plan.json", {"planned": planned or cells, "data": fingerprints})
         store.write_json("study.json", study)
         runs = [run for each in found for run in each.runs]
         store.write_json(
@@ -184,18 +194,64 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
         )
         if bases := [base.url for each in stores for base in each.bases]:
             store.use_bases(bases)
-            store.write_bases({})
+            keys = [] if plan is None else plan["key"].unique().to_pylist()
+            store.write_bases(Counter(base.url for base in store.base_of(keys).values()))
         if plan is not None:
             store.write_plan([plan])
+            planned = planned or len(plan) + _unplanned(store, plan, study)
+        store.write_json("plan.json", {"planned": planned or cells, **documents})
     return f"{out}: {cells:,} cells of {', '.join(urls)}"
+
+
+def _refuse_other_entries(first: _Finished, other: _Finished) -> None:
+    """Raise InputError if one label names different data sets or different algorithms in two results."""
+    for key, kind in (("datasets", "data set"), ("algorithms", "algorithm")):
+        known = {(each["label"], each.get("task")): each for each in first.study[key]}
+        for entry in other.study[key]:
+            same = known.get((entry["label"], entry.get("task")), entry)
+            if differing := [name for name in same | entry if same.get(name) != entry.get(name)]:
+                raise InputError(
+                    f"{first.store.url} and {other.store.url}: {kind} {entry['label']!r} differs in "
+                    f"{', '.join(differing)}: only results of one study can be merged; give one of them "
+                    f"another label, or use `singlepass compare`"
+                )
+
+
+def _refuse_other_cells(found: Sequence[_Finished]) -> None:
+    """Raise InputError if two results have different cells of one algorithm, data set and repetition."""
+    planned = [each.cells() for each in found]
+    for place, cells in enumerate(planned):
+        for earlier in range(place):
+            if other := _conflicting(planned[earlier], cells):
+                where = f"{found[earlier].store.url} and {found[place].store.url}"
+                raise InputError(
+                    f"{where}: the cells of {', '.join(other)} were computed by different code or from "
+                    "different rows: `singlepass compare` shows both"
+                )
+
+
+def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
+    """Return the number of final cells of a merged study that none of its results planned.
+
+    They are missing if the results have other seeds for some algorithms than for others.
+    """
+    cells = as_planned(store.cells(plan["key"].to_pylist()), plan)
+    only = {each["label"]: each.get("datasets") for each in study["algorithms"]}
+    absent = 0
+    for (_, parent, _), own in cells[cells["stage"] == "run"].groupby(["dataset", "parent", "noise"]):
+        names = [label for label, datasets in only.items() if not datasets or parent in datasets]
+        absent += len(names) * own["seed"].nunique() - len(own)
+    # Some may be planned but not finished.
+    return max(0, absent - (len(plan) - len(cells)))
 
 
 def compare_results(urls: Sequence[str], out: str, command: str | None, note: Note) -> None:
     """Write new results to `out` that refer to the comparable cells of several results, for one report.
 
     Cells are comparable if all results have their data set, noise level and seed. `note` receives a line
-    about the data sets, noise levels and seeds that are left out. If two results use one label for algorithms
-    with different parameters, the second label is extended by the name of its results. Raises InputError if
+    about the data sets, noise levels and seeds that are left out, and about each algorithm that is left out
+    on a data set because cells failed or were stopped. If two results use one label for algorithms with
+    different parameters, the second label is extended by the name of its results. Raises InputError if
     the studies differ in a key that is neither in `_LISTS` nor in `_OWN`.
     """
     found = [_read(url) for url in urls]
@@ -213,33 +269,38 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
             if left:
                 note(f"{key} that not all results have are left out: {', '.join(dict.fromkeys(left))}")
             shared[key] = common
-    algorithms: list[dict[str, Any]] = []
-    plans, counts = [], {}
+    # The algorithms and their cells, by the label in the new results.
+    algorithms: dict[str, dict[str, Any]] = {}
+    planned: dict[str, pd.DataFrame] = {}
+    counts: dict[str, int] = {}
     for each in found:
-        renamed, own = {}, []
+        cells, own = _comparable(each, shared, note), {}
         for entry in each.study["algorithms"]:
-            same = next((other for other in algorithms if other["label"] == entry["label"]), None)
-            if same is None:
-                own.append(entry)
-                renamed[entry["label"]] = entry["label"]
-            elif same != entry:
-                renamed[entry["label"]] = f"{entry['label']} ({each.name})"
-                own.append({**entry, "label": renamed[entry["label"]]})
-        algorithms += own
-        plan = _comparable(each, shared, renamed)
-        plans.append(plan)
-        counts[each.store.url] = len(plan)
-    study = {**first.study, **shared, "algorithms": algorithms, "rankings": [], "curves": [], "solutions": []}
+            rows = cells[cells["algorithm"] == entry["label"]]
+            # The names of two results may be equal; their folders or URLs differ.
+            for of in ("", f" ({each.name})", f" ({each.store.url})"):
+                label = f"{entry['label']}{of}"
+                rows = rows.assign(algorithm=label)
+                known, before = algorithms.get(label), planned.get(label, rows[:0])
+                if known is None or (known == {**entry, "label": label} and not _conflicting(before, rows)):
+                    break
+            own[label] = {**entry, "label": label}
+            new = rows[~rows["key"].isin(before["key"])]
+            planned[label] = pd.concat([before, new])
+            counts[each.store.url] = counts.get(each.store.url, 0) + len(new)
+        algorithms |= own
+    study = {**first.study, **shared, "rankings": [], "curves": [], "solutions": []}
+    study["algorithms"] = [*algorithms.values()]
     study["name"] = "-and-".join(dict.fromkeys(each.name for each in found))[:100]
     study["title"] = " and ".join(dict.fromkeys(each.study.get("title") or each.name for each in found))
-    planned = pd.concat(plans)
+    plan = pd.concat([*planned.values()])[PLAN.names]
     store = _new_store(out)
     with exclusive(store, note):
         inner = [base.url for each in found for base in each.store.bases]
         store.use_bases([*urls, *inner])
         store.write_json("study.json", study)
-        store.write_json("plan.json", {"planned": len(planned), "data": first.plan.get("data", {})})
-        store.write_plan([pa.Table.from_pandas(planned, PLAN, preserve_index=False)])
+        store.write_json("plan.json", {"planned": len(plan), "data": first.plan.get("data", {})})
+        store.write_plan([pa.Table.from_pandas(plan, PLAN, preserve_index=False)])
         store.write_bases(counts)
         run: dict[str, Any] = {"command": command, "started": datetime.now(UTC).isoformat(timespec="seconds")}
         run["bases"] = {url: f"{n:,} cells" for url, n in counts.items()}
@@ -250,10 +311,11 @@ def _refuse_incomparable(first: _Finished, other: _Finished) -> None:
     """Raise InputError, which names the key or the data, if cells of two results cannot be compared."""
     where = f"{first.store.url} and {other.store.url}"
     for key in first.study:
-        if key not in (*_OWN, *_LISTS) and first.study[key] != other.study.get(key):
+        # Results of an earlier version may lack a key, which has its default there.
+        theirs = other.study.get(key, first.study[key])
+        if key not in (*_OWN, *_LISTS) and first.study[key] != theirs:
             raise InputError(
-                f"{where}: not comparable: {key} is {first.study[key]!r} in one and "
-                f"{other.study.get(key)!r} in the other"
+                f"{where}: not comparable: {key} is {first.study[key]!r} in one and {theirs!r} in the other"
             )
     prints = [each.runs[-1].get("fingerprints", {}) if each.runs else {} for each in (first, other)]
     for label in prints[0].keys() & prints[1].keys():
@@ -261,14 +323,37 @@ def _refuse_incomparable(first: _Finished, other: _Finished) -> None:
             raise InputError(f"{where}: not comparable: data set {label!r} does not have the same rows")
 
 
-def _comparable(found: _Finished, shared: dict[str, list[Any]], renamed: dict[str, str]) -> pd.DataFrame:
-    """Return the plan's rows of the shared data sets, noise levels and seeds, with renamed algorithms."""
-    plan = found.store.plan().to_pandas()
-    cells = found.store.cells(sorted(set(plan["key"]))).set_index("key")
+def _comparable(found: _Finished, shared: dict[str, list[Any]], note: Note) -> pd.DataFrame:
+    """Return the finished planned cells of the shared data sets, noise levels and seeds.
+
+    An algorithm with a failed or stopped cell on a data set at a noise level is left out there, because the
+    mean of its other cells would cover fewer seeds.
+    """
+    cells = found.cells()
     slugs = {parse_noise(spec).slug for spec in shared["noise"]}
     labels = {entry["label"] for entry in shared["datasets"]}
     kept = cells["parent"].isin(labels) & cells["noise"].isin(slugs)
-    kept &= (cells["seed"].isin(shared["seeds"]) | (cells["stage"] == "tune")) & (cells["status"] == "ok")
-    plan = plan[plan["key"].isin(cells.index[kept]) & plan["algorithm"].isin(renamed)]
-    kept_plan: pd.DataFrame = plan.assign(algorithm=plan["algorithm"].map(renamed))
-    return kept_plan
+    cells = cells[kept & (cells["seed"].isin(shared["seeds"]) | (cells["stage"] == "tune"))]
+    where = ["algorithm", "dataset", "noise"]
+    ended = cells[(cells["status"] != "ok") & (cells["stage"] == "run")]
+    bad = Counter(ended[where].itertuples(index=False, name=None))
+    for (algorithm, dataset, noise), n in sorted(bad.items()):
+        note(
+            f"{found.store.url}: {algorithm} is left out on {dataset}, noise {noise}: "
+            f"{n:,} of its cells failed or were stopped"
+        )
+    left_out = pd.MultiIndex.from_frame(cells[where]).isin(list(bad))
+    rows: pd.DataFrame = cells[~left_out & (cells["status"] == "ok")]
+    return rows
+
+
+# The columns whose values identify a cell in a report. Two results may have different cells with equal values
+# here, with different keys: of two versions of a learner, or of different data.
+_WHAT = ["algorithm", "dataset", "noise", "seed", "stage", "params"]
+
+
+def _conflicting(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
+    """Return the algorithms of which two results have different cells where they should have the same."""
+    both = first[[*_WHAT, "key"]].merge(second[[*_WHAT, "key"]], on=_WHAT, suffixes=("", " of second"))
+    both = both[both["key"] != both["key of second"]]
+    return sorted({*both["algorithm"]})

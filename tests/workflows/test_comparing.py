@@ -119,6 +119,38 @@ def test_merging_needs_results_and_a_new_output(tmp_path: Path) -> None:
         merge_results([half, half], half, lambda line: None)
 
 
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (
+            {"algorithms": [{"name": "Perceptron"}, {"name": "AROW", "r": 0.1}]},
+            "algorithm 'AROW' differs in r: only",
+        ),
+        (
+            {"datasets": [{"name": "gauss", "n_train": 40, "n_test": 30}]},
+            "data set 'gauss' differs in n_train: only",
+        ),
+        ({"test_fraction": 0.2}, "not comparable: test_fraction is 0.3 in one and 0.2 in the other"),
+    ],
+)
+def test_results_of_different_studies_are_not_merged(tmp_path: Path, keys: dict[str, Any], line: str) -> None:
+    halves = [run(tmp_path / "a", seeds=[0]), run(tmp_path / "b", seeds=[1], **keys)]
+    with pytest.raises(InputError, match=line):
+        merge_results(halves, str(tmp_path / "merged"), lambda line: None)
+    assert not (tmp_path / "merged").exists()
+
+
+def test_seeds_that_only_some_algorithms_have_are_missing_after_a_merge(tmp_path: Path) -> None:
+    halves = [
+        run(tmp_path / "a", algorithms=STUDY["algorithms"][:1], seeds=[0, 1]),
+        run(tmp_path / "b", algorithms=STUDY["algorithms"][1:], seeds=[1, 2]),
+    ]
+    merge_results(halves, str(tmp_path / "merged"), lambda line: None)
+    found = read_results(str(tmp_path / "merged"))
+    # Of two algorithms with three seeds, each lacks one, on two data sets with two levels of noise.
+    assert found.planned == GRID + FINAL == len(found.cells) + 2 * 2 * 2
+
+
 def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
     halves = [run(tmp_path / "a", seeds=1), run(tmp_path / "b", seeds=[1], title="Other")]
     notes: list[str] = []
@@ -146,6 +178,67 @@ def test_finished_runs_in_one_report(tmp_path: Path) -> None:
     # Nothing is copied.
     assert not read_cells(tmp_path / "both")
     assert len(found.cells) == found.planned
+
+
+FAILING = """
+class Failing:
+    def partial_fit(self, X, y, classes=None):
+        if X.shape[1] > 2:
+            raise RuntimeError("more than the two features of gauss")
+        return self
+    def predict(self, X):
+        return [1] * len(X)
+"""
+
+
+def test_an_algorithm_whose_cells_failed_is_left_out(tmp_path: Path) -> None:
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(FAILING)
+    study = parse_study({**STUDY, "algorithms": [{"name": "Perceptron"}, {"name": "Failing"}]})
+    one = str(tmp_path / "one")
+    run_study(study, one, progress=Silent(), plugins=(str(plugin),))
+    two = run(tmp_path / "two", algorithms=[{"name": "Perceptron"}])
+    notes: list[str] = []
+    compare_results([one, two], str(tmp_path / "both"), None, notes.append)
+    found = read_results(str(tmp_path / "both"))
+    assert set(found.cells.loc[found.cells["algorithm"] == "Failing", "dataset"]) == {"gauss"}
+    assert notes == [
+        f"{one}: Failing is left out on breast-cancer, noise {noise}: 3 of its cells failed or were stopped"
+        for noise in ("0", "0.2")
+    ]
+    assert len(found.cells) == found.planned
+
+
+def test_two_versions_of_a_learner_are_two_algorithms(tmp_path: Path) -> None:
+    """They have one label and one entry in the study, and their results are in folders of one name."""
+    plugin, results = tmp_path / "mine.py", []
+    for n in range(3):
+        plugin.write_text(PLUGIN.format(name="Versioned").replace("[1]", f"[1 - 0 * {n}]"))
+        study = parse_study({**STUDY, "seeds": 1, "algorithms": [{"name": "Versioned"}]})
+        results.append(str(tmp_path / str(n) / "res"))
+        run_study(study, results[-1], progress=Silent(), plugins=(str(plugin),))
+    compare_results(results, str(tmp_path / "both"), None, lambda line: None)
+    counts = read_results(str(tmp_path / "both")).cells["algorithm"].value_counts()
+    assert counts.to_dict() == dict.fromkeys(("Versioned", "Versioned (res)", f"Versioned ({results[2]})"), 4)
+    with pytest.raises(InputError, match="the cells of Versioned were computed by different code or from"):
+        merge_results(results[:2], str(tmp_path / "merged"), lambda line: None)
+
+
+def test_finished_cells_of_a_later_result_count(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole")
+    stopped = run(tmp_path / "stopped")
+    store = Store(stopped)
+    with exclusive(store):
+        store.compact(above=1)
+    [part] = (tmp_path / "stopped" / "cells").iterdir()
+    cells, curves = store.own("cells"), store.own("curves")
+    rows = [row | ({"status": "stopped"} if row["algorithm"] == "AROW" else {}) for row in cells.to_pylist()]
+    for within in ("cells", "curves"):
+        (tmp_path / "stopped" / within / part.name).unlink()
+    store.write_tables(cells.schema.empty_table().from_pylist(rows, cells.schema), curves)
+    for place, urls in enumerate(([stopped, whole], [whole, stopped])):
+        compare_results(urls, str(tmp_path / str(place)), None, lambda line: None)
+        assert len(read_results(str(tmp_path / str(place))).cells) == GRID + FINAL
 
 
 def test_runs_that_cannot_be_compared(tmp_path: Path) -> None:
