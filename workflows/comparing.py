@@ -20,7 +20,7 @@ from ..pipeline.store.merging import merge_cells, merge_plans
 from ..pipeline.store.schema import PLAN
 from ..pipeline.store.store import Store, exclusive
 from ..pipeline.store.tables import as_planned
-from ..pipeline.study.study import Study
+from ..pipeline.study.study import TUNING_SEED, Study
 from ..pipeline.study.study_file import parse_study
 
 Note = Callable[[str], None]
@@ -333,7 +333,7 @@ def _comparable(found: _Finished, shared: dict[str, list[Any]], note: Note) -> p
     slugs = {parse_noise(spec).slug for spec in shared["noise"]}
     labels = {entry["label"] for entry in shared["datasets"]}
     kept = cells["parent"].isin(labels) & cells["noise"].isin(slugs)
-    cells = cells[kept & (cells["seed"].isin(shared["seeds"]) | (cells["stage"] == "tune"))]
+    cells = cells[kept & cells["seed"].isin([*shared["seeds"], TUNING_SEED])]
     where = ["algorithm", "dataset", "noise"]
     ended = cells[(cells["status"] != "ok") & (cells["stage"] == "run")]
     bad = Counter(ended[where].itertuples(index=False, name=None))
