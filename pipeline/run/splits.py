@@ -169,6 +169,9 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
     elif spec.protocol != "prequential":
         cut = _seeded_split if spec.protocol == "holdout" else _fold
         train, held_out = cut(spec, train, stream)
+        if spec.protocol == "crossval" and spec.max_test is not None:
+            # Shuffle first, because the rows of a fold are sorted by class.
+            held_out = held_out[_permutation(spec, spec.seed, len(held_out))]
         held_out = held_out[: spec.max_test]
         rows = held_out if stream.rows is None else stream.rows[held_out]
         test = Fold(stream.X, rows, stream.y[held_out])

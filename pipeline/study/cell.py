@@ -82,6 +82,10 @@ class CellSpec:
         """Return whether the cell's learner is tested at the end, provided that there are test rows."""
         return self.stage == "run" or self.test_point
 
+    @property
+    def _tests_some_of_fold(self) -> bool:
+        return self.protocol == "crossval" and self.max_test is not None and self.tested
+
     def at(self, seed: int, params: Params) -> CellSpec:
         """Return a copy with this seed and these parameters; faster than `dataclasses.replace`."""
         other = object.__new__(CellSpec)
@@ -122,6 +126,8 @@ class CellSpec:
             # Left out when empty, so that cells of studies without such metrics keep their keys.
             **({"kept": list(self.kept)} if self.kept else {}),
             **({"test_point": True} if self.test_point else {}),
+            # Cells computed before this key existed were tested on the rows of the first classes only.
+            **({"test_rows": "shuffled"} if self._tests_some_of_fold else {}),
         }
         # Left out when empty, so that cells computed before this field existed keep their keys.
         return document | {"features": self.features} if self.features else document

@@ -157,6 +157,23 @@ def test_folds_are_a_stratified_partition(max_examples: int | None) -> None:
         assert test.codes.mean() == pytest.approx(stream.y[tested].mean(), abs=1 / len(test.rows))
 
 
+def test_a_limited_test_part_of_a_fold_has_all_classes() -> None:
+    cells = {
+        limit: cell_of({"name": "digits"}, protocol="crossval", seeds=3, folds=3, max_test=limit)
+        for limit in (None, 100)
+    }
+    (_, whole), (_, limited) = (split(cell.spec, opened(cell)) for cell in cells.values())
+    assert whole is not None
+    assert limited is not None
+    assert len(limited.rows) == 100
+    assert {*limited.rows.tolist()} <= {*whole.rows.tolist()}
+    assert limited.class_counts.min() > 0
+    # Only tested cells changed: tuning cells keep the key that they had before rows were shuffled.
+    assert "test_rows" in cells[100].spec.document
+    assert "test_rows" not in cells[None].spec.document
+    assert "test_rows" not in replace(cells[100].spec, stage="tune").document
+
+
 def test_crossval_tunes_on_a_partition_of_its_own() -> None:
     cell = cell_of({"name": "breast-cancer"}, protocol="crossval")
     stream = opened(cell)
