@@ -94,10 +94,16 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
             "false or dense = true"
         )
     if options["standardize"] and not scaled_online(options):
+        # Clip means to the range of the values: the rounded mean of equal values may differ from them, and a
+        # constant feature would then be divided by the rounding error instead of becoming 0. The range of a
+        # feature without known values is NaN, which fmax and fmin ignore.
+        low, high = _ranges(X, rows)
+        fill = None if fill is None else np.fmin(np.fmax(fill, low), high)
         # Two or more columns are summed row by row, so the sums do not depend on the machine's vector width.
         n = X.shape[0] if rows is None else len(rows)
         with np.errstate(over="ignore", invalid="ignore"):
             mean = _sum(X, rows, lambda block: _filled(block, fill)) / n
+            mean = np.fmin(np.fmax(mean, low), high)
             spread = np.sqrt(_sum(X, rows, lambda block: (_filled(block, fill) - mean) ** 2) / n)
         wrong = np.flatnonzero(~(np.isfinite(mean) & np.isfinite(spread)))
         if len(wrong):
@@ -216,6 +222,15 @@ def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:
             part = np.concatenate([total[None], part])
         total = np.add.reduce(part, axis=0, dtype=np.float64)
     return total
+
+
+def _ranges(X: Any, rows: Rows | None) -> tuple[Any, Any]:
+    """Return the least and the largest known value of each feature of a dense matrix; NaN without any."""
+    lows, highs = [], []
+    for block in _blocks(X, rows):
+        lows.append(np.fmin.reduce(block, axis=0, initial=np.nan))
+        highs.append(np.fmax.reduce(block, axis=0, initial=np.nan))
+    return np.fmin.reduce(lows, axis=0), np.fmax.reduce(highs, axis=0)
 
 
 def _means_of_known(X: Any, rows: Rows | None) -> npt.NDArray[np.float64]:

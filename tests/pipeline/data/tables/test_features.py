@@ -40,6 +40,18 @@ def test_standardised_on_the_training_part() -> None:
     np.testing.assert_allclose(np.asarray(table.X_test), [[0.0, 2.0]], atol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_constant_feature_becomes_0_although_its_mean_is_rounded(dtype: str) -> None:
+    X = np.tile(np.array([0.1, 25.4, 0.1, np.nan], dtype), (1000, 1))
+    X[::3, 2] = np.nan
+    y = np.zeros(len(X), dtype=np.int32)
+    test = X[:1] + np.array([0.1, 0.0, 0.0, 0.0], dtype)
+    options = {**PLAIN, "missing": "mean", "standardize": True}
+    table = apply_feature_options("d", Table(X, y, ("n", "p"), test, y[:1]), options)
+    assert not np.asarray(table.X).any()
+    np.testing.assert_allclose(np.asarray(table.X_test), [[0.1, 0.0, 0.0, 0.0]], rtol=1e-6)
+
+
 @pytest.mark.parametrize("make", [dense_table, sparse_table])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_bias_and_dtype(make: object, dtype: str) -> None:
