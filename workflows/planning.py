@@ -188,7 +188,7 @@ def _repetitions(plan: Plan, dataset: DatasetSpec) -> list[int]:
     tasks = [task for task in plan.tasks if plan.datasets[task.label] is dataset]
     # Data that are not parsed yet have no tasks in the plan. Their rows are in files, so they are not drawn
     # by seed.
-    drawn = any(data.is_drawn(task) for task in tasks)
+    drawn = any(data.differs_by_seed(task) for task in tasks)
     return [len(plan.repetitions(dataset, noise, drawn=drawn)) for noise in plan.study.noise]
 
 

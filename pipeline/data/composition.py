@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,22 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .memory_sources import GeneratorSource
+from .own_sources import FileSource
 from .remote import absolute
 from .sources import Draw, Source
-from .tables.features import apply_feature_options
-from .tables.options import FEATURE_OPTIONS, ONLINE, Option, Options, Value, count_of
+from .tables.features import apply_feature_options, computed, raw_options
+from .tables.options import FEATURE_OPTIONS, STANDARDIZE, Option, Options, Value, count_of
 from .tables.stream import Table, freeze, is_sparse
-from .tables.tasks import TaskRef
+from .tables.tasks import TaskRef, listed
 
 #: Prefix of the name of a composed source; the rest of the name is JSON with its parts and changes.
 COMPOSED = "compose:"
 # Version in the fingerprint of compositions; increase it whenever the same composition would have other rows.
 _VERSION = 1
-# Options that apply to the whole stream, so its parts may not set them. Feature options are among them,
-# because means and deviations for standardization come from the training rows of the stream.
-_STREAM_OPTIONS = {"compose", "at", "width", "task", "openml", *FEATURE_OPTIONS}
+# Likewise for those of files with gradual changes or standardized features.
+_FILES_VERSION = 2
+# Keys of a data set that a part may not have.
+_NOT_OF_PARTS = {"compose", "at", "width", "task", "openml"}
 # Default number of rows of a composition if all its parts are generators.
 _ROWS = 10_000
 
@@ -54,11 +56,14 @@ def composed_name(
     for part in parts:
         given = dict(part)
         name, path = given.pop("name", None), given.pop("path", None)
-        if (name is None) == (path is None) or given.keys() & _STREAM_OPTIONS:
+        if (name is None) == (path is None) or given.keys() & _NOT_OF_PARTS:
             raise InputError("compose: each source is a table with a 'name' or a 'path', and its options")
-        if given.get("standardize") == ONLINE:
+        for key in given.keys() & FEATURE_OPTIONS.keys():
+            raise InputError(f"compose: {key} applies to the whole stream: set it next to compose")
+        if "test" in given:
             raise InputError(
-                'compose: standardize = "online" applies to the whole stream: set it next to compose'
+                f"compose: source {name or path!r} has test = {given['test']!r}, but a composed stream has "
+                "no test part: remove test"
             )
         named.append({"source": name if path is None else absolute(str(path), base), "options": given})
     return COMPOSED + json.dumps({"parts": named, "at": at, "width": width}, sort_keys=True)
@@ -76,6 +81,11 @@ class Part:
         """All options of the part with their values, including defaults."""
         return self.source.options_of(self.ref(self.source.name))
 
+    @property
+    def unchanged(self) -> Options:
+        """Options that open the part's table with missing values, and not standardized."""
+        return raw_options(self.options) if computed(self.options) else self.options
+
     def ref(self, label: str) -> TaskRef:
         """Return a reference, called `label`, to the multiclass task of all rows and classes of this part."""
         return TaskRef(label, self.source.name, "multiclass", label, tuple(sorted(self.given.items())))
@@ -85,8 +95,9 @@ class ComposedSource(Source):
     """Compose a stream of several sources: choose a source for each row, and take its next unused row.
 
     In a stream planned for n rows, with a change at t₀ = at·n, row t (from 1) comes from the later source
-    with probability 1 / (1 + exp(-4 (t - t₀) / width)); with width 0, all rows after t₀ do. The stream ends
-    when the chosen source has no more rows. For `name`, `at` and `width` see `composed_name`.
+    with probability 1 / (1 + exp(-4 (t - t₀) / width)); with width 0, all rows after t₀ do. If a source is
+    not a generator, each source gives as many rows as with width 0. The stream ends when the chosen source
+    has no more rows. For `name`, `at` and `width` see `composed_name`.
     """
 
     def __init__(self, name: str, parts: Sequence[Part]) -> None:
@@ -95,10 +106,32 @@ class ComposedSource(Source):
 
     @property
     def is_drawn(self) -> bool:  # type: ignore[override]
+        return all(part.source.is_drawn for part in self.parts)
+
+    @property
+    def differs_by_seed(self) -> bool:
         return self._declared["width"] > 0 or any(part.source.is_drawn for part in self.parts)
 
+    @property
+    def _has_files(self) -> bool:
+        return not all(isinstance(part.source, GeneratorSource) for part in self.parts)
+
     def options(self, given: Options) -> Mapping[str, Option]:
-        return {"n_train": Option("count", 0, minimum=1), **FEATURE_OPTIONS}
+        # The stream is standardized by default if a part would be by itself.
+        standardize = any(bool(part.options.get("standardize")) for part in self.parts)
+        features = {**FEATURE_OPTIONS, "standardize": replace(STANDARDIZE, default=standardize)}
+        return {"n_train": Option("count", 0, minimum=1), **features}
+
+    def options_of(self, ref: TaskRef) -> dict[str, Value]:
+        options = super().options_of(ref)
+        # Parts are opened with their gaps, which are filled with means of the stream's training rows.
+        gaps = any(part.options.get("missing", "error") != "error" for part in self.parts)
+        return {**options, "missing": "mean"} if gaps else options
+
+    def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
+        found = super().tasks(label, task, given)
+        _check_features(self.parts)
+        return found
 
     def classes(self, options: Options) -> tuple[str, ...]:
         found = [part.source.classes(part.options) for part in self.parts]
@@ -119,20 +152,23 @@ class ComposedSource(Source):
         labelled = ((part, part.ref(_label(ref.label, i))) for i, part in enumerate(self.parts))
         parts = [part.source.fingerprint(own) for part, own in labelled]
         at, width = self._declared["at"], self._declared["width"]
-        recipe = [_VERSION, parts, at, width, ref.label, ref.task, sorted(self.options_of(ref).items())]
+        options = self.options_of(ref)
+        newer = self._has_files and (width > 0 or options["standardize"] is True)
+        version = _FILES_VERSION if newer else _VERSION
+        recipe = [version, parts, at, width, ref.label, ref.task, sorted(options.items())]
         return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
 
     @property
     def rows(self) -> int | None:
         """The default number of rows of the stream, or None if it depends on the lengths of files."""
-        return _ROWS if all(isinstance(part.source, GeneratorSource) for part in self.parts) else None
+        return None if self._has_files else _ROWS
 
     def table(self, options: Options, draw: Draw) -> Table:
         at: list[float] = self._declared["at"]
         draws = [draw._replace(label=_label(draw.label, i)) for i in range(len(self.parts))]
         drawn = [isinstance(part.source, GeneratorSource) for part in self.parts]
         fixed = ((i, part) for i, part in enumerate(self.parts) if not drawn[i])
-        tables: dict[int, Table] = {i: part.source.table(part.options, draws[i]) for i, part in fixed}
+        tables: dict[int, Table] = {i: part.source.table(part.unchanged, draws[i]) for i, part in fixed}
         shares = np.diff([0.0, *at, 1.0])
         n = count_of(options, "n_train") or min(
             (int(len(t.y) / shares[i]) for i, t in tables.items()), default=_ROWS
@@ -143,6 +179,8 @@ class ComposedSource(Source):
                 asked = {**part.options, "n_train": n, "n_test": 0}
                 tables[i] = part.source.table(asked, draws[i])
         due = _due(draw.random_state(), n, at, self._declared["width"])
+        if self._has_files:
+            _give_shares(due, at)
         ends = [np.flatnonzero(due == i)[len(t.y) :][:1] for i, t in tables.items()]
         n = min([n, *(int(end[0]) for end in ends if len(end))])
         changes = tuple(t for t in (round(a * len(due)) for a in at) if 0 < t < n)
@@ -166,6 +204,57 @@ def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width
         else:
             due[t > round(a * n)] = i
     return due
+
+
+def _give_shares(due: NDArray[np.int64], at: Sequence[float]) -> None:
+    """Change `due` such that each source gives as many rows as with abrupt changes, with any seed.
+
+    Otherwise a file could end long before the stream does. Rows farthest from a change are moved.
+    """
+    start = 0
+    for i, a in enumerate(at):
+        end = round(a * len(due))
+        own = np.flatnonzero(due == i)
+        excess = len(own) - (end - start)
+        if excess > 0:
+            due[own[-excess:]] = i + 1
+        elif excess < 0:
+            due[np.flatnonzero(due > i)[:-excess]] = i
+        start = end
+
+
+def _check_features(parts: Sequence[Part]) -> None:
+    """Raise InputError if a column of files is not the same features in all parts.
+
+    Parts with other numbers of features are refused when they are joined.
+    """
+    known = [
+        (part.source.name, encoder)
+        for part in parts
+        if isinstance(part.source, FileSource) and (encoder := part.source.encoder(part.options)) is not None
+    ]
+    for name, encoder in known[1:]:
+        first, expected = known[0]
+        both = f"{first} and {name}"
+        for i, (one, other) in enumerate(zip(expected.columns, encoder.columns, strict=False), start=1):
+            if (one.name, one.role) != (other.name, other.role):
+                raise InputError(
+                    f"compose: column {i} of the features is {one.name!r} ({one.role}) in {first}, but "
+                    f"{other.name!r} ({other.role}) in {name}; all need the same columns in the same order"
+                )
+            if one.marked != other.marked:
+                raise InputError(
+                    f"compose: column {one.name!r} has missing values, and so an indicator, in only one of "
+                    f'{both}; set missing = "mean"'
+                )
+            if one.values != other.values:
+                apart = sorted({*(one.values or ())} ^ {*(other.values or ())})
+                raise InputError(
+                    f"compose: only one of {both} has a feature for {listed(apart)} in column {one.name!r}; "
+                    "ignore the column, or hash it (one_hot = 0, hash_bits = 8, dense = true)"
+                )
+        if (expected.n_hashed, expected.seed) != (encoder.n_hashed, encoder.seed):
+            raise InputError(f"compose: hash_bits and hash_seed must be the same for {both}")
 
 
 def _taken(tables: Mapping[int, Table], due: NDArray[np.int64], changes: tuple[int, ...]) -> Table:

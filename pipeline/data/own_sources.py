@@ -14,7 +14,9 @@ from ..errors import InputError, did_you_mean
 from .catalogue.download import data_folder, locate, present
 from .catalogue.openml import openml_set
 from .catalogue.public import CATALOGUE, Family, PublicFile, PublicSet, StandIn, arranged
-from .formats.files import OPENML_OPTIONS, file_options, format_by_suffix, read_files
+from .formats.columns import Asked, lay_out
+from .formats.encoding import Encoder, survey
+from .formats.files import OPENML_OPTIONS, file_options, format_by_suffix, open_columns, read_files
 from .io.reading import file_sha256
 from .pins import pinned
 from .remote import copies, is_url, names_at
@@ -322,6 +324,16 @@ class FileSource(ConvertedSource):
 
     def has_test(self, options: Options) -> bool:
         return bool(options["test"])
+
+    def encoder(self, options: Options) -> Encoder | None:
+        """Return how columns become features, reading rows only if necessary; None without columns."""
+        asked, laid = Asked.of(options), []
+        for path in self._parts(options)[0]:
+            file = open_columns(path, options)
+            if file is None:
+                return None
+            laid.append((file, lay_out(file, asked)))
+        return survey(laid, asked)
 
     def fetchable(self, options: Options) -> bool:
         places = [place for place in (self.place, str(options["test"])) if place]

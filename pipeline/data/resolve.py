@@ -309,8 +309,14 @@ def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]
 # Cached, because every run of an algorithm on a task calls the function, and a run may take only 0.1 ms.
 @functools.lru_cache(maxsize=1024)
 def is_drawn(ref: TaskRef) -> bool:
-    """Return whether a task has different rows in each repetition, as generators do."""
+    """Return whether no row of a task is in two repetitions, because generators draw them all."""
     return find_source(ref.source).is_drawn
+
+
+@functools.lru_cache(maxsize=1024)
+def differs_by_seed(ref: TaskRef) -> bool:
+    """Return whether a task's stream differs between repetitions before any shuffling or split."""
+    return find_source(ref.source).differs_by_seed
 
 
 def has_test(ref: TaskRef) -> bool:

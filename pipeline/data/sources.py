@@ -84,8 +84,13 @@ class Source(Dataset):
     name: str
     groupings: Groupings = MappingProxyType({})
     task_lists: TaskLists = MappingProxyType({})
-    #: Whether the rows are drawn again for each repetition.
+    #: Whether all rows are drawn again for each repetition.
     is_drawn = False
+
+    @property
+    def differs_by_seed(self) -> bool:
+        """Whether repetitions read other rows, or the same in another order, although it is given."""
+        return self.is_drawn
 
     @abstractmethod
     def options(self, given: Options) -> Mapping[str, Option]:

@@ -387,8 +387,8 @@ def inputs_of(spec: CellSpec) -> SharedInputs:
 
 
 def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
-    if data.is_drawn(spec.dataset):
-        # Data from a random generator are another stream for each seed; other data are the same for all.
+    if data.differs_by_seed(spec.dataset):
+        # Such data are another stream for each seed; other data are the same for all.
         name = *name, spec.seed
     with _looking:
         reference = _known.get(name)

@@ -225,12 +225,12 @@ class Plan:
 
     def seeds_of(self, task: data.TaskRef, noise: Noise) -> list[int]:
         """Return the seeds of a task's cells: only the first if all repetitions would be identical."""
-        return self.repetitions(self.datasets[task.label], noise, drawn=data.is_drawn(task))
+        return self.repetitions(self.datasets[task.label], noise, drawn=data.differs_by_seed(task))
 
     def repetitions(self, dataset: DatasetSpec, noise: Noise, *, drawn: bool = False) -> list[int]:
         """Return the seeds of a data set's cells: only the first if all repetitions would be identical.
 
-        `drawn` says that a random generator makes other rows for each seed.
+        `drawn` says that the rows, or their order in the data set, are drawn for each seed.
         """
         differ = self.study.order_of(dataset) != "given" or noise.rate or drawn
         if differ or draws_randomly(self.study, self.learners):

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data import expand, fingerprint, is_drawn, look, open_stream
+from singlepass.pipeline.data import (
+    differs_by_seed,
+    expand,
+    feature_fit,
+    fingerprint,
+    fitted,
+    is_drawn,
+    look,
+    open_stream,
+)
 from singlepass.pipeline.errors import InputError
 
 SEA = [{"name": "sea", "concept": 1}, {"name": "sea", "concept": 4}]
@@ -65,17 +74,26 @@ def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
     parts = [file_of(tmp_path, "first.csv", 0.0, 40), file_of(tmp_path, "second.csv", 1000.0, 100)]
     ref = expand(label="c", compose=parts, at=[0.4], base=tmp_path)[0]
     stream = open_stream(ref)
-    assert not is_drawn(ref)
+    assert not differs_by_seed(ref)
     assert np.asarray(stream.X)[:, 0].tolist() == [*range(40), *range(1000, 1060)]
     assert stream.changes == (40,)
-    # During a gradual change each source continues with its next row; the stream ends when one has no more
-    # rows.
+    # During a gradual change each source continues with its next row.
     gradual = expand(label="c", compose=parts, at=[0.4], width=20, base=tmp_path)[0]
-    assert is_drawn(gradual)
-    rows = np.asarray(open_stream(gradual).X)[:, 0]
-    for own in (rows[rows < 1000], rows[rows >= 1000] - 1000):
-        assert own.tolist() == list(range(len(own)))
-    assert len(rows) <= 100
+    assert differs_by_seed(gradual)
+    # The seeds read the same rows, so rows of the tuning seed are reported, too.
+    assert not is_drawn(gradual)
+    streams = [np.asarray(open_stream(gradual, seed=seed).X)[:, 0] for seed in range(6)]
+    for rows in streams:
+        for own, n in ((rows[rows < 1000], 40), (rows[rows >= 1000] - 1000, 60)):
+            assert own.tolist() == list(range(n))
+    assert len({tuple(rows) for rows in streams}) == 6
+
+
+def test_shares_of_several_files_with_overlapping_changes(tmp_path: Path) -> None:
+    parts = [file_of(tmp_path, f"{i}.csv", 1000.0 * i, 30) for i in range(4)]
+    for seed in range(5):
+        stream = composed(parts, seed, width=60, base=tmp_path)
+        assert sorted(np.asarray(stream.X)[:, 0]) == [1000.0 * i + j for i in range(4) for j in range(30)]
 
 
 def test_seeds_draw_anew_and_content_names_it() -> None:
@@ -100,6 +118,8 @@ def test_seeds_draw_anew_and_content_names_it() -> None:
         ([{"name": "sea"}, {"name": "see"}], {}, "unknown data set 'see'"),
         ([{"name": "sea", "concept": 9}, {"name": "sea"}], {}, "concept"),
         (SEA, {"options": {"n_trian": 5}}, "n_trian"),
+        ([{"name": "sea", "standardize": True}, *SEA], {}, "standardize applies to the whole stream"),
+        ([{"path": "a.csv", "test": "b.csv"}, *SEA], {}, "'a.csv' has test = 'b.csv', but .*: remove test"),
     ],
 )
 def test_what_cannot_be_composed_is_one_line(parts: Any, how: dict[str, Any], message: str) -> None:
@@ -113,6 +133,65 @@ def test_features_must_agree(tmp_path: Path) -> None:
     parts = [file_of(tmp_path, "two.csv", 0.0, 40), file_of(tmp_path, "three.csv", 0.0, 40, "a,b,c,class")]
     with pytest.raises(InputError, match=r"the same number of features, found \[2, 3\]"):
         composed(parts, base=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "line"),
+    [
+        (("b,a,class\n1,2,x\n3,4,y", "a,b,class\n1,2,x\n3,4,y"), {}, "column 1 of the features is 'b'"),
+        (
+            ("a,class\ncook,x\nclerk,y", "a,class\ncook,x\nnurse,y"),
+            {"categorical": ["a"]},
+            "has a feature for clerk, nurse in column 'a'; ignore the column, or hash it",
+        ),
+        (
+            ("a,b,class\n1,?,x\n3,4,y", "a,b,class\n?,2,x\n3,4,y"),
+            {"missing": "indicator"},
+            "column 'a' has missing values, and so an indicator, in only one",
+        ),
+    ],
+)
+def test_columns_must_be_the_same_features(
+    tmp_path: Path, texts: tuple[str, str], options: dict[str, Any], line: str
+) -> None:
+    parts = []
+    for i, text in enumerate(texts):
+        (tmp_path / f"{i}.csv").write_text(text + "\n")
+        parts.append({"path": f"{i}.csv", **options})
+    with pytest.raises(InputError, match=line) as caught:
+        composed(parts, base=tmp_path)
+    assert "\n" not in str(caught.value)
+    same = [parts[0], parts[0]]
+    assert len(composed(same, base=tmp_path).y) == 4
+
+
+def test_hashed_categories_are_the_same_features(tmp_path: Path) -> None:
+    hashed = {"categorical": ["a"], "one_hot": 0, "hash_bits": 4, "dense": True}
+    parts = []
+    for i, job in enumerate(("clerk", "nurse")):
+        (tmp_path / f"{i}.csv").write_text(f"a,class\n{job},x\ncook,y\n")
+        parts.append({"path": f"{i}.csv", **hashed})
+    X = np.asarray(composed(parts, base=tmp_path).X)
+    assert X[1].tolist() == X[3].tolist() != X[0].tolist()
+
+
+def test_gaps_are_filled_from_training_rows_of_the_stream(tmp_path: Path) -> None:
+    lines = [f"{'' if i % 4 == 0 else i},{'xy'[i % 2]}" for i in range(12)]
+    (tmp_path / "gaps.csv").write_text("\n".join(["a,class", *lines]) + "\n")
+    ref = expand(label="c", compose=[{"path": "gaps.csv", "missing": "mean"}] * 2, base=tmp_path)[0]
+    assert feature_fit(ref) == "on training rows"
+    raw = open_stream(ref, raw=True).X
+    assert np.isnan(np.asarray(raw)[[0, 12]]).all()
+    filled = np.asarray(fitted(ref, raw, np.array([0, 1, 2])))
+    assert (filled[[0, 12, 20]] == 1.5).all()
+    assert np.asarray(open_stream(ref).X)[0] == np.nanmean(np.asarray(raw))
+
+
+def test_a_part_that_is_standardized_by_itself_standardizes_the_stream() -> None:
+    parts = [{"name": "breast-cancer"}] * 2
+    X = np.asarray(composed(parts).X)
+    np.testing.assert_allclose(X.std(axis=0), 1.0)
+    assert feature_fit(expand(label="c", compose=parts)[0]) == "on training rows"
 
 
 def test_what_is_known_before_it_is_drawn() -> None:
