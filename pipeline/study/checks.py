@@ -218,6 +218,7 @@ def _check_classes(noise: Noise, task: data.TaskRef, classes: Sequence[str]) -> 
                 f"{place} names class {name!r}, which the data set does not have: "
                 f"{did_you_mean(name, classes)}"
             )
+        _refuse_twice(task, name, classes)
     if noise.n_classes not in (None, n_classes):
         raise InputError(
             f"{place} has a matrix of {noise.n_classes} rows, but there are {n_classes} classes: "
@@ -227,6 +228,14 @@ def _check_classes(noise: Noise, task: data.TaskRef, classes: Sequence[str]) -> 
         raise InputError(
             f"noise: at {noise.rate:g} the {n_classes} classes of data set {task.label!r} keep their label "
             f"less often than they get another one; give rates up to {noise.largest_rate(n_classes):.4g}"
+        )
+
+
+def _refuse_twice(task: data.TaskRef, name: str, classes: Sequence[str]) -> None:
+    """Raise InputError if a name means both classes of a task, as for a class "rest" against the rest."""
+    if list(classes).count(name) > 1:
+        raise InputError(
+            f"data set {task.label!r}: {name!r} names both classes of this task; rename the class in the data"
         )
 
 
@@ -260,6 +269,7 @@ def _check_class_weights(study: Study, learners: Learners, tasks: Sequence[data.
                         f"algorithm {algorithm.label!r}: class_weight names class {name!r}, which data set "
                         f"{task.label!r} does not have: {did_you_mean(name, classes)}{elsewhere}"
                     )
+                _refuse_twice(task, name, classes)
 
 
 def _check_metrics(study: Study, tasks: Sequence[data.TaskRef]) -> None:

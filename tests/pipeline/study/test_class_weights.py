@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,6 +86,21 @@ def test_a_study_that_is_read_back_has_the_same_cells() -> None:
 def test_every_class_of_many_may_have_one() -> None:
     cells = cells_of(study_of({"name": "Perceptron", "class_weight": {"0": 2, "9": 0.5}}, task="multiclass"))
     assert learn_cell(cells["Perceptron"]).learner.class_weight == {0: 2, 9: 0.5}
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"algorithms": [{"name": "AROW", "class_weight": {"rest": 2}}]},
+        {"algorithms": [{"name": "AROW"}], "noise": [{"model": "class", "rates": {"rest": 0.3}}]},
+    ],
+)
+def test_a_name_of_both_classes_is_refused(tmp_path: Path, named: dict[str, Any]) -> None:
+    (tmp_path / "moves.csv").write_text("x,label\n" + "0,rest\n1,walk\n2,run\n" * 5)
+    dataset = {"path": str(tmp_path / "moves.csv"), "task": "one-vs-rest:rest"}
+    study = parse_study({"name": "s", "datasets": [dataset], **named})
+    with pytest.raises(InputError, match=r"\[rest-vs-rest\]': 'rest' names both classes"):
+        make_plan(study)
 
 
 @pytest.mark.parametrize(
