@@ -54,8 +54,11 @@ def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
         if glob.has_magic(path):
             found = [name for name in files.glob(path) if not files.isdir(name)]
         elif files.isdir(path):
-            inside = files.find(path)
-            found = [name for name in inside if not PurePosixPath(name).name.startswith((".", "_"))]
+            # Skip hidden files and folders below this one, as for a folder of this machine.
+            below = {name: PurePosixPath(name.removeprefix(path)).parts for name in files.find(path)}
+            found = [
+                name for name, parts in below.items() if not any(p.startswith((".", "_")) for p in parts)
+            ]
         else:
             files.info(path)
             found = [path]

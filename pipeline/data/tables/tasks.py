@@ -75,7 +75,11 @@ def name_tasks(
             raise InputError(f"data set {label!r} has two classes: task = 'binary', not 'one-vs-rest'")
         return [(f"{label}[{name}-vs-rest]", f"one-vs-rest:{name}") for name in classes]
     if task == "pairs":
-        return [(f"{label}[{a}-vs-{b}]", f"pair:{a},{b}") for a, b in itertools.combinations(classes, 2)]
+        pairs = list(itertools.combinations(classes, 2))
+        for a, b in pairs:
+            if "," in a or "," in b:
+                _split_pair(label, f"{a},{b}", classes)
+        return [(f"{label}[{a}-vs-{b}]", f"pair:{a},{b}") for a, b in pairs]
     kind, _, argument = task.partition(":")
     if kind == "one-vs-rest":
         _require_class(label, argument, classes)
@@ -169,10 +173,15 @@ def _require_class(label: str, name: str, classes: Sequence[str]) -> None:
 def _split_pair(label: str, argument: str, classes: Sequence[str]) -> tuple[str, str]:
     # Class names may contain commas, so split at each comma in turn.
     fields = argument.split(",")
-    for cut in range(1, len(fields)):
-        a, b = ",".join(fields[:cut]).strip(), ",".join(fields[cut:]).strip()
-        if a in classes and b in classes and a != b:
-            return a, b
+    cuts = [(",".join(fields[:cut]).strip(), ",".join(fields[cut:]).strip()) for cut in range(1, len(fields))]
+    found = [(a, b) for a, b in cuts if a in classes and b in classes and a != b]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        shown = " or ".join(f"{a!r} and {b!r}" for a, b in found)
+        raise InputError(
+            f"data set {label!r}: task 'pair:{argument}' may mean {shown}; rename classes that have commas"
+        )
     unknown = [name for name in map(str.strip, fields) if name not in classes]
     fault = (
         f"there is no class {unknown[0]!r}"

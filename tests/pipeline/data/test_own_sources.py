@@ -114,6 +114,8 @@ def test_a_url_is_copied_once(bucket: Any, cache: Path, monkeypatch: pytest.Monk
     bucket.pipe("/b/g.csv", b"a,label\n3,x\n")
     assert column("memory://b/*.csv") == [1, 2, 3]
     bucket.pipe("/c/t.csv", b"a,label\n4,x\n")
+    for name in ("/b/.h/x.csv", "/b/_temporary/0/x.csv", "/b/_x.csv"):
+        bucket.pipe(name, b"a,label\n9,x\n")
     assert column("memory://b", test="memory://c/t.csv") == [1, 2, 3]
 
 

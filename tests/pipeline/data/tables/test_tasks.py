@@ -60,6 +60,11 @@ def test_class_names_may_hold_commas() -> None:
         stream = derive(TaskRef("d", "s", task, "d"), table([0, 1, 2], tuple(classes)), "f", {})
         assert set(stream.classes) <= set(classes)
         assert len(stream.y) == 2
+    names = ("a", "b", "c", "a,b", "b,c")
+    for task in ("pairs", "pair:a,b,c"):
+        with pytest.raises(InputError, match=r"'pair:a,b,c' may mean 'a' and 'b,c' or 'a,b' and 'c'; rename"):
+            name_tasks("d", names, task)
+    assert name_tasks("d", names, "pair:a,b") == [("d[a-vs-b]", "pair:a,b")]
 
 
 @pytest.mark.parametrize(
