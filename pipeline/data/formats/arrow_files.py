@@ -69,7 +69,27 @@ class ArrowFile(ColumnFile):
                     f"{self.path}, column {self.names[position]!r}: contains {column.type}, which cannot be "
                     "categories; name the column in ignore"
                 ) from None
-        return column if kind else None
+        return self._plain(position, column) if kind else None
+
+    def _plain(self, position: int, column: pa.Array) -> pa.Array:
+        """Return labels or values to sort by, without the unused values that a dictionary may list."""
+        import pyarrow as pa
+
+        at = f"{self.path}, column {self.names[position]!r}"
+        try:
+            if pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode()
+            if pa.types.is_binary(column.type):
+                column = column.cast(pa.string())
+            # Labels are encoded later; try it without rows, to refuse a type that Arrow cannot encode.
+            column.slice(0, 0).dictionary_encode()
+        except pa.ArrowInvalid:
+            raise InputError(f"{at}: contains bytes that are not UTF-8 text; store text or numbers") from None
+        except pa.ArrowException:
+            raise InputError(
+                f"{at}: contains {column.type}, which can neither be a label nor be sorted by; store text"
+            ) from None
+        return column
 
 
 @contextmanager

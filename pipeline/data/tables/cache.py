@@ -27,9 +27,7 @@ from ..io.spill import linked, steps
 from .stream import Table, arrays_of, content_fingerprint, csr_of, freeze
 
 # Increase this whenever the same file would be parsed into a different table.
-CONVERTER_VERSION = 1
-# Likewise for a file whose features are standardized.
-_STANDARDIZER_VERSION = 2
+CONVERTER_VERSION = 2
 
 # The file that describes a cached table: fingerprint, class names, notes, shapes, sizes and recipe.
 _MANIFEST = "manifest.json"
@@ -102,10 +100,7 @@ def adopt(recipe: Mapping[str, Any], scratch: Path) -> None:
 
 def recipe_key(recipe: Mapping[str, Any]) -> str:
     """Return the hash that names the cache folder of a recipe."""
-    versions = {"converter": CONVERTER_VERSION}
-    if recipe.get("options", {}).get("standardize") is True:
-        versions["standardizer"] = _STANDARDIZER_VERSION
-    text = json.dumps({**versions, **recipe}, sort_keys=True)
+    text = json.dumps({"converter": CONVERTER_VERSION, **recipe}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

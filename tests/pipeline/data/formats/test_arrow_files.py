@@ -70,12 +70,15 @@ def test_dtype(tmp_path: Path, types: list[pa.DataType], expected: type) -> None
         (pa.array([True, False]), [True, False]),
         (pa.array([1.0, -1.0]), [1.0, -1.0]),
         (pa.array(["p", "q"]).dictionary_encode(), ["p", "q"]),
+        (pa.DictionaryArray.from_arrays([2, 0], ["q", "unused", "p"]), ["p", "q"]),
+        (pa.array([b"p", b"q"]), ["p", "q"]),
     ],
 )
 def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) -> None:
     path = save(pa.table({"a": [1, 2], "target": labels}), tmp_path / "f.parquet")
     labelled = read_arrow(path, "parquet").labels
     assert labelled.values[labelled.codes].tolist() == expected
+    assert len(labelled.values) == 2
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])
@@ -96,6 +99,11 @@ def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) 
             ", column 'a': contains string; a feature must be a number",
         ),
         (pa.table({"a": [1.0, 2.0], "label": ["x", None]}), ", row 2: the label is missing"),
+        (
+            pa.table({"a": [1.0], "label": [{"k": 1}]}),
+            ", column 'label': contains struct<k: int64>, which can neither be a label nor be sorted by",
+        ),
+        (pa.table({"a": [1.0], "label": [b"\xe9"]}), ", column 'label': contains bytes that are not UTF-8"),
         (
             pa.table({"a": [1.0], "b": [2.0]}),
             ": which column is the label? set target = 'b' or another; columns: a, b",
