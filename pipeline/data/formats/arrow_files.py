@@ -29,6 +29,9 @@ class ArrowFile(ColumnFile):
         with _opened(path, kind) as (schema, _, _):
             self.names = tuple(schema.names)
             self.types = tuple(_type(field.type) for field in schema)
+            # "float" is Arrow's name of float32.
+            self.singles = frozenset(i for i, field in enumerate(schema) if str(field.type) == "float")
+            self.index = _index_columns(schema)
 
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         size, done = self.path.stat().st_size, 0
@@ -137,6 +140,16 @@ def _opened(
         # Wrong sizes in a damaged file may raise a MemoryError without a message.
         reason = (str(error).splitlines() or ["out of memory"])[0]
         raise InputError(f"{path}: damaged or not {shown} file ({reason})") from None
+
+
+def _index_columns(schema: pa.Schema) -> frozenset[str]:
+    """Return the names of the columns in which pandas has stored the index of a data frame."""
+    try:
+        named = (schema.pandas_metadata or {})["index_columns"]
+    except (ValueError, KeyError, TypeError):
+        return frozenset()
+    # An index of consecutive numbers is described by a dictionary and has no column.
+    return frozenset(name for name in named if isinstance(name, str)) & frozenset(schema.names)
 
 
 def _type(stored: pa.DataType) -> str:

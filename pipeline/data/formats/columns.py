@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...errors import InputError, did_you_mean
+from ..io.reading import USUAL
 from ..tables.options import Options
 from ..tables.tasks import listed
 
@@ -54,6 +55,8 @@ class Asked:
     #: Hashed columns share 2^hash_bits features.
     hash_bits: int = HASH_BITS
     hash_seed: int = 0
+    #: Largest number of features, without hashed ones.
+    max_features: int = USUAL.max_features
 
     @classmethod
     def of(cls, options: Options) -> Asked:
@@ -71,6 +74,10 @@ class ColumnFile(ABC):
     #: Each column's type as the file declares it: "number", "category", the file format's own name of another
     #: type, or "" if the file declares no types.
     types: tuple[str, ...]
+    #: The positions of the columns whose numbers are stored as float32.
+    singles: frozenset[int] = frozenset()
+    #: The names of columns that contain the index of a data frame; they become features only if named.
+    index: frozenset[str] = frozenset()
 
     @abstractmethod
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
@@ -153,7 +160,7 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
     features, roles = [], []
     for position, name in enumerate(names):
         key, kind = named.get(name, ""), file.types[position]
-        if key in ("target", "order_by", "ignore"):
+        if key in ("target", "order_by", "ignore") or (not key and name in file.index):
             continue
         if key == "text":
             role = "text"

@@ -13,9 +13,9 @@ from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Table
 from .arff_files import ArffFile
 from .arrow_files import ArrowFile
-from .columns import HASH_BITS, ONE_HOT, Asked, ColumnFile
+from .columns import HASH_BITS, ONE_HOT, Asked, ColumnFile, lay_out
 from .delimited import DelimitedFile
-from .labelled_columns import combine, read_columns
+from .labelled_columns import combine, read_columns, stored_dtype
 from .sparse_text import Scan, read_sparse
 from .svmlight import svmlight_scan
 from .vowpal_wabbit import vowpal_scan
@@ -195,8 +195,11 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
             limits=Limits.of(options),
         )
     asked = Asked.of(options)
-    train = read_columns(_opened(paths, options), asked, dtype=dtype)
-    test = read_columns(_opened(tests, options), asked, dtype=dtype, training=train) if tests else None
+    files, tested = _opened(paths, options), _opened(tests, options)
+    # Decide for both parts: float64 of a test file may not fit the float32 of the training file.
+    dtype = dtype or stored_dtype([(file, lay_out(file, asked)) for file in (*files, *tested)])
+    train = read_columns(files, asked, dtype=dtype)
+    test = read_columns(tested, asked, dtype=dtype, training=train) if tested else None
     table = combine(train, test)
     if options["dense"] == "":
         return table

@@ -54,7 +54,7 @@ def read_columns(
 ) -> LabelledColumns:
     """Read files that have the same columns, one after the other, into one matrix and its labels.
 
-    `dtype` is "float32" or "float64"; empty means float32 if all numbers are stored so, otherwise float64.
+    `dtype` is "float32" or "float64"; empty means that of `stored_dtype`.
     For files of a test part, `training` is the training part: the files must have its columns, and their
     columns become features in the same way. Raises InputError with file, row and column.
     """
@@ -65,6 +65,12 @@ def read_columns(
         if _features(file, other) != names:
             raise _other_columns(file.path, _features(file, other), (training or first).path, names)
     encoder = survey(laid, asked) if training is None else training.encoder
+    if encoder.width - encoder.n_hashed > asked.max_features:
+        raise InputError(
+            f"{first.path}: {encoder.width:,} features, more than max_features = {asked.max_features:,}; if "
+            "that is right, raise this option of the data set"
+        )
+    dtype = dtype or stored_dtype(laid)
     folder = cache_folder() / "streams"
     collected = _Collected(encoder, folder, first.path)
     for file, each in laid:
@@ -88,8 +94,24 @@ def read_columns(
                     f"{first.path}: the label {value!r} contains a NUL character: the file is damaged"
                 )
     labels = CodedLabels(np.array(values), codes)
-    notes = () if training else (*encoder.notes(), *collected.missing_notes(first.path))
+    notes: tuple[str, ...] = ()
+    if training is None:
+        named = {first.names[layout.label], asked.order_by, *asked.ignore, *names}
+        unnamed = sorted(first.index - named)
+        notes = tuple(f"column {name!r}: the index of a data frame, not a feature" for name in unnamed)
+        notes = (*notes, *encoder.notes(), *collected.missing_notes(first.path))
     return LabelledColumns(first.path, names, X, labels, encoder, notes)
+
+
+def stored_dtype(files: Sequence[tuple[ColumnFile, Layout]]) -> str:
+    """Return "float32" if all files store all numbers so, otherwise "float64"."""
+    singles = [
+        position in file.singles
+        for file, layout in files
+        for position, role in zip(layout.features, layout.roles, strict=True)
+        if role == "number"
+    ]
+    return "float32" if singles and all(singles) else "float64"
 
 
 def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked) -> Iterator[ColumnBlock]:
@@ -202,8 +224,8 @@ def _refuse_missing_labels(file: ColumnFile, layout: Layout, labels: Any, done: 
 
 
 def _as_dtype(X: Any, dtype: str, file: ColumnFile, encoder: Encoder, done: int) -> Any:
-    """Convert a block to the requested dtype; raise InputError if a number does not fit."""
-    if not dtype or X.dtype == dtype:
+    """Convert a block to a dtype; raise InputError if a number does not fit."""
+    if X.dtype == dtype:
         return X
     with np.errstate(over="ignore"):
         made = X.astype(dtype)

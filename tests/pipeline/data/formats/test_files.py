@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from singlepass.pipeline.data import expand, fingerprint, open_stream
+from singlepass.pipeline.data import expand, fingerprint, notes, open_stream
 from singlepass.pipeline.data.formats.files import file_format
 from singlepass.pipeline.errors import InputError
 
@@ -98,6 +98,28 @@ def test_a_test_file_may_have_another_format(write: Write, tmp_path: Path) -> No
     np.testing.assert_array_equal(np.asarray(stream.X_test), np.asarray(stream.X))
     with pytest.raises(InputError, match=r"t\.svm: text of sparse features has no columns, but"):
         expand(path="f.parquet", base=tmp_path, options={"test": "t.svm"})
+
+
+def test_numbers_of_all_files_decide_the_dtype(tmp_path: Path) -> None:
+    exact = [16777217.0, 1e300]
+    for name, dtype in (("1", pa.float32()), ("2", pa.float64())):
+        values = pa.array([1.0, 2.0] if name == "1" else exact, dtype)
+        parquet.write_table(pa.table({"a": values, "label": ["x", "y"]}), tmp_path / f"{name}.parquet")
+    X = np.asarray(open_stream(expand(path=tmp_path / "[12].parquet")[0]).X)
+    assert X[:, 0].tolist() == [1.0, 2.0, *exact]
+    ref = expand(path="1.parquet", base=tmp_path, options={"test": "2.parquet"})[0]
+    assert np.asarray(open_stream(ref).X_test)[:, 0].tolist() == exact
+    assert open_stream(expand(path=tmp_path / "1.parquet")[0]).X.dtype == np.float32
+
+
+def test_the_index_of_a_data_frame_is_not_a_feature(tmp_path: Path) -> None:
+    frame = TABLE.to_pandas().set_index("b").sample(frac=1, random_state=0)
+    frame.to_parquet(tmp_path / "f.parquet")
+    ref = expand(path=tmp_path / "f.parquet")[0]
+    assert open_stream(ref).X.shape == (3, 1)
+    assert notes(ref) == ("column 'b': the index of a data frame, not a feature",)
+    ordered = expand(path=tmp_path / "f.parquet", options={"order_by": "b"})[0]
+    assert np.asarray(open_stream(ordered).X)[:, 0].tolist() == [1.0, 3.0, 5.0]
 
 
 def test_tasks_of_a_file_with_three_classes(write: Write) -> None:

@@ -92,6 +92,11 @@ def test_limits_can_be_raised(tmp_path: Path) -> None:
     assert len(read(path).y) == 61
     rows = bomb(tmp_path / "rows.csv.gz", b"a,label\n", b"0,1\n1,0\n", 2 * MB)
     assert len(read(rows, max_expansion=2000).y) == MB // 2
+    narrow = tmp_path / "f.csv"
+    narrow.write_text("a,b,label\n1,2,x\n3,4,y\n")
+    with pytest.raises(InputError, match=r"f\.csv: 2 features, more than max_features = 1; if that is right"):
+        read(narrow, max_features=1)
+    assert read(narrow, max_features=2).X.shape == (2, 2)
     sparse = tmp_path / "f.svm"
     sparse.write_text("1 2147483646:1\n-1 1:1\n")
     with pytest.raises(InputError, match="line 1: index 2147483646 exceeds max_features = 33,554,432;"):
