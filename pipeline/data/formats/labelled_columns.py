@@ -17,7 +17,7 @@ from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out
 from .encoding import Encoder, missing_in, survey
 from .labels import CodedLabels, LabelCollector, case_notes, encode_labels
-from .sorting import by_keys, sort_keys
+from .sorting import Keys, Sorter, by_keys
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,8 +43,8 @@ class ColumnBlock:
     X: Any
     #: The rows' labels, as stored in the file.
     labels: pa.Array
-    #: Sort keys of the rows, float64; None if the study does not sort the rows.
-    keys: Any
+    #: Sort keys of the rows; None if the study does not sort the rows.
+    keys: Keys | None
     #: Number of missing values in each column that has any, by the column's name.
     missing: dict[str, int]
 
@@ -73,9 +73,10 @@ def read_columns(
     dtype = dtype or stored_dtype(laid)
     folder = cache_folder() / "streams"
     collected = _Collected(encoder, folder, first.path)
+    sorter = Sorter()
     for file, each in laid:
         done = 0
-        for block in column_blocks(file, each, encoder, asked):
+        for block in column_blocks(file, each, encoder, asked, sorter):
             X = _as_dtype(block.X, dtype, file, encoder, done)
             collected.add(block, X)
             done += len(block.labels)
@@ -114,9 +115,14 @@ def stored_dtype(files: Sequence[tuple[ColumnFile, Layout]]) -> str:
     return "float32" if singles and all(singles) else "float64"
 
 
-def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked) -> Iterator[ColumnBlock]:
-    """Yield the rows of a file a few MB at a time, in file order; raise InputError at an invalid row."""
-    done, sorts = 0, None if layout.order is None else sort_keys(file, layout.order)
+def column_blocks(
+    file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked, sorter: Sorter | None = None
+) -> Iterator[ColumnBlock]:
+    """Yield the rows of a file a few MB at a time, in file order; raise InputError at an invalid row.
+
+    The blocks have keys if `sorter` is given and the layout has a column to sort by.
+    """
+    done = 0
     for batch in file.batches(layout.kinds(len(file.names)), missing=asked.missing != "error"):
         features = [batch[position] for position in layout.features]
         labels = batch[layout.label]
@@ -137,7 +143,8 @@ def column_blocks(file: ColumnFile, layout: Layout, encoder: Encoder, asked: Ask
         both = zip(features, layout.roles, strict=True)
         dtypes = {array.dtype for array, role in both if role == "number"}
         X = encoder.encode(features, np.float32 if dtypes == {np.dtype(np.float32)} else np.float64)
-        keys = None if sorts is None or layout.order is None else sorts(batch[layout.order], done)
+        order = layout.order
+        keys = None if sorter is None or order is None else sorter.keys(file, order, batch[order], done)
         yield ColumnBlock(X, labels, keys, missing)
         done += len(labels)
 
@@ -149,7 +156,7 @@ class _Collected:
         self._encoder, self._folder = encoder, folder
         self.rows = SpillingMatrix(folder)
         self.labels = LabelCollector(folder)
-        self.keys: SpillingArray[np.float64] | None = None
+        self.keys: SpillingArray[np.complex128] | None = None
         self._missing: dict[str, int] = {}
 
     def add(self, block: ColumnBlock, X: Any) -> None:
@@ -158,7 +165,7 @@ class _Collected:
         coded = block.labels.dictionary_encode()
         self.labels.append(coded.dictionary.to_pylist(), coded.indices.to_numpy())
         if block.keys is not None:
-            self.keys = self.keys or SpillingArray(np.float64, self._folder)
+            self.keys = self.keys or SpillingArray(np.complex128, self._folder)
             self.keys.append(block.keys)
         for name, n in block.missing.items():
             self._missing[name] = self._missing.get(name, 0) + n

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,56 +18,64 @@ from ..tables.stream import SpillingMatrix, arrays_of, picked_rows
 from .columns import ColumnFile
 from .labels import is_number
 
-Keys = npt.NDArray[np.float64]
+# NumPy sorts complex numbers by their real part, and equal ones by their imaginary part. The key of a number
+# has its float64 and what this rounds off, so that integers of 64 bits sort exactly. The key of a time has
+# the seconds since 1970 and the nanoseconds within the second.
+Keys = npt.NDArray[np.complex128]
 # Rows copied before memory is released, since reading one row may load 64 KB of the mapped file around it.
 _STEP = 1 << 10
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+# Digits of a fraction of a second after the sixth, which `datetime` drops.
+_NANOSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})")
+_KINDS = {"number": "numbers", "time": "dates or times"}
 
 
-def sort_keys(file: ColumnFile, position: int) -> Callable[[Any, int], Keys]:
-    """Return a function that converts values of a file's column to numbers by which rows are sorted.
+class Sorter:
+    """Convert values of the column `order_by` to keys by which rows are sorted.
 
-    Its arguments are an array of values, and the number of rows before the array, for error messages. Numbers
-    are used unchanged; dates and times (ISO 8601, UTC if they name no zone) become times since 1970.
+    The rows of all files are sorted together, so all must have numbers, or all must have dates and times (ISO
+    8601, UTC if they name no zone).
     """
-    name = file.names[position]
-    kind: list[str] = []
 
-    def keys(array: Any, done: int) -> Keys:
+    def __init__(self) -> None:
+        self._kind = ""
+
+    def keys(self, file: ColumnFile, position: int, array: Any, done: int) -> Keys:
+        """Return the keys of values of a column; `done` is the number of the file's rows before them."""
         import pyarrow as pa
 
-        stored = array.type
-        if pa.types.is_timestamp(stored) or pa.types.is_date(stored):
-            array = array.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-        elif not (pa.types.is_integer(stored) or pa.types.is_floating(stored)):
-            return text_keys(array, done)
-        found = np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
-        refuse(np.isnan(found), array, done)
+        found: Keys
+        self._refuse(file, position, array, done, array.is_null().to_numpy(zero_copy_only=False))
+        if pa.types.is_timestamp(array.type) or pa.types.is_date(array.type):
+            kind, found = "time", _of_times(array)
+        elif pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+            kind, found = "number", _of_numbers(array.to_numpy(zero_copy_only=False))
+        else:
+            coded = array.dictionary_encode()
+            values = [_of_text(str(value)) for value in coded.dictionary.to_pylist()]
+            kind = self._kind or values[0][0]
+            known = np.array([key if each == kind else np.nan for each, key in values], dtype=np.complex128)
+            found = known[coded.indices.to_numpy()]
+        self._kind = self._kind or kind
+        self._refuse(file, position, array, done, np.isnan(found) | (kind != self._kind))
         return found
 
-    def text_keys(array: Any, done: int) -> Keys:
-        coded = array.dictionary_encode()
-        values = [_seconds(str(value).strip()) for value in coded.dictionary.to_pylist()]
-        kind[:] = kind or [each[0] for each in values[:1]]
-        known = np.array([number if which in kind else np.nan for which, number in values] + [np.nan])
-        found = known[np.asarray(coded.indices.fill_null(len(values)).to_numpy(), dtype=np.int64)]
-        refuse(np.isnan(found), array, done)
-        return found
-
-    def refuse(wrong: npt.NDArray[np.bool_], array: Any, done: int) -> None:
+    def _refuse(
+        self, file: ColumnFile, position: int, array: Any, done: int, wrong: npt.NDArray[np.bool_]
+    ) -> None:
+        """Raise an error for the first value that `wrong` marks, if any."""
         if not wrong.any():
             return
         row = int(np.flatnonzero(wrong)[0])
         value = array[row].as_py()
-        at = f"{file.place(done + row + 1)}, column {name!r}"
+        at = f"{file.place(done + row + 1)}, column {file.names[position]!r}"
         if value is None or not str(value).strip():
             raise InputError(f"{at}: no value to sort by (order_by)")
-        other = " as in the first row" if kind and kind != ["neither"] else ""
-        raise InputError(
-            f"{at}: {str(value)!r} cannot be sorted by (order_by): neither a number nor a date such as "
-            f"2024-01-31 or 2024-01-31T12:00{other}"
-        )
-
-    return keys
+        fault = "neither a number nor a date such as 2024-01-31 or 2024-01-31T12:00"
+        if _of_text(str(value))[0] in set(_KINDS) - {self._kind}:
+            fault = f"the rows before have {_KINDS[self._kind]}; write all values in the same way"
+        raise InputError(f"{at}: {str(value)!r} cannot be sorted by (order_by): {fault}")
 
 
 def by_keys(
@@ -84,12 +93,42 @@ def by_keys(
     return moved.finish(X.shape), codes[order]
 
 
-def _seconds(text: str) -> tuple[str, float]:
-    """Return the type of a text ("number", "time" or "neither") and its sort key; a time is in seconds."""
+def _of_numbers(values: npt.NDArray[Any]) -> Keys:
+    near = values.astype(np.float64)
+    if values.dtype.kind == "f":
+        return near.astype(np.complex128)
+    whole = values if values.dtype == np.uint64 else values.astype(np.int64)
+    # The float64 nearest to a large integer may be one more than the largest integer.
+    most = np.nextafter(float(np.iinfo(whole.dtype).max), 0)
+    rest = (whole - np.minimum(near, most).astype(whole.dtype)).view(np.int64)
+    return np.asarray(near + 1j * rest)
+
+
+def _of_times(array: Any) -> Keys:
+    import pyarrow as pa
+
+    if pa.types.is_date(array.type):
+        array = array.cast(pa.timestamp("s" if pa.types.is_date32(array.type) else "ms"))
+    per_second = _PER_SECOND[array.type.unit]
+    seconds, rest = np.divmod(array.cast(pa.int64()).to_numpy(), per_second)
+    return np.asarray(seconds + 1j * (rest * (10**9 // per_second)))
+
+
+def _of_text(text: str) -> tuple[str, complex]:
+    """Return the kind of a text ("number", "time" or "neither") and its key."""
+    text = text.strip()
     if is_number(text):
-        return "number", float(text)
+        near = float(text)
+        try:
+            return "number", complex(near, float(Decimal(text) - Decimal(near)))
+        except ArithmeticError:
+            # Infinity, NaN, or an exponent that is too small for Decimal.
+            return "number", complex(near)
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        return "neither", np.nan
-    return "time", (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        return "neither", complex(np.nan)
+    since = (time if time.tzinfo else time.replace(tzinfo=UTC)) - _START
+    below = _NANOSECONDS.search(text)
+    rest = since.microseconds * 1000 + (int(below[1].ljust(3, "0")) if below else 0)
+    return "time", complex(since.days * 86400 + since.seconds, rest)

@@ -122,6 +122,45 @@ def test_times_in_parquet(tmp_path: Path) -> None:
     assert np.asarray(stream.X).tolist() == [[1.0], [2.0], [3.0]]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([2**60 + 3, 2**60 + 1, 2**60 + 2]),
+        pa.array([2**63 - 1, -(2**63), 2**63 - 2]),
+        pa.array([2**64 - 1, 0, 2**64 - 2], pa.uint64()),
+        pa.array([2**60 + 3, 2**60 + 1, 2**60 + 2], pa.timestamp("ns")),
+        pa.array([3, 1, 2], pa.date32()),
+        ["1700000000.123456789", "1700000000.123456787", "1700000000.123456788"],
+        [str(2**60 + 3), str(2**60 + 1), str(2**60 + 2)],
+        ["2024-01-01T00:00:00.000000003", "2024-01-01T00:00:00.000000001", "2024-01-01T00:00:00.000000002"],
+    ],
+    ids=str,
+)
+def test_rows_are_sorted_by_all_digits(tmp_path: Path, values: Any) -> None:
+    table = pa.table({"t": values, "a": [3.0, 1.0, 2.0], "label": ["x", "y", "x"]})
+    parquet.write_table(table, tmp_path / "f.parquet")
+    stream = open_stream(expand(path=tmp_path / "f.parquet", options={"order_by": "t"})[0])
+    assert np.asarray(stream.X).tolist() == [[1.0], [2.0], [3.0]]
+
+
+def test_files_are_sorted_together(write: Write, tmp_path: Path) -> None:
+    write("1.csv", "t,a,label\n2024-01-04,4,x\n2024-01-02,2,y\n")
+    write("2.csv", "t,a,label\n2024-01-03T12:00,3,x\n20240101,1,y\n")
+    with pytest.raises(
+        InputError, match=r"2\.csv, line 3 \(row 2\), column 't': '20240101' .* the rows before have dates or"
+    ):
+        expand(path=tmp_path / "[12].csv", options={"order_by": "t"})
+    write("2.csv", "t,a,label\n2024-01-03T12:00,3,x\n2024-01-01,1,y\n")
+    stream = open_stream(expand(path=tmp_path / "[12].csv", options={"order_by": "t"})[0])
+    assert np.asarray(stream.X).tolist() == [[1.0], [2.0], [3.0], [4.0]]
+    for name, values in (("1", pa.array([0, 2], pa.timestamp("s"))), ("2", ["1970-01-01T00:00:01"] * 2)):
+        parquet.write_table(
+            pa.table({"t": values, "a": [1.0, 3.0], "label": ["x", "y"]}), tmp_path / f"{name}.parquet"
+        )
+    stream = open_stream(expand(path=tmp_path / "*.parquet", options={"order_by": "t"})[0])
+    assert np.asarray(stream.X).tolist() == [[1.0], [1.0], [3.0], [3.0]]
+
+
 def test_sparse_rows_are_sorted_too(write: Write) -> None:
     path = write("f.csv", JOBS)
     plain = rows_of(path, one_hot=0, hash_bits=4)
