@@ -25,6 +25,9 @@ _IN_TOML = {"\t": "\\t"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 # Marks of a missing number. Only the first two also mark a missing category, since "NA" may be a category.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
+_NULLS = [*_MISSING, *(f" {mark}" for mark in _MISSING)]
+# Arrow counts the rows of a block, not of the file.
+_ROW_OF_BLOCK = re.compile(r"Row #\d+: ")
 
 
 class DelimitedFile(ColumnFile):
@@ -38,7 +41,9 @@ class DelimitedFile(ColumnFile):
         self, path: Path, *, delimiter: str = ",", header: bool | None = None, limits: Limits = USUAL
     ) -> None:
         start, text = first_line(path, limits)
-        names = _fields(path, start, text, delimiter)
+        if "\r" in text:
+            raise InputError(f"{path}, line {start}: lines end in CR alone; end them in LF or CRLF")
+        names = [field.strip() for field in _fields(path, start, text, delimiter)]
         likely = next((each for each in _DELIMITERS if len(names) == 1 and each in text), None)
         if likely is not None:
             raise InputError(
@@ -63,10 +68,11 @@ class DelimitedFile(ColumnFile):
             key: pa.float64() if kind == "number" else pa.string()
             for key, kind in zip(keys, kinds, strict=True)
         }
-        nulls = [*_MISSING, *(f" {mark}" for mark in _MISSING)] if missing else []
         parse = arrow_csv.ParseOptions(delimiter=self._delimiter)
         # If missing values are not allowed, no text stands for one, so Arrow refuses an empty numeric field.
-        convert = arrow_csv.ConvertOptions(column_types=types, null_values=nulls, strings_can_be_null=False)
+        convert = arrow_csv.ConvertOptions(
+            column_types=types, null_values=_NULLS if missing else [], strings_can_be_null=False
+        )
         # Feed Arrow one block at a time, because its own reader reads many blocks ahead. The block size is
         # large enough that Arrow never splits a block.
         whole = _BLOCK_BYTES + self._limits.max_line
@@ -93,8 +99,10 @@ class DelimitedFile(ColumnFile):
                     continue
                 if isinstance(found, pa.ArrowException):
                     self._explain(kinds, missing)
-                    reason = str(found).splitlines()[0]
-                    raise InputError(f"{self.path}: cannot be read as delimited text ({reason})") from None
+                    reason = _ROW_OF_BLOCK.sub("", str(found).splitlines()[0])
+                    raise InputError(
+                        f"{self.path}, line {number} or below: cannot be read as delimited text ({reason})"
+                    ) from None
                 if found.num_rows != n_rows:
                     # The row counts differ, so a quoted value contains a line break. Refuse it, because the
                     # rows would depend on where blocks end.
@@ -110,10 +118,19 @@ class DelimitedFile(ColumnFile):
             raise InputError(f"{self.path}: no rows below the header")
 
     def place(self, row: int) -> str:
-        for found, (number, _) in enumerate(lines(self.path, self._limits), start=0 if self._header else 1):
+        for found, number, _ in self._rows():
             if found == row:
                 return f"{self.path}, line {number} (row {row})"
         return f"{self.path}, row {row}"
+
+    def _rows(self) -> Iterator[tuple[int, int, str]]:
+        """Yield (row, line number, text) of the rows, counted as Arrow does: a line of spaces is a row."""
+        row = 0
+        for number, text in lines(self.path, self._limits, blanks=True):
+            for part in text.split("\r") if number >= self._first_row else ():
+                if part:
+                    row += 1
+                    yield row, number, part
 
     def _array(self, column: Any, kind: Kind | None, kinds: Sequence[Kind | None], missing: bool) -> Any:
         import pyarrow.compute as pc
@@ -127,7 +144,9 @@ class DelimitedFile(ColumnFile):
             trimmed = pc.utf8_trim_whitespace(column)
             unknown = pc.or_(pc.equal(trimmed, _MISSING[0]), pc.equal(trimmed, _MISSING[1]))
             return pc.if_else(unknown, None, trimmed)
-        return column if kind else None
+        if kind == "as is":
+            return pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), "?"), None, column)
+        return None
 
     def _refuse_open_quotes(self, first: int) -> None:
         """Raise an error for the first line with an unclosed quote, searching from line number `first`."""
@@ -142,22 +161,27 @@ class DelimitedFile(ColumnFile):
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
         """Find the first wrong line and raise an error that names it, since Arrow's own error does not."""
         names = self.names
-        for row, (number, text) in enumerate(lines(self.path, self._limits), start=0 if self._header else 1):
-            fields = _fields(self.path, number, text, self._delimiter)
+        for row, number, text in self._rows():
+            stored = _fields(self.path, number, text, self._delimiter)
+            # Arrow ignores only these around a number.
+            fields = [field.strip(" \t") for field in stored]
             where = f"{self.path}, line {number}"
             if len(fields) != len(names):
                 raise InputError(f"{where}: found {len(fields)} columns, expected {len(names)} as in line 1")
-            for position, field in enumerate(fields if row else []):
-                if kinds[position] != "number" or (missing and field in _MISSING):
+            for position, field in enumerate(fields):
+                if kinds[position] != "number" or (missing and stored[position] in _NULLS):
                     continue
                 at = f"{where} (row {row}), column {names[position]!r}"
+                if missing and field in _MISSING:
+                    found = stored[position]
+                    raise InputError(f"{at}: {found!r} marks no missing value; remove the spaces around it")
                 if not field:
                     raise InputError(f"{at}: no value; {IF_MISSING}")
-                if not is_number(field):
+                if not _arrow_reads(field):
                     raise InputError(f"{at}: {field!r} is not a number{_what_to_do(fields, kinds, names)}")
-                if math.isnan(float(field)):
+                if math.isnan(float(field)) and not missing:
                     raise InputError(f"{at}: {field}; {IF_MISSING}")
-                if not math.isfinite(float(field)):
+                if math.isinf(float(field)):
                     raise InputError(f"{at}: {field}; every feature must be a finite number")
 
 
@@ -195,7 +219,7 @@ def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequ
     wrong = [
         (names[position], field)
         for position, field in enumerate(fields)
-        if kinds[position] == "number" and not is_number(field)
+        if kinds[position] == "number" and not _arrow_reads(field)
     ]
     if _DECIMAL_COMMA.fullmatch(wrong[0][1]):
         return ': it has a decimal comma; write decimal points (pandas can read the file with decimal=",")'
@@ -207,8 +231,14 @@ def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequ
     return f"; for categories, {remedy([name for name, _ in wrong])}"
 
 
+def _arrow_reads(field: str) -> bool:
+    """Return whether Arrow reads a field as a number; unlike Python, it does not read all Unicode digits."""
+    return field.isascii() and is_number(field)
+
+
 def _fields(path: Path, number: int, text: str, delimiter: str) -> list[str]:
+    """Return the fields of a line, with the spaces around them."""
     try:
-        return [field.strip() for field in next(csv.reader([text], delimiter=delimiter))]
+        return next(csv.reader([text], delimiter=delimiter))
     except csv.Error as error:
         raise InputError(f"{path}, line {number}: not delimited text ({error})") from None

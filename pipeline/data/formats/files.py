@@ -60,7 +60,7 @@ def _open_delimited(path: Path, options: Options) -> DelimitedFile:
     given = str(options.get("delimiter", ""))
     if len(given) > 1 or given in ('"', "\r", "\n"):
         raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")
-    delimiter = given or ("\t" if ".tsv" in path.suffixes else ",")
+    delimiter = given or ("\t" if ".tsv" in map(str.lower, path.suffixes) else ",")
     header = options.get("header", "")
     return DelimitedFile(
         path, delimiter=delimiter, header=None if header == "" else bool(header), limits=Limits.of(options)

@@ -146,12 +146,12 @@ def decode_line(path: Path, number: int, raw: bytes) -> str:
         ) from None
 
 
-def lines(path: Path, limits: Limits = USUAL) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of every non-blank line, numbered from 1."""
+def lines(path: Path, limits: Limits = USUAL, *, blanks: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield (line number, text) of every non-blank line, numbered from 1; `blanks` adds lines of spaces."""
     with open_text(path, limits) as (stream, _):
         for number, raw in enumerate(stream, start=1):
             text = decode_line(path, number, raw)
-            if text.strip():
+            if text if blanks else text.strip():
                 yield number, text
 
 

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from singlepass.pipeline.data.formats.delimited import read_delimited
+from singlepass.pipeline.data.formats.columns import Asked
+from singlepass.pipeline.data.formats.delimited import DelimitedFile, read_delimited
+from singlepass.pipeline.data.formats.labelled_columns import read_columns
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -105,6 +107,10 @@ def test_other_delimiters(write: Write) -> None:
         ("y,class\n1,2\n", ": which column is the label?"),
         ("a;label\n1;x\n", ", line 1: found one column, 'a;label': the delimiter is probably ';'; set"),
         ("label\nx\n", ": the label 'label' is the only column"),
+        ("a,b,label\n1,2,x\n3,4, ?\n", ", line 3 (row 2): the label is missing (column 'label')"),
+        ("a,b,label\n1,2,x\n  \n3,4,y\n", ", line 3: found 1 columns, expected 3 as in line 1"),
+        ("a,b,label\n1,2,x\n\xa03,4,y\n", ", line 3 (row 2), column 'a': '\\xa03' is not a number"),
+        ("a,b,label\r1,2,x\r3,4,y\r", ", line 1: lines end in CR alone; end them in LF or CRLF"),
     ],
 )  # fmt: skip
 def test_error_lines(write: Write, text: str, line: str) -> None:
@@ -113,6 +119,20 @@ def test_error_lines(write: Write, text: str, line: str) -> None:
         read_delimited(path)
     assert str(error.value).startswith(f"{path}{line}")
     assert "\n" not in str(error.value)
+
+
+def test_marks_of_missing_values_have_no_spaces_around(write: Write) -> None:
+    path = write("f.csv", "a,b,label\n1, NA,x\nNAN,2,x\n3,NA ,y\n")
+    with pytest.raises(
+        InputError, match=r"line 4 \(row 3\), column 'b': 'NA ' marks no missing value; remove"
+    ):
+        read_columns([DelimitedFile(path)], Asked(missing="mean"))
+
+
+def test_a_row_of_empty_fields_is_counted(write: Write) -> None:
+    path = write("f.tsv", "a\tlabel\n \t \n")
+    with pytest.raises(InputError, match=r"line 2 \(row 1\): the label is missing"):
+        read_columns([DelimitedFile(path, delimiter="\t")], Asked(missing="mean"))
 
 
 def test_target_that_is_not_there(write: Write) -> None:

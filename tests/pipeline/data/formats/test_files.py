@@ -146,6 +146,10 @@ def test_formats_by_suffix(name: str, expected: str) -> None:
     assert file_format(Path(name)) == expected
 
 
+def test_tabs_in_upper_case_names(write: Write) -> None:
+    assert open_stream(expand(path=write("F.TSV", CSV.replace(",", "\t")))[0]).X.shape == (3, 2)
+
+
 def test_a_named_format_wins(write: Write) -> None:
     path = write("data.txt.gz", gzip.compress(CSV.replace(",", ";").encode()))
     ref = expand(path=path, options={"format": "csv", "delimiter": ";"})[0]
