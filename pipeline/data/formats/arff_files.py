@@ -140,11 +140,20 @@ class ArffFile(ColumnFile):
         batch: list[list[Any]] = []
         try:
             for values in islice(data, rows):
+                if line[1].startswith("{"):
+                    self._drop_omitted(values, line[1])
                 batch.append(values)
         except _FAULTS as error:
             at = f"{self.path}, line {line[0]} (row {done + len(batch) + 1})"
             raise InputError(self._fault(at, line[1], _said(error))) from None
         return batch
+
+    def _drop_omitted(self, values: list[Any], text: str) -> None:
+        """Set the strings that a sparse row omits to None, since the ARFF parser returns "0" for them."""
+        for position, declared in enumerate(self._types):
+            zero = declared == "STRING" and values[position] == "0"
+            if zero and not re.search(rf"[{{,]\s*{position}\s", text):
+                values[position] = None
 
     def _fault(self, at: str, text: str, error: str) -> str:
         """Return the error message for a wrong line, with the column, which the ARFF parser does not name."""

@@ -146,10 +146,11 @@ def _index_columns(schema: pa.Schema) -> frozenset[str]:
     """Return the names of the columns in which pandas has stored the index of a data frame."""
     try:
         named = (schema.pandas_metadata or {})["index_columns"]
+        # An index of consecutive numbers is described by a dictionary and has no column.
+        return frozenset(name for name in named if isinstance(name, str)) & frozenset(schema.names)
     except (ValueError, KeyError, TypeError):
+        # Other programs may write other metadata under this name.
         return frozenset()
-    # An index of consecutive numbers is described by a dictionary and has no column.
-    return frozenset(name for name in named if isinstance(name, str)) & frozenset(schema.names)
 
 
 def _type(stored: pa.DataType) -> str:

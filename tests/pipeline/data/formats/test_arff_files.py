@@ -59,6 +59,16 @@ def test_sparse_rows(write: Write) -> None:
     assert stream.y.tolist() == [1, 0]
 
 
+def test_a_string_that_a_sparse_row_omits_is_missing(write: Write) -> None:
+    path = write(
+        "s.arff",
+        "@relation s\n@attribute a numeric\n@attribute job string\n@attribute class {n, p}\n@data\n"
+        "{0 3, 1 cook, 2 p}\n{0 1}\n{ 1 0, 2 p}\n",
+    )
+    ref = expand(path=path, options={"categorical": ["job"], "missing": "mean"})[0]
+    assert np.asarray(open_stream(ref).X).tolist() == [[3, 0, 1], [1, 0, 0], [0, 1, 0]]
+
+
 HEADER = "not the header of an ARFF file: "
 
 
