@@ -219,7 +219,7 @@ def _check_frame(frame: pd.DataFrame, table: Table) -> None:
     label = next(name for name in frame.columns if name.strip().lower() in ("label", "class", "target", "y"))
     expected = frame.drop(columns=label).to_numpy(np.float64)
     np.testing.assert_array_equal(_dense(table), expected)
-    _check_labels(table, [str(each) for each in frame[label]])
+    _check_labels(table, [each.decode() if isinstance(each, bytes) else str(each) for each in frame[label]])
 
 
 @chunks
