@@ -19,7 +19,7 @@ from ....pipeline.analysis.study_results import StudyResults
 from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.errors import InputError, did_you_mean
 from ....pipeline.noise import Noise, parse_noise
-from ....pipeline.scoring import can_rank
+from ....pipeline.scoring import SCORINGS, can_rank, is_of_test_part
 from ..plots.svg import Styles, styles_of, swatch
 from .blocks import Legend
 
@@ -42,6 +42,13 @@ def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
 # For each study key that asks for metrics over the latest examples: the function that computes them from the
 # curves table.
 _LATEST = {"window": windowed, "fading": faded}
+
+
+def is_error(metric: Metric) -> bool:
+    """Return whether a metric is the share of wrong predictions, or of right ones."""
+    if metric.name in SCORINGS:
+        return SCORINGS[metric.name].measure in ("error", "accuracy")
+    return metric.name in ("test_accuracy", "clean_error", "online_error")
 
 
 def latest(key: str, metric: Metric) -> str:
@@ -109,6 +116,25 @@ class StudyView:
     def metric(self) -> Metric:
         """Return the metric that ranks the algorithms."""
         return primary_metric(self.cells, self.results.study)
+
+    @cached_property
+    def error(self) -> tuple[str, Metric]:
+        """Return the name and the metric of the errors that figures draw.
+
+        The metric is the one that ranks the algorithms, or the default one if that is no error.
+        """
+        metric = self.metric if is_error(self.metric) else primary_metric(self.cells, {})
+        if is_of_test_part(metric.name):
+            return "test error", metric
+        given = metric.name == "online_error" or metric.name.startswith("given_")
+        return f"online error{' (given labels)' if given else ''}", metric
+
+    def errors(self, noise: Noise, part: Design) -> pd.DataFrame:
+        """Return mean errors in %, data sets by algorithms; NaN if a cell is missing, failed or stopped."""
+        _, metric = self.error
+        scores = self.averages.scores(metric, noise, part)
+        mean = scores.mean.where(scores.complete)
+        return 100 * (1 - mean if metric.direction == "higher" else mean)
 
     @cached_property
     def asked(self) -> list[Metric]:

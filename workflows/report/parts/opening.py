@@ -10,9 +10,9 @@ import pandas as pd
 
 from ....pipeline.analysis.progress import not_run
 from ....pipeline.noise import noise_of
-from ....pipeline.scoring import BASELINES, SCORINGS
+from ....pipeline.scoring import BASELINES
 from ..page.blocks import Block, Facts, Listing, Text
-from ..page.view import StudyView
+from ..page.view import StudyView, is_error
 from ..words import wording
 from ..words.wording import count, enumerate_names
 
@@ -22,7 +22,6 @@ _RARE = 0.05
 # ties, because scores are 0 at first.
 _MANY_TIES = 0.01
 _NAMED = 3
-_ERRORS = frozenset({"test_accuracy", "clean_error", "online_error", "mistakes", "mistakes_clean"})
 
 
 def notes(view: StudyView) -> list[str]:
@@ -53,8 +52,7 @@ def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
 
 def _rare_classes(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
     """Warn of rare classes if algorithms are ranked by error or accuracy, which hardly reflect them."""
-    name = view.metric.name
-    by_error = name in _ERRORS or (name in SCORINGS and SCORINGS[name].measure in ("error", "accuracy"))
+    by_error = is_error(view.metric) or view.metric.name in ("mistakes", "mistakes_clean")
     found = []
     for dataset in view.design.datasets if by_error else ():
         lists = rows.loc[rows["dataset"] == dataset, "occurred_clean"].tolist()

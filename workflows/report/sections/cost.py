@@ -107,13 +107,14 @@ def within_seconds(view: StudyView) -> Section | None:
     pictures = []
     for place, group in enumerate(groups, 1):
         points = _points(view, group)
-        tables.append(_within_table(points, view.design.algorithms, group.name, place))
+        error, _ = view.error
+        tables.append(_within_table(points, view.design.algorithms, error, group.name, place))
         names = [str(name) for name in points.index]
         sizes = pd.DataFrame({"size": 1000 * points["seconds"], "error": points["error"]})
-        drawn = sizes, view.styles, names, "error, %", "learning, milliseconds"
+        drawn = sizes, view.styles, names, f"{error}, %", "learning, milliseconds"
         pictures.append(
             Picture(
-                f"Error against milliseconds of learning, {group.name}",
+                f"{error[0].upper()}{error[1:]} against milliseconds of learning, {group.name}",
                 shorten(group.name, 40),
                 error_by_size(*drawn),
                 f"figures/error-by-time-{place}-{slug(group.name)}.svg",
@@ -145,11 +146,9 @@ def _points(view: StudyView, group: TaskGroup) -> pd.DataFrame:
     done = done[(done["noise"] == noise.slug) & done["dataset"].isin(group.datasets)]
     # The clock may measure 0 s for a short stream, which has no place on a logarithmic axis.
     seconds = done.groupby(["algorithm", "dataset"])["fit_seconds"].min().clip(lower=1e-6)
-    scores = view.averages.scores(view.metric, noise, view.design)
-    value = scores.mean.where(scores.complete)
-    error = 100 * (1 - value if view.metric.direction == "higher" else value)
-    # `error` has one row per data set and one column per algorithm.
-    points = pd.DataFrame({"seconds": seconds, "error": error.T.stack().reindex(seconds.index)}).dropna()
+    points = pd.DataFrame(
+        {"seconds": seconds, "error": view.errors(noise, view.design).T.stack().reindex(seconds.index)}
+    ).dropna()
     return points.reset_index("dataset")
 
 
@@ -164,7 +163,9 @@ def _limits(seconds: pd.Series[float]) -> list[float]:
     return [round(limit, 6) for limit in ladder[first : last + 1]]
 
 
-def _within_table(points: pd.DataFrame, algorithms: list[str], stream: str, place: int) -> TableBlock:
+def _within_table(
+    points: pd.DataFrame, algorithms: list[str], error: str, stream: str, place: int
+) -> TableBlock:
     """Tabulate each algorithm's least error within each time limit, over the budgets that finish in time."""
     limits = _limits(points["seconds"])
     within = pd.DataFrame(
@@ -174,7 +175,7 @@ def _within_table(points: pd.DataFrame, algorithms: list[str], stream: str, plac
     return tabulate(
         within.reset_index().set_axis(header, axis="columns"),
         f"within-seconds-{place}-{slug(stream)}",
-        f"Least error (%) within a time, {stream}",
+        f"Least {error} (%) within a time, {stream}",
         write="{:.2f}".format,
         bold=within.eq(within.min()).to_numpy(),
         data=points.reset_index(),

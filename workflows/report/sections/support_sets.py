@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ....pipeline.analysis.averages import Averages
 from ....pipeline.analysis.design import Design
-from ....pipeline.analysis.metrics import METRICS, Metric
+from ....pipeline.analysis.metrics import METRICS
 from ....pipeline.analysis.progress import comparable_rows
 from ....pipeline.analysis.subsets import TaskGroup, task_groups, within
 from ....pipeline.noise import Noise
@@ -53,10 +52,10 @@ def _errors(view: StudyView, own: pd.DataFrame, groups: Sequence[TaskGroup], nam
     # Only the lowest noise level is drawn; the tables contain all levels.
     noise = view.design.noise[0]
     learners = own.drop_duplicates("algorithm").set_index("algorithm")["learner"].to_dict()
-    error = "test error" if view.metric.direction == "higher" else "online error"
+    error, _ = view.error
     pictures = []
     for place, group in enumerate(groups, 1):
-        points = _points(view.averages, view.metric, noise, within(view.design, group.datasets), names)
+        points = _points(view, noise, within(view.design, group.datasets), names)
         if len(points):
             drawn = points, view.styles, [str(learners[name]) for name in points.index], f"{error}, %"
             pictures.append(
@@ -104,14 +103,11 @@ def _along_the_stream(view: StudyView, groups: Sequence[TaskGroup], names: list[
     return stream_blocks(view, title, note, found, names=shown)
 
 
-def _points(
-    averages: Averages, metric: Metric, noise: Noise, design: Design, names: list[str]
-) -> pd.DataFrame:
+def _points(view: StudyView, noise: Noise, design: Design, names: list[str]) -> pd.DataFrame:
     """Return mean support vectors and error (%) over tasks, one row per algorithm that has both."""
-    sizes, values = (averages.scores(each, noise, design) for each in (METRICS["support_vectors"], metric))
+    sizes = view.averages.scores(METRICS["support_vectors"], noise, design)
     size = sizes.mean.where(sizes.complete)[names].mean(axis=0, skipna=False)
-    value = values.mean.where(values.complete)[names].mean(axis=0, skipna=False)
-    error = 100 * (1 - value if metric.direction == "higher" else value)
+    error = view.errors(noise, design)[names].mean(axis=0, skipna=False)
     return pd.DataFrame({"size": size, "error": error}).dropna()
 
 

@@ -54,6 +54,16 @@ def test_the_budget_that_errs_least_within_a_time_counts(results: StudyResults) 
     assert "learning, milliseconds" in panels.pictures[0].svg
 
 
+def test_another_metric_is_never_shown_as_an_error(results: StudyResults) -> None:
+    cells = results.cells.assign(hinge_loss_clean=0.75)
+    study = {**results.study, "metrics": ["hinge_loss", "ram_hours"]}
+    found = within_seconds(StudyView(replace(results, cells=cells, study=study)))
+    assert found is not None
+    (table,) = (block for block in walk(found.blocks) if isinstance(block, TableBlock))
+    assert table.title == "Least online error (%) within a time, stream"
+    assert [row[-1].text for row in table.rows] == ["6.00", "8.00"]
+
+
 def test_who_has_no_such_section(results: StudyResults) -> None:
     silent = replace(results, study={**results.study, "metrics": ["clean_error"]})
     assert within_seconds(StudyView(silent)) is None

@@ -63,6 +63,18 @@ def test_means_are_over_data_sets_and_seeds(results: StudyResults) -> None:
     assert len(sizes) == 2
 
 
+@pytest.mark.parametrize(("protocol", "error"), [("holdout", "test"), ("prequential", "online")])
+def test_errors_are_drawn_if_another_metric_ranks(protocol: str, error: str) -> None:
+    made = results_with_sizes(datasets=("gauss",), noise=(0.0,), protocol=protocol)
+    ranked = replace(made, cells=made.cells.assign(auc_clean=0.99), study={**made.study, "metrics": ["auc"]})
+    (drawn, _), (usual, _) = panels(section(ranked)), panels(section(made))
+    assert (
+        drawn.pictures[0].title
+        == f"{error.capitalize()} error against support vectors, gauss, 0% label noise"
+    )
+    assert drawn.pictures[0].svg == usual.pictures[0].svg
+
+
 def test_without_a_support_set_there_is_no_section(tmp_path: Path) -> None:
     made = make_results(datasets=("gauss",), noise=(0.0,), seeds=2)
     assert support_sets.section(StudyView(made)) is None
