@@ -34,8 +34,8 @@ def head_to_head(
 
     The comparisons are of one metric, one per noise level. They are drawn if the metric is a share, such as
     accuracy, and if `focus` and another algorithm have results on at least two data sets. `noise` gives the
-    levels to show task by task, by default three evenly spaced ones. File names start with `prefix`; `scope`
-    names the part of the study.
+    levels to show task by task, by default three evenly spaced ones; without results at any of these, nothing
+    is drawn. File names start with `prefix`; `scope` names the part of the study.
 
     The plots follow K. Crammer, A. Kulesza, M. Dredze, "Adaptive Regularization of Weight Vectors", Machine
     Learning 91 (2013): figure 8 (scatter), 9 (by noise) and 10 (by difficulty).
@@ -45,6 +45,8 @@ def head_to_head(
         return []
     levels = noise or spaced([c.noise for c in usable], _LEVELS)
     shown = [c for c in usable if c.noise in levels]
+    if not shown:
+        return []
     rows: list[Block] = [_scatters(shown, focus, styles, prefix, scope)]
     if len(usable) >= 2:
         rows.append(_by_noise(usable, styles, prefix, scope))

@@ -12,8 +12,9 @@ from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.analysis.subsets import among
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts import head_to_head
+from singlepass.workflows.report.sections import rankings
 
-from ...synthetic_results import make_results
+from ...synthetic_results import fail, make_results
 from ..report_page import csv_rows, render
 
 
@@ -109,6 +110,18 @@ def test_pictures_of_focus_show_the_numbers() -> None:
     by_hand = np.stack([100 * (1 - others), 100 * (others - errors["AROW"]) / others])
     assert [name for name, _ in shown] == ["0% noise", "10% noise", "30% noise"]
     np.testing.assert_allclose(shown[1][1], by_hand)
+
+
+def test_a_level_of_focus_without_results_draws_nothing() -> None:
+    made = make_results(datasets=("a", "b", "c"), algorithms=("PA", "AROW"), noise=(0.0, 0.1), tuned=())
+    failed = made.cells[(made.cells["algorithm"] == "AROW") & (made.cells["noise"] == "0.1")]
+    made = fail(made, failed["key"].tolist())
+    made.study["rankings"] = [
+        {"title": "Two", "algorithms": ["PA", "AROW"], "focus": "AROW", "focus_noise": [0.1]}
+    ]
+    found = rankings.section(StudyView(made))
+    assert found is not None
+    assert not any("against each of the others" in str(block) for block in found.blocks)
 
 
 @pytest.mark.parametrize("datasets", [("a",), ("a", "b")])
