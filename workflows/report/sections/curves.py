@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -180,8 +181,13 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
 
 def _switches_of(view: StudyView) -> Callable[[Curve, str, Noise], Curve]:
     """Return a function that marks on a curve where any seed's model was replaced or became more complex."""
-    switches = view.finished.dropna(subset=["switches"]).groupby(["dataset", "noise", "algorithm"])
-    found = {key: {float(t) for seed in some for t in seed} for key, some in switches["switches"]}
+    rows = view.finished.dropna(subset=["switches"])
+    # Switches count from the first row of the stream, curves from the first row that is not only for tuning.
+    uncounted = rows["counted_from"].fillna(0)
+    found: dict[Any, set[float]] = {}
+    keys = zip(rows["dataset"], rows["noise"], rows["algorithm"], strict=True)
+    for key, switches, before in zip(keys, rows["switches"], uncounted, strict=True):
+        found.setdefault(key, set()).update(float(t - before) for t in switches)
 
     def with_switches(curve: Curve, dataset: str, noise: Noise) -> Curve:
         times = found.get((dataset, noise.slug, curve.algorithm), set())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from singlepass.pipeline import counts
@@ -135,11 +136,24 @@ def test_test_error_has_logarithmic_axes_whose_numbers_are_written_out(results: 
     assert "Rings" not in error.note
 
 
+def with_switches(results: StudyResults, *times: int) -> pd.DataFrame:
+    switches = results.cells["algorithm"].map({"CW": [*times]})
+    return results.cells.assign(switches=switches.where(switches.notna(), None))
+
+
 def test_switches_are_rings_on_the_test_error(results: StudyResults) -> None:
-    switches = results.cells["algorithm"].map({"CW": [20, 300]})
-    cells = results.cells.assign(switches=switches.where(switches.notna(), None))
+    cells = with_switches(results, 20, 300)
     error, *_ = along(replace(results, cells=cells))
     assert error.note.endswith("Rings: where a seed's model was replaced or became more complex.")
     plain, *_ = along(results)
     rings = [each.panels.pictures[0].svg.count("<use ") for each in (error, plain)]
     assert rings[0] == rings[1] + 2
+
+
+def test_switches_in_rows_that_only_tune_are_not_drawn(results: StudyResults) -> None:
+    """Check that the place of a ring does not count the 100 rows on which parameters are chosen."""
+    made = with_switches(results, 20, 300).assign(counted_from=100)
+    drawn, expected = (
+        along(replace(results, cells=cells))[0] for cells in (made, with_switches(results, 200))
+    )
+    assert drawn.panels.pictures[0].svg == expected.panels.pictures[0].svg
