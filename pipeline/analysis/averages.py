@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ..noise import Noise
-from ..scoring import can_rank
+from ..scoring import can_rank, is_of_test_part
 from .design import Design, evaluation_rows, shared_seeds
 from .metrics import METRICS, Metric
 from .pairwise import LEVEL
@@ -52,8 +53,11 @@ class Scores:
     count: pd.DataFrame
     # Whether the mean is comparable: it covers all shared seeds, and no cell failed or was stopped.
     complete: pd.DataFrame
-    # For (data set, algorithm): the study's seeds without a value, as a text such as "seeds 3, 4".
+    # For (data set, algorithm): what is missing, such as "seeds 3, 4" if these have not run or failed,
+    # "undefined at seed 3", "no test part" or "does not run there".
     missing: dict[tuple[str, str], str]
+    # The (data set, algorithm) with a finished cell for which the metric is undefined.
+    undefined: set[tuple[str, str]]
     # The values that are averaged: rows are (data set, seed), columns algorithms.
     by_seed: pd.DataFrame
 
@@ -119,8 +123,11 @@ class _Tables:
     sd: pd.DataFrame
     count: pd.DataFrame
     complete: pd.DataFrame
-    # For (data set, algorithm): the seeds that have a value.
+    # For (data set, algorithm): the seeds that have a value, and those whose cells finished.
     seeds: dict[tuple[str, str], set[int]]
+    finished: dict[tuple[str, str], set[int]]
+    # The data sets with a test part.
+    tested: set[str]
     # The values that are averaged: rows are (data set, seed), columns algorithms.
     by_seed: pd.DataFrame
 
@@ -152,22 +159,29 @@ class Averages:
         def part(table: pd.DataFrame) -> pd.DataFrame:
             return table.reindex(index=design.datasets, columns=design.algorithms)
 
-        present = {
-            (dataset, algorithm): tables.seeds.get((dataset, algorithm), set())
-            for dataset in design.datasets
-            for algorithm in design.algorithms
-        }
-        expected = {dataset: design.seeds_of(dataset, noise) for dataset in design.datasets}
+        missing: dict[tuple[str, str], str] = {}
+        undefined: set[tuple[str, str]] = set()
+        for dataset, algorithm in itertools.product(design.datasets, design.algorithms):
+            pair, expected = (dataset, algorithm), design.seeds_of(dataset, noise)
+            finished, valued = tables.finished.get(pair, set()), tables.seeds.get(pair, set())
+            if finished > valued:
+                undefined.add(pair)
+            if not finished and not design.runs(algorithm, dataset):
+                missing[pair] = "does not run there"
+            elif finished and is_of_test_part(metric.name) and dataset not in tables.tested:
+                missing[pair] = "no test part"
+            elif len(valued) < len(expected):
+                absent = [_lacking(expected, finished)] if len(finished) < len(expected) else []
+                if finished > valued:
+                    absent.append(f"undefined at {_lacking(expected, {*expected} - (finished - valued))}")
+                missing[pair] = ", ".join(absent)
         return Scores(
             mean=part(tables.mean),
             sd=part(tables.sd),
             count=part(tables.count).fillna(0).astype("int64"),
             complete=part(tables.complete) == 1,
-            missing={
-                pair: _lacking(expected[pair[0]], seeds)
-                for pair, seeds in present.items()
-                if len(seeds) < len(expected[pair[0]])
-            },
+            missing=missing,
+            undefined=undefined,
             by_seed=tables.by_seed,
         )
 
@@ -218,11 +232,6 @@ def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
     values.loc[finished, "value"] = metric.of(rows[finished])
     whole = values["value"].notna().groupby([values["dataset"], values["algorithm"]]).all()
     values = values.dropna(subset=["value"])
-    seeds: dict[tuple[str, str], set[int]] = {}
-    for dataset, algorithm, seed in zip(
-        *(values[name].tolist() for name in ("dataset", "algorithm", "seed")), strict=True
-    ):
-        seeds.setdefault((dataset, algorithm), set()).add(seed)
     averaged = values[values["shared"]]
     groups = averaged.groupby(["dataset", "algorithm"])["value"]
     by_seed = averaged.pivot(index=["dataset", "seed"], columns="algorithm", values="value")
@@ -234,5 +243,21 @@ def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
         return wide.astype("float64")
 
     return _Tables(
-        table(groups.mean()), table(groups.std(ddof=1)), table(count), table(complete), seeds, by_seed
+        mean=table(groups.mean()),
+        sd=table(groups.std(ddof=1)),
+        count=table(count),
+        complete=table(complete),
+        seeds=_seeds(values),
+        finished=_seeds(rows[finished]),
+        tested=set(rows.loc[finished & rows["test_accuracy"].notna(), "dataset"]),
+        by_seed=by_seed,
     )
+
+
+def _seeds(rows: pd.DataFrame) -> dict[tuple[str, str], set[int]]:
+    """Return the seeds of each (data set, algorithm) in `rows`."""
+    seeds: dict[tuple[str, str], set[int]] = {}
+    columns = (rows[name].tolist() for name in ("dataset", "algorithm", "seed"))
+    for dataset, algorithm, seed in zip(*columns, strict=True):
+        seeds.setdefault((dataset, algorithm), set()).add(seed)
+    return seeds

@@ -39,10 +39,10 @@ class Comparison:
     ranks: pd.DataFrame
     # Mean rank of each algorithm, best first; empty if no data set is complete.
     mean_ranks: pd.Series[float]
-    # Data sets that are not ranked because some algorithm has not finished them, with the missing seeds.
+    # Data sets that are not ranked because some algorithm lacks a complete result, with what is missing.
     dropped: list[DroppedBlock]
-    # Algorithms that are not ranked because they have no result in the whole study: with them, no data set
-    # would be finished by all algorithms.
+    # Algorithms that are not ranked because they have no value of the metric in the whole study: with them,
+    # no data set would be complete.
     left_out: list[str]
     # Algorithms restricted to some of the data sets, which are not ranked among the others.
     bound: list[str] = field(default_factory=list)

@@ -46,10 +46,14 @@ class Design:
         """Return whether an algorithm runs on a data set."""
         return algorithm not in self.bound or dataset in self.bound[algorithm]
 
+    def runs_everywhere(self, algorithm: str) -> bool:
+        """Return whether an algorithm runs on every data set."""
+        return all(self.runs(algorithm, dataset) for dataset in self.datasets)
+
     @property
     def everywhere(self) -> list[str]:
         """Return the algorithms that run on every data set, or all algorithms if fewer than two do."""
-        found = [name for name in self.algorithms if all(self.runs(name, each) for each in self.datasets)]
+        found = [name for name in self.algorithms if self.runs_everywhere(name)]
         return found if len(found) > 1 else self.algorithms
 
     @property

@@ -36,7 +36,7 @@ class DroppedBlock:
     """Describe a data set left out of the ranks."""
 
     dataset: str
-    # For each algorithm without a complete result, the missing seeds, such as "seeds 3, 4".
+    # For each algorithm without a complete result, what is missing (see `Scores.missing`).
     missing: dict[str, str]
 
 

@@ -60,6 +60,26 @@ def test_incomplete_blocks_are_dropped_and_say_what_they_lack() -> None:
     assert table.count["A"].tolist() == [2, 1, 2]
 
 
+def test_what_lacks_a_value_says_why() -> None:
+    cells = frame(
+        cell("d", "A", 0, test_auc=np.nan),
+        cell("d", "A", 1),
+        cell("d", "B", 0, test_auc=np.nan),
+        cell("stream", "A", 0, test_auc=np.nan, test_accuracy=np.nan),
+    )
+    bound = {"algorithms": [{"label": "A"}, {"label": "B"}, {"label": "C", "datasets": ["d"]}]}
+    table = Averages(cells).scores(METRICS["test_auc"], CLEAN, study_design(cells, STUDY | bound))
+    assert table.missing == {
+        ("d", "A"): "undefined at seed 0",
+        ("d", "B"): "seed 1, undefined at seed 0",
+        ("d", "C"): "all seeds",
+        ("stream", "A"): "no test part",
+        ("stream", "B"): "all seeds",
+        ("stream", "C"): "does not run there",
+    }
+    assert table.undefined == {("d", "A"), ("d", "B"), ("stream", "A")}
+
+
 def test_many_missing_seeds_are_cut_short() -> None:
     cells = frame(cell("d", "A", 9))
     design = study_design(cells, {"seeds": list(range(10))})

@@ -216,7 +216,7 @@ def test_one_of_everything(tmp_path: Path) -> None:
         datasets=("a",), algorithms=("AROW",), noise=(0.0,), seeds=1, protocol="prequential", tuned=()
     )
     page, markdown = render(results, tmp_path)
-    assert "AROW is the only algorithm, so there is nothing to compare." in markdown
+    assert "AROW is the only algorithm ranked, so there is nothing to compare." in markdown
     assert "no significance test is made over data sets" in markdown
     assert "seeds are repetitions" not in markdown
     assert "judged by online error against the clean labels" in markdown
@@ -282,7 +282,7 @@ def test_an_algorithm_that_always_fails_is_named(tmp_path: Path) -> None:
     results = make_results(noise=(0.0,), seeds=2, tuned=())
     keys = results.cells.loc[results.cells["algorithm"] == "CW", "key"].tolist()
     _, markdown = render(fail(results, keys), tmp_path)
-    assert "Left out of the ranks, without any result: CW." in markdown
+    assert "Left out of the ranks, without a value of test accuracy: CW." in markdown
     assert "Data sets ranked: 11." in markdown
 
 

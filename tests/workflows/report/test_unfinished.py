@@ -36,7 +36,7 @@ def test_a_stopped_algorithm_is_no_winner_and_says_how_far_it_came(tmp_path: Pat
     assert line(markdown, "Mistakes at the end", "PA") == f"| PA | {far} |"
     assert line(markdown, "## Updates and speed", "PA") == "| PA | – | – |"
     assert f"Not drawn: PA on breast-cancer, 0% label noise ({far})." in markdown
-    assert "Left out of the ranks, without any result: PA." in markdown
+    assert "Left out of the ranks, without a value of test accuracy: PA." in markdown
     for table in (tmp_path / "tables").glob("*.csv"):
         # The table of algorithms has no results.
         if table.stem not in ("failed", "algorithms"):

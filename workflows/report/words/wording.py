@@ -78,9 +78,9 @@ def verdict(comparison: Comparison) -> str:
     """Say in a sentence which algorithm leads at one noise level and whether that is significant."""
     first = leaders(comparison)
     if not first:
-        return "no data set is complete yet, so nothing is ranked."
+        return "no data set has a complete result of every algorithm, so nothing is ranked."
     if comparison.k == 1:
-        return f"{first[0]} is the only algorithm, so there is nothing to compare."
+        return f"{first[0]} is the only algorithm ranked, so there is nothing to compare."
     if comparison.all_tied:
         return f"all {comparison.k} algorithms tie on {count(comparison.n, 'data set')}."
     if comparison.n == 1:
@@ -274,10 +274,16 @@ def cautions(
         )
     left_out = sorted({name for c in comparisons for name in c.left_out}, key=design.algorithms.index)
     if left_out:
-        found.append(f"Left out of the ranks, without any result: {enumerate_names(left_out)}.")
+        lacks = f"without a value of {comparisons[0].metric.label}"
+        found.append(f"Left out of the ranks, {lacks}: {enumerate_names(left_out)}.")
     bound = sorted({name for c in comparisons for name in c.bound}, key=design.algorithms.index)
     if bound:
         found.append(f"Run on some of the data sets only, so not ranked: {enumerate_names(bound)}.")
+    if partly := [name for name in design.everywhere if not design.runs_everywhere(name)]:
+        found.append(
+            f"Run on some of the data sets only: {enumerate_names(partly)}. Fewer than two algorithms run on "
+            "all, so only data sets on which all algorithms run are ranked."
+        )
     if coverage.lost:
         found.append(
             f"{count(coverage.lost, 'tuning cell')} failed or reached the time limit, so that their points "

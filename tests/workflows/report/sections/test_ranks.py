@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,31 @@ def test_mean_scores_are_over_the_data_sets_ranked(usual: tuple[Path, str], tmp_
     assert float(first[1]) == pytest.approx(alone["test_accuracy"].mean())
     render(make_results(datasets=tuple("abcd"), noise=(0.3,), seeds=1, tuned=()), tmp_path / "few")
     assert not (tmp_path / "few" / "tables" / "mean-test-accuracy.csv").exists()
+
+
+def test_data_sets_on_which_some_algorithms_do_not_run(tmp_path: Path) -> None:
+    made = make_results(datasets=("a", "b"), algorithms=("A", "B", "C"), noise=(0.0,), seeds=2, tuned=())
+    bound, own = {"A": "a", "B": "b"}, made.cells["dataset"]
+    cells = made.cells[made.cells["algorithm"].map(bound).fillna(own) == own]
+    algorithms = [
+        entry | {"datasets": list(bound.get(entry["label"], ""))} for entry in made.study["algorithms"]
+    ]
+    study = {**made.study, "algorithms": algorithms}
+    _, markdown = render(replace(made, cells=cells, planned=len(cells), study=study), tmp_path)
+    assert "Without label noise no data set has a complete result of every algorithm" in markdown
+    assert "Run on some of the data sets only: A and B. Fewer than two algorithms run on all" in markdown
+    assert "| 0% | a | B: does not run there |" in markdown
+
+
+def test_a_metric_that_is_undefined_at_some_seeds(tmp_path: Path) -> None:
+    made = make_results(datasets=("a", "b"), algorithms=("A", "B"), noise=(0.0,), seeds=2, tuned=())
+    cells = made.cells.assign(auc_clean=0.75).astype({"auc_clean": "float64"})
+    cells.loc[(cells["dataset"] == "a") & (cells["seed"] == 1), "auc_clean"] = float("nan")
+    study = {**made.study, "metrics": ["auc"]}
+    _, markdown = render(replace(made, cells=cells, study=study), tmp_path)
+    assert "| 0% | a | A: undefined at seed 1; B: undefined at seed 1 |" in markdown
+    assert "Flagged: the metric is undefined at some seeds." in markdown
+    assert "not all seeds have run" not in markdown
 
 
 @pytest.mark.slow
