@@ -310,6 +310,20 @@ def test_garbage_is_collected_as_before_once_a_report_is_written(tmp_path: Path)
     assert gc.get_threshold() == before
 
 
+def test_parameters_of_data_sets_and_of_another_algorithm_are_printed(tmp_path: Path) -> None:
+    results = make_results(datasets=("a", "b"), algorithms=("A", "B"), noise=(0.0,), seeds=1, tuned=())
+    _, markdown = render(results, tmp_path / "plain")
+    assert "Parameters that are not listed have the learner's defaults." in markdown
+    results.study["datasets"][0]["parameters"] = {"budget": 10, "gamma": [0.1, 1.0], "A": {"r": 2.0}}
+    results.study["algorithms"][1]["tuned_as"] = "A"
+    _, markdown = render(results, tmp_path)
+    assert re.search(
+        r"^\| a \| .* \| budget = 10; gamma = 0.1, 1.0; A: r = 2 \|$", markdown, flags=re.MULTILINE
+    )
+    assert "| B | AROW | tuned as A |" in markdown
+    assert "defaults, unless the data set sets them (table above)." in markdown
+
+
 def test_nothing_to_report(tmp_path: Path) -> None:
     results = make_results(datasets=("a",), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
     with pytest.raises(InputError, match="no cell of the study has run yet"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from ....pipeline.analysis.design import evaluation_rows
 from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
+from ..words.wording import setting
 
 # For a data set with more classes the table prints only the smallest and the largest share of a class.
 _MOST_CLASSES = 4
@@ -22,12 +23,13 @@ _NOTE = (
 
 
 def data_sets(view: StudyView) -> TableBlock:
-    """Return a table of the data sets: sizes, class shares, majority's error, points of change."""
+    """Return a table of the data sets: sizes, class shares, points of change, parameters that they set."""
     frame = _facts(view).dropna(axis="columns", how="all")
     writers: dict[str, Callable[[Any], str]] = {
         "class shares, %": str,
         "majority's error, %": "{:.1f}".format,
         "changes after": str,
+        "parameters": str,
     }
     return tabulate(
         frame,
@@ -43,6 +45,9 @@ def _facts(view: StudyView) -> pd.DataFrame:
     """Return the values of the data sets table, one row per data set; missing values are NaN or None."""
     rows = evaluation_rows(view.cells, status="ok").sort_values("seed").drop_duplicates("dataset")
     found = rows.set_index("dataset").reindex(view.design.datasets)
+    entries = {
+        entry.get("label"): entry.get("parameters") for entry in view.results.study.get("datasets", [])
+    }
     counts = [
         _counts(test) if len(_counts(test)) else _counts(stream)
         for test, stream in zip(found["test_occurred"], found["occurred_clean"], strict=True)
@@ -60,7 +65,18 @@ def _facts(view: StudyView) -> pd.DataFrame:
             "changes after": [
                 ", ".join(f"{at:,}" for at in _counts(each)) or None for each in found["changes"]
             ],
+            "parameters": [_settings(entries.get(parent) or {}) or None for parent in found["parent"]],
         }
+    )
+
+
+def _settings(parameters: Mapping[str, Any]) -> str:
+    """Write the parameters that a data set sets; those of a single algorithm follow its label."""
+    return "; ".join(
+        f"{name}: {_settings(value)}"
+        if isinstance(value, Mapping)
+        else setting(name, ", ".join(map(str, value)) if isinstance(value, list) else value)
+        for name, value in parameters.items()
     )
 
 

@@ -23,6 +23,8 @@ def section(view: StudyView) -> Section:
     """Print a table of the data sets and a table of the algorithms."""
     blocks: list[Block] = [data_sets(view)]
     if rows := list(_algorithms(view)):
+        own = any(entry.get("parameters") for entry in view.results.study.get("datasets", []))
+        unless = ", unless the data set sets them (table above)" if own else ""
         header = ["algorithm", "learner", "parameters", "grid", "winners (how often)"]
         blocks.append(
             tabulate(
@@ -31,7 +33,7 @@ def section(view: StudyView) -> Section:
                 "What each algorithm is",
                 labels=len(header),
                 wrap=True,
-                note="Parameters that are not listed have the learner's defaults.",
+                note=f"Parameters that are not listed have the learner's defaults{unless}.",
             )
         )
     return Section("data", "Data sets and algorithms", blocks)
@@ -48,7 +50,8 @@ def _algorithms(view: StudyView) -> Iterator[tuple[str, str, str, str, str]]:
             for key, value in entry.items()
             if key not in _NO_PARAMETERS and value is not None and value != {}
         }
-        fixed = [setting(key, value) for key, value in values.items() if not isinstance(value, list)]
+        fixed = [f"tuned as {entry['tuned_as']}"] if entry.get("tuned_as") else []
+        fixed += [setting(key, value) for key, value in values.items() if not isinstance(value, list)]
         grid = [
             f"{key}: {', '.join(map(str, value))}" for key, value in values.items() if isinstance(value, list)
         ]
