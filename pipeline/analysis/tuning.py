@@ -37,8 +37,8 @@ class Tuned:
     scores: list[tuple[dict[str, Scalar], int]]
     # All parameters of the winning point; None if every point failed.
     winner: dict[str, Scalar] | None
-    # Numeric parameters for which only the smallest or largest value of the grid wins, so that a wider grid
-    # might do better. A parameter is left out if a value in between makes as few mistakes.
+    # Numeric parameters for which the winner has the smallest or largest value of the grid, and only these
+    # make the fewest mistakes, so that a wider grid might do better.
     at_edge: tuple[str, ...]
     # The seed on which the points were compared.
     seed: int = TUNING_SEED
@@ -147,7 +147,8 @@ def tuned_grids(
         points = [_point(row, grid, validated) for row in tried if row.status == "ok"]
         own_rule = (own_rules or {}).get(algorithm, rule)
         won = _winner(points, own_rule) if points else None
-        as_good = [point.params for point in points if won and point.judged == won.judged]
+        fewest = min((point.judged for point in points), default=0)
+        best = [point.params for point in points if point is won or point.judged == fewest]
         tuned.append(
             Tuned(
                 dataset=dataset,
@@ -158,7 +159,7 @@ def tuned_grids(
                 + (_RULE_TEXT[own_rule] if any(not math.isnan(point.support) for point in points) else ""),
                 scores=[(p.params, p.judged) for p in sorted(points, key=lambda point: point.place)],
                 winner=won.params if won else None,
-                at_edge=_at_edge(as_good, grid) if won else (),
+                at_edge=_at_edge(best, grid) if won else (),
                 seed=int(seed),
             )
         )

@@ -92,6 +92,14 @@ def test_the_sparsest_is_no_worse_than_a_standard_error_of_the_best() -> None:
     assert tuned_grids(cells, "sparsest")[0].winner == {"loss": "hinge", "r": 1.0}
 
 
+def test_an_edge_has_fewer_mistakes_than_all_between_also_for_the_sparsest() -> None:
+    cells = table({0.1: (19, 1, "ok"), 1.0: (16, 9, "ok"), 10.0: (20, 7, "ok")})
+    cells["support_vectors"] = pd.array([10, 30, 20, 0], dtype="Int64")
+    (tuned,) = tuned_grids(cells, "sparsest")
+    assert tuned.winner == {"loss": "hinge", "r": 0.1}
+    assert tuned.at_edge == ()
+
+
 def test_an_algorithm_may_have_a_rule_of_its_own() -> None:
     cells = table({0.1: (20, 1, "ok"), 1.0: (16, 9, "ok"), 10.0: (19, 7, "ok")})
     cells["support_vectors"] = pd.array([10, 30, 20, 0], dtype="Int64")

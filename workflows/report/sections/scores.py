@@ -87,9 +87,9 @@ def metrics(view: StudyView) -> Section | None:
 def _best(view: StudyView) -> str:
     if view.design.repetitions < 2:
         return f"The best of a {'column' if view.single else 'row'} is bold."
+    shared = "" if view.results.study.get("tune_each") else ", which share what tuning chose"
     return (
-        "Bold: not told apart from the best by the 95% interval of the paired difference over seeds, which "
-        "share what tuning chose."
+        f"Bold: not told apart from the best by the 95% interval of the paired difference over seeds{shared}."
     )
 
 

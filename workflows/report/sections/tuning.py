@@ -14,6 +14,7 @@ from ....pipeline.analysis.tuning import Tuned
 from ..page.blocks import Block, Section
 from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
+from ..parts.opening import few
 from ..words.wording import setting
 
 _CHOSEN = (
@@ -51,17 +52,22 @@ def _grid_table(view: StudyView) -> TableBlock:
     """Return a table of grids, their criteria, and how often the winner had the least or largest value."""
     rows, flags = [], []
     for name in view.design.algorithms:
-        own = [tuned for tuned in view.results.tuning if tuned.algorithm == name]
-        grids: dict[str, list[Any]] = {}
-        for tuned in own:
-            grids.update(tuned.grid)
-        criteria = " / ".join(sorted({tuned.criterion for tuned in own}))
-        points = str(math.prod(map(len, grids.values())))
-        for parameter, values in grids.items():
-            edge = sum(parameter in tuned.at_edge for tuned in own)
-            shown = ", ".join(map(_value, values))
-            rows.append((name, points, parameter, shown, criteria, f"{edge} of {len(own)}"))
-            flags.append([edge > 0])
+        # The grid may differ from data set to data set.
+        grids: dict[str, list[Tuned]] = {}
+        for tuned in view.results.tuning:
+            if tuned.algorithm == name:
+                grids.setdefault(json.dumps(tuned.grid), []).append(tuned)
+        for own in grids.values():
+            label = name
+            if len(grids) > 1:
+                label += f" on {few(list(dict.fromkeys(tuned.dataset for tuned in own)))}"
+            criteria = " / ".join(sorted({tuned.criterion for tuned in own}))
+            points = str(math.prod(map(len, own[0].grid.values())))
+            for parameter, values in own[0].grid.items():
+                edge = sum(parameter in tuned.at_edge for tuned in own)
+                shown = ", ".join(map(_value, values))
+                rows.append((label, points, parameter, shown, criteria, f"{edge} of {len(own)}"))
+                flags.append([edge > 0])
     header = ["algorithm", "points", "parameter", "grid", "judged by", "winners at the edge"]
     frame = pd.DataFrame(rows, columns=header)
     chosen = _CHOSEN_BY_EACH if view.results.study.get("tune_each") else _CHOSEN

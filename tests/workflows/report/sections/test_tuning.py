@@ -56,6 +56,27 @@ def test_a_report_says_which_rows_tune(results: StudyResults, said: str, tmp_pat
     assert "never by test data" not in text
 
 
+def test_grids_that_differ_by_data_set_have_a_row_each(tmp_path: Path) -> None:
+    results = _made(drawn=False)
+    tuning = [
+        replace(each, grid={"r": [1.0, 2.0]}) if (each.dataset, each.algorithm) == ("usps", "AROW") else each
+        for each in results.tuning
+    ]
+    _, text = render(replace(results, tuning=tuning), tmp_path)
+    assert "| PA-I | 4 | r | 0.01, 0.1, 1, 10 |" in text
+    assert "| AROW on gauss | 4 | r | 0.01, 0.1, 1, 10 |" in text
+    assert "| AROW on usps | 2 | r | 1, 2 |" in text
+
+
+def test_seeds_that_tune_share_nothing(tmp_path: Path) -> None:
+    results = _made(drawn=False)
+    _, text = render(results, tmp_path / "shared")
+    assert "over seeds, which share what tuning chose." in text
+    _, text = render(replace(results, study={**results.study, "tune_each": True}), tmp_path)
+    assert "over seeds." in text
+    assert "share what tuning chose" not in text
+
+
 def test_data_sets_of_several_kinds_are_named(tmp_path: Path) -> None:
     results = _made(drawn=False, own_test=True)
     own = (results.cells["dataset"] == "usps").tolist()
