@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....pipeline.analysis.design import Design
 from ....pipeline.analysis.metrics import METRICS
 from ....pipeline.analysis.progress import comparable_rows
 from ....pipeline.analysis.subsets import TaskGroup, task_groups
@@ -18,6 +17,7 @@ from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
 from ..plots.curve_plots import error_by_size
 from ..plots.svg import shorten
+from ..words import wording
 from ..words.markup import slug
 
 _NOTE = (
@@ -64,7 +64,7 @@ def section(view: StudyView) -> Section:
         "cost",
         "Updates per example and speed",
         write=[*writers, speed.show],
-        note=f"Updates: mean over {_averaged(done, design)}. {of_queries}"
+        note=f"Updates: mean over {wording.averaged_over(done, design)}. {of_queries}"
         "A learner with several epochs can update more than once on an example. Speed: median over all "
         "cells, of the learner's own pass. It depends on the machine and on how many cells ran at once, so "
         "algorithms are not ranked by it."
@@ -86,12 +86,6 @@ def _measured(done: pd.DataFrame) -> tuple[pd.DataFrame, dict[Any, str]]:
     here = done["base"].isna()
     own = here.groupby(done["algorithm"]).transform("any")
     return done[here | ~own], done[~own].groupby("algorithm")["base"].first().to_dict()
-
-
-def _averaged(compared: pd.DataFrame, design: Design) -> str:
-    """Say over which data sets the means in the table are taken."""
-    n, of = compared["dataset"].nunique(), len(design.datasets)
-    return "data sets" if n == of else f"the {n} of {of} data sets on which every algorithm finished"
 
 
 def within_seconds(view: StudyView) -> Section | None:

@@ -122,9 +122,9 @@ def _models(view: StudyView, names: list[str]) -> TableBlock:
     )
     # Average over seeds first, so that a data set with a single repetition counts as much as the others.
     means = values.groupby(["algorithm", "dataset", "noise"]).mean().groupby("algorithm").mean()
-    averaged = count(compared["dataset"].nunique(), "data set")
+    averaged = wording.averaged_over(compared, design)
     if len(design.noise) > 1:
-        averaged += f" and {count(len(design.noise), 'noise level')}"
+        averaged = f"{count(len(design.noise), 'noise level')} and {averaged}"
     header = ["algorithm", "support vectors", "kernel evaluations per example", "model, kB"]
     frame = means.reindex(names)[[each.name for each in metrics]].reset_index()
     return tabulate(

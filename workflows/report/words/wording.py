@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
+
 from ....pipeline.analysis.comparison import ALPHA, Comparison
 from ....pipeline.analysis.design import Coverage, Design
 from ....pipeline.analysis.progress import Shortfall
@@ -251,6 +253,21 @@ def averaged(design: Design) -> str:
     if design.repetitions > 1:
         return "Mean over seeds ± standard error of the paired difference to the best"
     return "One run each"
+
+
+def averaged_over(compared: pd.DataFrame, design: Design) -> str:
+    """Say over which data sets means of the `compared` cells are taken, those of `comparable_rows`."""
+    found = compared.groupby("noise")["dataset"].nunique()
+    numbers = {noise: int(found.get(noise.slug, 0)) for noise in design.noise}
+    n, of = max(numbers.values()), len(design.datasets)
+    if len(set(numbers.values())) > 1:
+        levels = ", ".join(f"{n} at {noise.short}" for noise, n in numbers.items())
+        text = f"the data sets on which every algorithm finished ({levels})"
+    elif n < of:
+        text = f"the {n} of {of} data sets on which every algorithm finished"
+    else:
+        text = count(n, "data set")
+    return f"{text}, as far as the algorithm runs on them" if design.bound else text
 
 
 def shaded(design: Design) -> str:

@@ -13,9 +13,9 @@ from singlepass.workflows.report import render_report
 from singlepass.workflows.report.page.blocks import Panels, Section, walk
 from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.sections import support_sets
+from singlepass.workflows.report.sections import cost, support_sets
 
-from ...synthetic_results import SIZES, make_results, results_with_sizes
+from ...synthetic_results import SIZES, fail, make_results, results_with_sizes
 from ..report_page import texts
 
 
@@ -61,6 +61,26 @@ def test_means_are_over_data_sets_and_seeds(results: StudyResults) -> None:
     assert {*SIZES} <= set(texts(errors.pictures[0].sheet))
     assert "AROW" not in {*texts(errors.pictures[0].sheet), *texts(errors.pictures[0].svg)}
     assert len(sizes) == 2
+
+
+def test_captions_count_data_sets_by_noise_level_and_restriction(results: StudyResults) -> None:
+    def notes(made: StudyResults) -> tuple[str, str]:
+        updates = next(
+            block for block in cost.section(StudyView(made)).blocks if isinstance(block, TableBlock)
+        )
+        return tables(section(made))[0].note, updates.note
+
+    for note, noise in zip(notes(results), ("2 noise levels and ", ""), strict=True):
+        assert f"mean over {noise}3 data sets." in note
+    cells = results.cells
+    gone = cells[(cells["algorithm"] == "AROW") & (cells["dataset"] == "gauss") & (cells["noise"] == "0.1")]
+    for note in notes(fail(results, gone["key"].tolist())):
+        assert "the data sets on which every algorithm finished (3 at 0%, 2 at 10%)." in note
+    *others, last = results.study["algorithms"]
+    study = {**results.study, "algorithms": [*others, last | {"datasets": ["gauss"]}]}
+    bound = cells[(cells["algorithm"] != "AROW") | (cells["dataset"] == "gauss")]
+    for note in notes(replace(results, cells=bound, study=study)):
+        assert "3 data sets, as far as the algorithm runs on them." in note
 
 
 @pytest.mark.parametrize(("protocol", "error"), [("holdout", "test"), ("prequential", "online")])
