@@ -123,7 +123,9 @@ def list_(what: str, names: tuple[str, ...]) -> None:
 @click.option(
     "--width", metavar="LENGTH", help="Width of figures: 3.3in, 84mm, 8.4cm.  [default: as in the report]"
 )
-@click.option("--noise", type=float, help="Noise rate of figures.  [default: the lowest]")
+@click.option(
+    "--noise", help="Noise level of figures: a rate, or a name such as pair_0.2.  [default: the lowest]"
+)
 @click.option("--metric", help="Metric of critical difference diagrams.  [default: that of the report]")
 @click.option("--dataset", help="Data set of learning curves.  [default: the first]")
 def export(results: str, tables: tuple[str, ...], figures: tuple[Path, ...], **options: Any) -> None:

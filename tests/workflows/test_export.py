@@ -20,6 +20,7 @@ from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.noise import Noise
 from singlepass.workflows.cli import main
 from singlepass.workflows.report.export import inches
+from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.figures import rank_diagram
 from singlepass.workflows.report.plots.svg import styles_of
 
@@ -96,6 +97,7 @@ def test_figures_have_the_requested_width_and_format(singlepass: Call, finished:
         (("--figure", "nowhere/cd.pdf"), "nowhere/cd.pdf: cannot be written (No such file or directory)"),
         (("--figure", "cd.pdf", "--width", "3.3"), "--width 3.3: give a length from 0.5in to 40in"),
         (("--figure", "cd.pdf", "--noise", "0.7"), "noise: the study has no level 0.7: it has 0, 0.2"),
+        (("--figure", "cd.pdf", "--noise", "much"), "noise: the study has no level much: it has 0, 0.2"),
         (("--figure", "curves.pdf", "--dataset", "none"), "no data set is called 'none'"),
     ],
 )
@@ -106,6 +108,15 @@ def test_bad_input_is_one_line(
     assert result.returncode == 2
     assert words in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_noise_level_is_a_rate_or_a_name() -> None:
+    levels = (0.0, 0.2, {"model": "pair", "rate": 0.2})
+    view = StudyView(make_results(datasets=("a",), algorithms=("A", "B"), noise=levels, seeds=1, tuned=()))
+    none, uniform, pair = view.design.noise
+    assert view.levels("0") == view.levels("0.0") == [none]
+    assert view.levels("0.20") == view.levels(0.2) == [uniform]
+    assert view.levels("pair_0.2") == view.levels(levels[2]) == [pair]
 
 
 def test_lengths_have_units() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -191,19 +192,22 @@ class StudyView:
     def levels(self, noise: object) -> list[Noise]:
         """Return the noise level that the user names, in a list; all levels of the study for None.
 
-        Raises InputError if the study has no such level.
+        The level is a rate, a table as in a study file, or a text: a rate or a `Noise.slug`. Raises
+        InputError if the study has no such level.
         """
         known = self.design.noise
         if noise is None:
             return known
         try:
-            wanted = parse_noise(noise)
+            wanted = noise if isinstance(noise, str) else parse_noise(noise).slug
         except ValueError as error:
             raise InputError(f"noise: {error}") from None
-        if wanted not in known:
-            levels = ", ".join(each.slug for each in known)
-            raise InputError(f"noise: the study has no level {wanted.slug}: it has {levels}")
-        return [wanted]
+        with suppress(ValueError):
+            wanted = Noise(float(wanted)).slug
+        levels = {each.slug: each for each in known}
+        if wanted not in levels:
+            raise InputError(f"noise: the study has no level {wanted}: it has {', '.join(levels)}")
+        return [levels[wanted]]
 
     @property
     def noisy(self) -> bool:
