@@ -142,6 +142,19 @@ def test_headline_names_differences_of_independent_data_sets(tmp_path: Path) -> 
     assert "; by tests and ranks alike better than all others but" in markdown
 
 
+def test_a_shared_rank_has_no_interval(tmp_path: Path) -> None:
+    """Check that the headline does not give the interval of the first of two leaders to both."""
+    results = make_results(
+        datasets=tuple("abcdefgh"), algorithms=("A", "B", "C"), noise=(0.0,), seeds=1, tuned=()
+    )
+    cells = results.cells
+    first = cells["dataset"].isin([*"abcd"]) == (cells["algorithm"] == "A")
+    cells["test_accuracy"] = 0.9 - 0.1 * first - 0.4 * (cells["algorithm"] == "C")
+    _, markdown = render(results, tmp_path)
+    assert "A and B share the best mean rank, 1.50; the Friedman test finds differences." in markdown
+    assert "1.50 (1." in markdown
+
+
 def test_latex_is_balanced(usual: tuple[Path, Page, str]) -> None:
     out, _, _ = usual
     files = sorted((out / "tables").glob("*.tex"))

@@ -89,7 +89,9 @@ def verdict(comparison: Comparison) -> str:
         return _single(comparison, first)
     if len(first) > 1:
         names = enumerate_names(first)
-        return f"{names} share the best mean rank, {_rank(comparison)}{_against(comparison, first)}."
+        # They need not share the interval of that rank, which the table of mean ranks has.
+        rank = f"{comparison.mean_ranks.iloc[0]:.2f}"
+        return f"{names} share the best mean rank, {rank}{_against(comparison, first)}."
     runner_up = f"{comparison.mean_ranks.index[1]} ({comparison.mean_ranks.iloc[1]:.2f})"
     return (
         f"{first[0]} has the best mean rank, {_rank(comparison)}, followed by {runner_up}"
