@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +16,6 @@ from singlepass.pipeline.data.tables.cache import (
     converted_classes,
     converted_fingerprint,
     converted_table,
-    recipe_key,
 )
 from singlepass.pipeline.data.tables.stream import Table, content_fingerprint
 from singlepass.pipeline.errors import InputError
@@ -144,12 +141,3 @@ def test_a_large_table_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     part = folder_of_only_entry() / "X_dense.npy"
     part.write_bytes(part.read_bytes()[:-1] + b"\x55")
     assert content_fingerprint(converted_table(RECIPE, table)) == expected
-
-
-def test_tables_standardized_by_an_older_version_are_not_read() -> None:
-    standardized = {"files": [], "options": {"standardize": True}}
-    older = json.dumps({"converter": 1, **standardized}, sort_keys=True).encode()
-    assert recipe_key(standardized) != hashlib.sha256(older).hexdigest()
-    online = {"files": [], "options": {"standardize": "online"}}
-    same = json.dumps({"converter": 1, **online}, sort_keys=True).encode()
-    assert recipe_key(online) == hashlib.sha256(same).hexdigest()
