@@ -69,7 +69,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
             }
         )
         try:
-            # The folder at which the data set's relative path started when the cell ran.
+            # The folder at which the data set's relative path started in the last run.
             path = dataset.path
             base = None if path is None else Path(row["source"].removesuffix(str(Path(path))))
             plan = make_plan(part, base=base)

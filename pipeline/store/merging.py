@@ -99,4 +99,6 @@ def merge_cells(stores: Sequence[Store], out: Store) -> int:
 def merge_plans(stores: Sequence[Store]) -> pa.Table:
     """Return the planned cells of all stores, each once; raise InputError if a plan is missing."""
     joined = pa.concat_tables([store.plan() for store in stores]).to_pandas()
-    return pa.Table.from_pandas(joined.drop_duplicates(), PLAN, preserve_index=False)
+    # Machines may have the same data at other paths, which are no other cells.
+    unique = joined.drop_duplicates(["key", "algorithm", "grid", "repetitions"])
+    return pa.Table.from_pandas(unique, PLAN, preserve_index=False)

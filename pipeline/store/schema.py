@@ -144,15 +144,20 @@ CURVES = pa.schema(
     metadata=METADATA,
 )
 SCHEMAS = {"cells": CELLS, "curves": CURVES}
-# The cells of the current study, with the study's labels. (A stored cell has the labels of the study that
-# computed it.) Algorithms with equal parameters share their cells, so a key can occur more than once.
+# Columns of a plan that plans of earlier versions lack; they are then read as null.
+PLACES = ("parent", "source")
+# The cells of the current study, with the study's labels and sources of data. (A stored cell has those of the
+# study that computed it.) Algorithms with equal parameters share their cells, so a key can occur more than
+# once.
 PLAN = pa.schema(
     [
         pa.field("key", pa.string(), nullable=False),
         *(CELLS.field(name) for name in ("algorithm", "grid", "repetitions")),
+        *_fields(pa.string(), *PLACES),
     ],
     metadata=METADATA,
 )
+EARLIER_PLAN = pa.schema([field for field in PLAN if field.name not in PLACES], metadata=METADATA)
 # Columns that identify a row.
 IDENTITY = {"cells": ("key",), "curves": ("key", "t")}
 # Columns that record when, where and how fast a cell ran. All others are equal whenever a study is run again.

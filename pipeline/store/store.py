@@ -24,7 +24,7 @@ from .checksums import check_parquet
 from .folder import Folder
 from .locking import Holder, StoreLock, holder_of, locked, silence
 from .parts import Compaction, Parts, compact
-from .schema import PLAN, SCHEMAS, CellResult, as_now, schema_of
+from .schema import EARLIER_PLAN, PLAN, SCHEMAS, CellResult, as_now, schema_of
 from .tables import in_order, joined, part_of, to_frame, to_parquet
 
 if TYPE_CHECKING:
@@ -210,9 +210,10 @@ class Store:
                 raise InputError(
                     f"{self.url}/plan.parquet: written by an earlier version: run the study again to write it"
                 )
-            if file.schema_arrow.remove_metadata() != PLAN.remove_metadata():
+            written = file.schema_arrow.remove_metadata()
+            if written not in (PLAN.remove_metadata(), EARLIER_PLAN.remove_metadata()):
                 raise pa.ArrowInvalid("other columns")
-            return file.read()
+            return as_now(file.read(), PLAN)
         except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException):
             raise InputError(
                 f"{self.url}/plan.parquet: missing or damaged: run the study again to write it"

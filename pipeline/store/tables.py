@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from .checksums import add_checksum
-from .schema import CELLS, CURVES, IDENTITY, PLAN, Curve, as_now, schema_of, with_values
+from .schema import CELLS, CURVES, IDENTITY, PLACES, PLAN, Curve, as_now, schema_of, with_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +165,9 @@ def as_planned(cells: pd.DataFrame, plan: pa.Table) -> pd.DataFrame:
     """Return the planned rows of the cells table, sorted by key, with the labels of the plan.
 
     `cells` is sorted by key, with one row per cell. `plan` has the schema `PLAN`. Cells that are not planned
-    are left out; a cell that is planned under two labels becomes two rows.
+    are left out; a cell that is planned under two labels becomes two rows. If the plan has no parents and
+    sources (of an earlier version) or several (merged results of machines with other paths), each data set
+    gets those of its cell that started last.
     """
     import pandas as pd
 
@@ -174,5 +176,11 @@ def as_planned(cells: pd.DataFrame, plan: pa.Table) -> pd.DataFrame:
     there = places >= 0
     rows: pd.DataFrame = cells.iloc[places[there]].reset_index(drop=True)
     for name in PLAN.names[1:]:
-        rows[name] = names.loc[there, name].astype(cells[name].dtype).to_numpy()
+        planned = names.loc[there, name].astype(cells[name].dtype).reset_index(drop=True)
+        rows[name] = planned.fillna(rows[name]) if name in PLACES else planned
+    latest = rows.sort_values("started", kind="stable", na_position="first").drop_duplicates(
+        "dataset", keep="last"
+    )
+    for name in PLACES:
+        rows[name] = rows["dataset"].map(latest.set_index("dataset")[name])
     return rows

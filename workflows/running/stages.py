@@ -53,12 +53,14 @@ class Stage(ABC):
 
     @cached_property
     def planned(self) -> pa.Table:
-        """Return key, algorithm, grid and repetitions of each cell as a table, for `Store.write_plan`."""
+        """Return the key of each cell, with the study's labels, as a table for `Store.write_plan`."""
         of_group = np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
         columns = {
             "algorithm": [group.spec.algorithm for group in self.groups],
             "grid": [group.execution.grid for group in self.groups],
             "repetitions": [group.execution.repetitions for group in self.groups],
+            "parent": [group.spec.dataset.parent for group in self.groups],
+            "source": [group.spec.dataset.source for group in self.groups],
         }
         named = [pa.array(values, PLAN.field(name).type).take(of_group) for name, values in columns.items()]
         return pa.table([pa.array(self.keys, pa.string()), *named], schema=PLAN)

@@ -253,6 +253,22 @@ def test_the_plan_names_the_rows(tmp_path: Path) -> None:
     assert rows.dtypes.to_dict() == store.cells().dtypes.to_dict()
 
 
+def test_a_data_set_has_the_place_that_the_plan_or_the_last_started_cell_names(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    store.prepare()
+    for day, key in enumerate("bca", 1):
+        row = {"source": f"/{key}/x.csv", "started": datetime(2026, 1, day, tzinfo=UTC)}
+        store.write([CellResult(outcome(key).row | row)])
+    rows = [{"key": key, "algorithm": "A", "parent": "d", "source": "/new/x.csv"} for key in "abc"]
+    plan = pa.Table.from_pylist(rows, schema=PLAN)
+    earlier = plan.select(["key", "algorithm", "grid", "repetitions"])
+    for written, expected in ((plan, "/new/x.csv"), (earlier, "/a/x.csv")):
+        store.folder.write("plan.parquet", to_parquet(written))
+        found = as_planned(store.cells(), store.plan())
+        assert found["source"].tolist() == [expected] * 3
+        assert found["parent"].tolist() == ["d"] * 3
+
+
 def test_a_plan_of_an_earlier_version_is_named(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.prepare()

@@ -139,6 +139,38 @@ def test_whole_numbers_are_floats_where_the_parameter_is_one(tmp_path: Path) -> 
         run(changed(grid([1, 1.0])), tmp_path / "out")
 
 
+def test_a_moved_data_file_stays_one_data_set(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 7},{i % 3},{'ab'[i % 2]}\n" for i in range(40))
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.csv").write_text(f"p,q,class\n{rows}")
+    before = {
+        **STUDY,
+        "datasets": [{"label": "x", "path": str(tmp_path / "old/x.csv"), "target": "class"}],
+        "algorithms": [{"name": "Perceptron"}],
+    }
+    run(before, tmp_path / "out")
+
+    def moved(table: Table) -> None:
+        table["datasets"][0]["path"] = str(tmp_path / "new/x.csv")
+        table["algorithms"].append({"name": "AROW"})
+
+    after = changed(moved, before)
+    assert len(run(after, tmp_path / "out").results.cells) == 8
+    assert_as_fresh(after, tmp_path / "out", tmp_path)
+    # Results with a base have the study's paths, too.
+    run_study(
+        parse_study(after),
+        str(tmp_path / "based"),
+        progress=Silent(),
+        options=WorkerOptions(threads=2),
+        bases=[str(tmp_path / "out")],
+    )
+    assert read_results(str(tmp_path / "based")).cells["source"].unique().tolist() == [
+        str(tmp_path / "new/x.csv")
+    ]
+
+
 # The edits that the property test draws from: each changes a table in place or leaves it unchanged.
 EDITS: dict[str, Callable[[Table], object]] = {
     "grow": lambda table: tuned(table).update(C=[0.01, 0.1, 1.0, 10.0]),

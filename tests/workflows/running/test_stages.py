@@ -45,6 +45,9 @@ class Table:
                     # Recorded by an earlier form of the study; the plan's grid counts.
                     "grid": json.dumps({"r": [7.0]}),
                     "repetitions": float("nan"),
+                    "parent": cell.spec.dataset.parent,
+                    "source": cell.spec.dataset.source,
+                    "started": pd.Timestamp("2026-01-01"),
                     "validation_mistakes": float("nan"),
                     "validation_examples": float("nan"),
                     "n_examples": 50,
