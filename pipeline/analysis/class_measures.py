@@ -32,6 +32,15 @@ def _ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
     return ratio
 
 
+def _nonzero(difference: Floats, of: Floats) -> Floats:
+    """Return differences of sums of the size `of`, with 0 for those that are rounding errors.
+
+    Fading counts are rounded. Whole-stream and windowed counts are integers, whose differences are exact.
+    """
+    rounding = (np.abs(difference) < 1e-9 * of) & (difference != np.rint(difference))
+    return np.where(rounding, 0.0, difference)
+
+
 def accuracy(counts: ClassCounts) -> Floats:
     """Return the share of correct predictions."""
     return _ratio(counts.right.sum(axis=1), counts.total)
@@ -80,8 +89,11 @@ def g_mean(counts: ClassCounts) -> Floats:
 def mcc(counts: ClassCounts) -> Floats:
     """Return Matthews' correlation (Gorodkin's for more classes); 0 if predictions or labels are constant."""
     n = counts.total
-    together = n * counts.right.sum(axis=1) - (counts.predicted * counts.occurred).sum(axis=1)
-    predicted, occurred = (n**2 - (each**2).sum(axis=1) for each in (counts.predicted, counts.occurred))
+    chance = (counts.predicted * counts.occurred).sum(axis=1)
+    together = _nonzero(n * counts.right.sum(axis=1) - chance, n**2)
+    predicted, occurred = (
+        _nonzero(n**2 - (each**2).sum(axis=1), n**2) for each in (counts.predicted, counts.occurred)
+    )
     return np.where(n > 0, _ratio(together, np.sqrt(predicted) * np.sqrt(occurred), 0.0), np.nan)
 
 
@@ -89,7 +101,8 @@ def kappa(counts: ClassCounts) -> Floats:
     """Return Cohen's κ; NaN if all predictions and all labels are the same class."""
     n = counts.total
     chance = (counts.predicted * counts.occurred).sum(axis=1)
-    return _ratio(n * counts.right.sum(axis=1) - chance, n**2 - chance)
+    together = _nonzero(n * counts.right.sum(axis=1) - chance, n**2)
+    return _ratio(together, _nonzero(n**2 - chance, n**2))
 
 
 def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
@@ -102,7 +115,7 @@ def beyond(right: Floats, reference: Floats, total: Floats) -> Floats:
     G. Holmes, "Evaluation methods and decision theory for classification of streaming data with temporal
     dependence", Machine Learning 98 (2015).
     """
-    return _ratio(right - reference, total - reference)
+    return _ratio(_nonzero(right - reference, total), _nonzero(total - reference, total))
 
 
 #: The function that computes each measure, by its name in `Scoring.measure`.

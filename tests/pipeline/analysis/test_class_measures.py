@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
 from singlepass.learners import References
+from singlepass.pipeline.analysis.class_measures import ClassCounts, kappa, mcc
+from singlepass.pipeline.analysis.class_measures import beyond as relative
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.run.recorder import Tallies
 from singlepass.pipeline.scoring import SCORINGS
@@ -150,3 +152,30 @@ def test_scores_that_are_no_numbers_have_no_area() -> None:
     ).all()
     assert "log_loss_clean" not in totals
     assert "right_clean" not in totals
+
+
+def test_rounding_errors_of_fading_counts_are_no_agreement() -> None:
+    labels = np.r_[np.tile([0, 1], 50), np.zeros(600, int)]
+
+    def fading(values: np.ndarray) -> float:
+        total = 0.0
+        for value in values.tolist():
+            total = value + 0.95 * total
+        return total
+
+    # All predictions are class 0; the examples of class 1 weigh less than rounding errors, or a hundredth.
+    for start, chance in ((0, np.nan), (590, 0.0)):
+        found = np.roll(labels, start)
+        occurred = np.array([[fading(found == 0), fading(found == 1)]])
+        counts = ClassCounts(
+            np.array([[occurred[0, 0], 0.0]]), np.array([[fading(np.ones(700)), 0.0]]), occurred
+        )
+        assert mcc(counts) == 0.0
+        np.testing.assert_array_equal(kappa(counts), [chance])
+    right, total = np.array([19.0 + 1e-14, 20.0 - 1e-14]), np.array([20.0, 20.0])
+    np.testing.assert_array_equal(relative(right, np.array([19.0, 20.0 - 2e-14]), total), [0.0, np.nan])
+    # Counts of whole streams are exact: here the agreement is 2 of n² below chance.
+    n = 10**5
+    once = np.array([[n - 1.0, 1.0]])
+    disjoint = ClassCounts(np.array([[n - 2.0, 0.0]]), once, once)
+    assert kappa(disjoint) == mcc(disjoint) == -1 / (n - 1)
