@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import random
 import signal
@@ -17,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,6 @@ from ..pipeline.analysis.tuning import tuned_grids
 from ..pipeline.documents import seal_document
 from ..pipeline.errors import InputError
 from ..pipeline.store.archive import pack, unpack
-from ..pipeline.store.merging import COUNTED
 from ..pipeline.store.schema import SCHEMAS, as_now
 from ..pipeline.store.store import Store
 from ..pipeline.store.tables import as_planned, to_parquet
@@ -112,13 +113,16 @@ class Verification:
     sample: list[str]
     # A line for each difference between the archive and the cells computed again; empty without a difference.
     problems: list[str]
+    # Number of grids whose winner cannot be checked, because the archive lacks some of their points.
+    unjudged: int
 
 
 def verify(
     archive: Path, *, cells: int, seed: int, seconds: float, memory: float, trusted: bool
 ) -> Verification:
-    """Compute a random sample of an archive's cells again, and compare all counts.
+    """Compute a random sample of an archive's cells again, and compare all results except times.
 
+    Relative paths of data files start at the current folder.
     `seed` draws the sample of at most `cells` cells. The subprocess may run for `seconds` and take `memory`
     gigabytes. Raises InputError if the archive is damaged, or if its code is not `trusted`.
     """
@@ -133,12 +137,13 @@ def verify(
         store = Store(str(folder))
         study = parse_study(store.read_json("study.json"), f"{archive}: study.json")
         rows = as_planned(store.cells(), store.plan())
-        problems = list(_unearned(rows, study))
+        problems, unjudged = _unearned(rows, study)
         finished = rows[rows["status"] == "ok"].drop_duplicates("key").sort_values("key")
         keys = finished["key"].tolist()
         sample = sorted(random.Random(seed).sample(keys, min(cells, len(keys))))
         chosen = finished[finished["key"].isin(sample)]
         task = {
+            "base": str(Path.cwd()),
             "study": study.model_dump(mode="json"),
             "cells": chosen[list(recomputation.IDENTIFIED_BY)].to_dict("records"),
         }
@@ -148,10 +153,13 @@ def verify(
         (work / recomputation.TASK).write_text(json.dumps(task))
         answers = _recomputed(archive, work, seconds, memory)
         curves = store.curves(sample)
+        # Results of earlier versions lack columns: only there a missing value is no difference.
+        runs = store.read_json("provenance.json").get("runs", [])
+        earlier = any(run.get("packages", {}).get("singlepass") != version("singlepass") for run in runs)
         for row in chosen.to_dict("records"):
             curve = curves[curves["key"] == row["key"]]
-            problems += _differences({**row}, curve, answers.get(row["key"], {}))
-    return Verification(study.name, len(keys), sample, problems)
+            problems += _differences({**row}, curve, answers.get(row["key"], {}), earlier)
+    return Verification(study.name, len(keys), sample, problems, unjudged)
 
 
 def _recomputed(archive: Path, work: Path, seconds: float, memory: float) -> dict[str, Any]:
@@ -210,34 +218,58 @@ def _named(row: Mapping[Any, Any]) -> str:
     return f"cell {row['key']} ({what})"
 
 
-def _differences(row: Mapping[Any, Any], curve: pd.DataFrame, answer: Any) -> Iterator[str]:
-    """Yield a line for each count of a cell that differs from the answer of the subprocess."""
+def _same(here: Any, there: Any) -> bool:
+    """Return whether two results, or lists of results, are equal; floats may differ by rounding."""
+    if isinstance(here, list) and isinstance(there, list):
+        return len(here) == len(there) and all(map(_same, here, there))
+    if isinstance(here, float) and isinstance(there, float):
+        return math.isclose(here, there, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(here == there)
+
+
+def _differences(row: Mapping[Any, Any], curve: pd.DataFrame, answer: Any, earlier: bool) -> Iterator[str]:
+    """Yield a line for each result of a cell that differs from the answer of the subprocess.
+
+    Values that the archive lacks are not compared if an `earlier` version wrote it.
+    """
     found = answer if isinstance(answer, dict) else {}
     if "row" not in found:
         yield f"{_named(row)}: {' '.join(str(found.get('error', 'was not computed')).split())[:_SHOWN]}"
         return
-    for name in COUNTED["cells"]:
-        mine, theirs = found["row"].get(name), recomputation.plain(row.get(name))
-        if theirs is not None and mine != theirs:
-            yield f"{_named(row)}: {name} is {theirs} in the archive, {mine} here"
-    for name in COUNTED["curves"]:
-        theirs = [recomputation.plain(value) for value in curve.sort_values("t")[name]]
-        mine = found["curve"].get(name)
-        if any(value is not None for value in theirs) and mine != theirs:
+    for name, kind in recomputation.COMPARED["cells"].items():
+        here, there = found["row"].get(name), recomputation.plain(row.get(name), kind)
+        if not (_same(here, there) or (earlier and there is None)):
+            told = ("missing" if value is None else value for value in (there, here))
+            yield "{}: {} is {} in the archive, {} here".format(_named(row), name, *told)
+    for name, kind in recomputation.COMPARED["curves"].items():
+        there = [recomputation.plain(value, kind) for value in curve.sort_values("t")[name]]
+        here = found["curve"].get(name, [None] * len(there))
+        if not (_same(here, there) or (earlier and all(value is None for value in there))):
             yield f"{_named(row)}: {name} along the learning curve differs from that computed here"
             return
 
 
-def _unearned(rows: pd.DataFrame, study: Study) -> Iterator[str]:
-    """Yield a line for each grid whose final cells do not have the parameters that won in the archive."""
-    for grid in tuned_grids(rows):
-        final = rows[(rows["stage"] == "run") & (rows["dataset"] == grid.dataset)]
-        final = final[(final["algorithm"] == grid.algorithm) & (final["noise"] == grid.noise.slug)]
-        final = final[final["seed"].map(study.tuning_seed) == grid.seed]
+def _unearned(rows: pd.DataFrame, study: Study) -> tuple[list[str], int]:
+    """Return a line for each grid whose final cells do not have the parameters that won in the archive.
+
+    Also return the number of grids that have final cells, but not all their points in the archive.
+    """
+    problems = []
+    group = ["dataset", "algorithm", "noise", "tuned"]
+    rows = rows.assign(tuned=rows["seed"].where(rows["stage"] == "tune", rows["seed"].map(study.tuning_seed)))
+    tried = rows[rows["stage"] == "tune"].groupby(group).size()
+    finals = dict(list(rows[rows["stage"] == "run"].groupby(group)))
+    unjudged = {key for key, final in finals.items() if final["grid"].notna().any()}
+    for grid in tuned_grids(rows, study.winner, study.own_winners):
+        key = grid.dataset, grid.algorithm, grid.noise.slug, grid.seed
+        if key not in finals or tried[key] < math.prod(map(len, grid.grid.values())):
+            continue
+        unjudged.discard(key)
         won = (grid.winner or {}).items()
-        for params in final["params"].unique() if grid.winner else ():
+        for params in finals[key]["params"].unique() if grid.winner else ():
             if not won <= json.loads(params).items():
-                yield (
+                problems.append(
                     f"{grid.algorithm} on {grid.dataset}, noise {grid.noise.slug}: final cells have "
                     f"{params}, but {json.dumps(grid.winner)} won the grid"
                 )
+    return problems, len(unjudged)

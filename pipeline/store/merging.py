@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -10,23 +10,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .schema import CELLS, CURVES, IDENTITY, PLAN, PROVENANCE, SCHEMAS, as_now
+from .schema import IDENTITY, PLAN, PROVENANCE, SCHEMAS, as_now
 from .store import Store
 
 
-def _counted(schema: pa.Schema) -> list[str]:
-    """Return the columns whose values must be equal on all machines: integers, and lists of integers."""
+def _results(schema: pa.Schema, is_kind: Callable[[pa.DataType], bool]) -> list[str]:
+    """Return the columns of results, of a kind of number or lists of it."""
     # The number of repetitions may differ: it depends on the study that planned the cell.
     left_out = {*PROVENANCE, "repetitions"}
     return [
         field.name
         for field in schema
         if field.name not in left_out
-        and pa.types.is_integer(field.type.value_type if pa.types.is_list(field.type) else field.type)
+        and is_kind(field.type.value_type if pa.types.is_list(field.type) else field.type)
     ]
 
 
-COUNTED = {"cells": _counted(CELLS), "curves": _counted(CURVES)}
+# Integers, which must be equal on all machines, and floats, whose last digits may differ.
+COUNTED = {name: _results(schema, pa.types.is_integer) for name, schema in SCHEMAS.items()}
+MEASURED = {name: _results(schema, pa.types.is_floating) for name, schema in SCHEMAS.items()}
 
 
 # Two different results of one cell: the cell's key, the column, and the values in the two stores.

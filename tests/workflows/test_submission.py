@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -17,10 +18,12 @@ from singlepass.pipeline.store.archive import unpack
 from singlepass.pipeline.store.schema import SCHEMAS
 from singlepass.pipeline.store.store import Store
 from singlepass.pipeline.store.tables import to_parquet
+from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.running import recomputation
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.submission import Verification, submit, verify
+from singlepass.workflows.submission import _unearned as unearned
 
 from .conftest import Silent
 
@@ -134,15 +137,18 @@ def test_a_sample_is_drawn_by_its_seed(archive: Path, monkeypatch: pytest.Monkey
     assert [len(sample) for sample in samples] == [3, 3, 3]
 
 
-@pytest.mark.parametrize("column", ["mistakes", "test_mistakes", "n_examples"])
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("mistakes", 1), ("n_examples", 59), ("test_accuracy", 1.0), ("test_auc", 1.0), ("test_mistakes", None)],
+)
 def test_a_forged_cell_is_found_by_a_sample_that_contains_it(
-    archive: Path, column: str, monkeypatch: pytest.MonkeyPatch
+    archive: Path, column: str, value: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answered(monkeypatch)
 
     def change(rows: dict[str, list[dict[str, Any]]]) -> str:
         row = next(row for row in rows["cells"] if row["stage"] == "run")
-        row[column] -= 1
+        row[column] = value
         return str(row["key"])
 
     key = forged(archive, change)
@@ -175,6 +181,57 @@ def test_a_forged_curve_and_a_chosen_winner_are_found(archive: Path, monkeypatch
         for line in problems
     )
     assert any("final cells have" in line and "won the grid" in line for line in problems)
+
+
+def test_a_value_that_an_earlier_version_did_not_store_is_no_difference(
+    archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch)
+
+    def change(rows: dict[str, list[dict[str, Any]]]) -> str:
+        for row in rows["cells"]:
+            row["test_mistakes"] = None
+        return ""
+
+    forged(archive, change)
+    assert verified(archive).problems
+    monkeypatch.setattr("singlepass.workflows.submission.version", lambda package: "a later one")
+    assert verified(archive).problems == []
+
+
+def test_winners_are_judged_by_the_rule_of_the_study_on_whole_grids() -> None:
+    table = {**STUDY, "algorithms": [{"name": "Projectron", "eta": [0.1, 0.5]}], "winner": "sparsest"}
+    common = {"dataset": "d", "algorithm": "Projectron", "noise": "0", "grid": '{"eta": [0.1, 0.5]}'}
+    common |= {"status": "ok", "seed": TUNING_SEED, "stage": "tune", "n_examples": 100}
+    common |= {"validation_mistakes": None, "validation_examples": None}
+    rows = pd.DataFrame(
+        [
+            common | {"params": '{"eta": 0.1}', "mistakes": 20, "support_vectors": 50},
+            common | {"params": '{"eta": 0.5}', "mistakes": 21, "support_vectors": 5},
+            common | {"params": '{"eta": 0.5}', "seed": 0, "stage": "run"},
+        ]
+    )
+    assert unearned(rows, parse_study(table)) == ([], 0)
+    problems, _ = unearned(rows, parse_study({**table, "winner": "best"}))
+    assert "won the grid" in problems[0]
+    # The other point may be in a base, from which the archive has no cells.
+    for part in (rows[1:], rows[2:]):
+        assert unearned(part, parse_study(table)) == ([], 1)
+    assert unearned(rows[:2], parse_study(table)) == ([], 0)
+
+
+def test_verification_finds_data_files_in_the_current_folder(
+    tmp_path: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own").mkdir()
+    rows = "".join(f"{i % 7},{i % 2}\n" for i in range(40))
+    (tmp_path / "own/x.csv").write_text(f"p,class\n{rows}")
+    study = parse_study({**STUDY, "datasets": [{"path": "own/x.csv", "target": "class"}]})
+    run_study(study, "out", progress=Silent(), plugins=(str(plugin),))
+    submit("out", tmp_path / "own.zip")
+    assert verified(tmp_path / "own.zip", cells=1).problems == []
 
 
 def test_other_code_is_told_apart(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,5 +310,5 @@ def test_the_command_line(
     assert done.stdout.startswith(f"submitted.zip: {CELLS} cells, "), done.stderr
     done = singlepass("verify", "submitted.zip", "--trust", "--cells", "4", "--seed", "7")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"submitted: 4 of {CELLS} cells computed again (--seed 7): all counts are equal\n"
+    assert done.stdout == f"submitted: 4 of {CELLS} cells computed again (--seed 7): all results are equal\n"
     assert singlepass("verify", "submitted.zip").returncode == 2
