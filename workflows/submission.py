@@ -27,7 +27,7 @@ from ..pipeline import data
 from ..pipeline.analysis.tuning import tuned_grids
 from ..pipeline.documents import seal_document
 from ..pipeline.errors import InputError
-from ..pipeline.store.archive import pack, unpack
+from ..pipeline.store.archive import pack, packable, unpack
 from ..pipeline.store.schema import SCHEMAS, as_now
 from ..pipeline.store.store import Store
 from ..pipeline.store.tables import as_planned, to_parquet
@@ -51,12 +51,14 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
 
     The archive contains the cells that were computed for these results, but not those of their bases. It also
     contains the study, versions of packages, and the sources of plug-ins. Raises InputError if there is
-    nothing to submit, or a plug-in has changed.
+    nothing to submit, or a plug-in has changed or cannot be packed.
     """
     store = Store(url)
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
     study, plan = store.read_json("study.json"), store.read_json("plan.json")
+    if not study:
+        raise InputError(f"{url}: study.json is missing: run the study again to write it")
     runs = store.read_json("provenance.json").get("runs", [])
     for entry in study.get("algorithms", []):
         if find_given(entry["name"]) is not None:
@@ -76,8 +78,13 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
         for name in ("cells", "curves", "plugins"):
             (folder / name).mkdir()
         for path, checksum in plan.get("plugins", {}).items():
-            source = _read_plugin(path, checksum)
-            (folder / "plugins" / Path(path).name).write_bytes(source)
+            source, name = _read_plugin(path, checksum), f"plugins/{Path(path).name}"
+            problem = "another plug-in has this file name" if (folder / name).exists() else ""
+            if not packable(name):
+                problem = "an archive has only file names of letters, digits, '.', '_' and '-'"
+            if problem:
+                raise InputError(f"plugin file {path}: {problem}: rename it and run the study again")
+            (folder / name).write_bytes(source)
         (folder / "cells/part-own.parquet").write_bytes(to_parquet(cells))
         (folder / "curves/part-own.parquet").write_bytes(to_parquet(curves))
         (folder / "plan.parquet").write_bytes(to_parquet(planned))

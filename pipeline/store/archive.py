@@ -29,6 +29,11 @@ _MOST_BYTES = 2 << 30
 _DATE = (2000, 1, 1, 0, 0, 0)
 
 
+def packable(name: str) -> bool:
+    """Return whether an archive may contain a file of this name."""
+    return _NAMES.fullmatch(name) is not None
+
+
 def pack(folder: Path, names: Iterable[str], to: Path) -> None:
     """Write files of a folder to an archive; raise InputError if it cannot be written."""
     try:
@@ -51,7 +56,7 @@ def unpack(archive: Path, folder: Path) -> None:
     try:
         with zipfile.ZipFile(_decompressed(archive) if archive.suffix == ".xz" else archive) as opened:
             entries = opened.infolist()
-            other = next((entry.filename for entry in entries if not _NAMES.fullmatch(entry.filename)), None)
+            other = next((entry.filename for entry in entries if not packable(entry.filename)), None)
             if other is not None:
                 raise InputError(f"{archive}: contains {other[:100]!r}, which no archive of results has")
             if sum(entry.file_size for entry in entries) > _MOST_BYTES:

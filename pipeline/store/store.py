@@ -113,6 +113,7 @@ class Store:
 
     def use_bases(self, urls: Sequence[str] = ()) -> None:
         """Take cells that the store lacks from the bases at these URLs, by default from the recorded ones."""
+        named: Sequence[str] = urls
         if not urls:
             recorded: dict[str, Any] | None = {}
             # Ignore an output that cannot be read or written: the next access to it reports the error.
@@ -120,8 +121,15 @@ class Store:
                 recorded = self._document(BASES)
             if recorded is None:
                 raise InputError(f"{self.url}/{BASES}: damaged: name the bases again with --base")
-            urls = [each["url"] for each in recorded.get("bases", [])]
-        self.bases = tuple(map(Base, dict.fromkeys(urls)))
+            named = [each["url"] for each in recorded.get("bases", [])]
+        try:
+            self.bases = tuple(map(Base, dict.fromkeys(named)))
+        except InputError as error:
+            if urls:
+                raise
+            raise InputError(
+                f"{error} ({self.url}/{BASES} names it: `singlepass run` with --base NEW replaces it)"
+            ) from None
 
     def known_data(self) -> dict[str, str]:
         """Return each data set's fingerprint in the bases, by `data_id`; earlier bases take precedence."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -296,6 +298,26 @@ def test_what_cannot_be_submitted_or_verified_is_one_line(
             submit(str(results), tmp_path / "a.zip")
     finally:
         plugin.write_text(source)
+    copy = tmp_path / "copy"
+    shutil.copytree(results, copy)
+    store = Store(str(copy))
+    for name, reason in (
+        ("my plug.py", "an archive has only file names of"),
+        ("submitted.py", "another plug-in"),
+    ):
+        other = tmp_path / "other" / name
+        other.parent.mkdir(exist_ok=True)
+        other.write_text(source)
+        document = store.read_json("plan.json")
+        document["plugins"] = {
+            str(each): hashlib.sha256(source.encode()).hexdigest() for each in (plugin, other)
+        }
+        store.write_json("plan.json", document)
+        with pytest.raises(InputError, match=rf"other/{name}: {reason}.*: rename it and run the study again"):
+            submit(str(copy), tmp_path / "a.zip")
+    (copy / "study.json").unlink()
+    with pytest.raises(InputError, match=r"copy: study\.json is missing: run the study again"):
+        submit(str(copy), tmp_path / "a.zip")
     (tmp_path / "no.zip").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"no\.zip: damaged, or no archive of `singlepass submit`"):
         verified(tmp_path / "no.zip")

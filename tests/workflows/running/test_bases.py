@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -309,6 +310,19 @@ def test_a_damaged_list_of_bases_is_one_line(tmp_path: Path, base: Path) -> None
         with pytest.raises(InputError, match=r"bases\.json: damaged: name the bases again with --base"):
             use()
     assert run(STUDY, out, base).computed == 0
+    assert len(read_results(str(out)).cells) == GRID + FINAL
+
+
+def test_a_base_that_has_moved_is_named_with_the_list_of_bases(tmp_path: Path, base: Path) -> None:
+    out, first, moved = tmp_path / "out", tmp_path / "first", tmp_path / "moved"
+    shutil.copytree(base, first)
+    run(STUDY, out, first)
+    first.rename(moved)
+    with pytest.raises(
+        InputError, match=r"first: no results here.*out/bases\.json names it: .* --base NEW replaces it"
+    ):
+        read_results(str(out))
+    run(STUDY, out, moved)
     assert len(read_results(str(out)).cells) == GRID + FINAL
 
 
