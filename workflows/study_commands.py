@@ -43,7 +43,8 @@ _CLUSTER_OPTIONS = (
         "--patience",
         type=click.FloatRange(min=0),
         metavar="SECONDS",
-        help="How long to wait for a cluster to answer.  [default: the value in the TOML file, or 600]",
+        help="How long to wait for a cluster to answer.  "
+        "[default: `wait` of the TOML file, 120 with local:N, 600 with a running scheduler (doctor: 20)]",
     ),
 )
 
