@@ -101,6 +101,6 @@ def merge_cells(stores: Sequence[Store], out: Store) -> int:
 def merge_plans(stores: Sequence[Store]) -> pa.Table:
     """Return the planned cells of all stores, each once; raise InputError if a plan is missing."""
     joined = pa.concat_tables([store.plan() for store in stores]).to_pandas()
-    # Machines may have the same data at other paths, which are no other cells.
+    # A cell is the same on machines that have its data at different paths.
     unique = joined.drop_duplicates(["key", "algorithm", "grid", "repetitions"])
     return pa.Table.from_pandas(unique, PLAN, preserve_index=False)

@@ -178,9 +178,8 @@ def as_planned(cells: pd.DataFrame, plan: pa.Table) -> pd.DataFrame:
     for name in PLAN.names[1:]:
         planned = names.loc[there, name].astype(cells[name].dtype).reset_index(drop=True)
         rows[name] = planned.fillna(rows[name]) if name in PLACES else planned
-    latest = rows.sort_values("started", kind="stable", na_position="first").drop_duplicates(
-        "dataset", keep="last"
-    )
+    by_start = rows.sort_values("started", kind="stable", na_position="first")
+    latest = by_start.drop_duplicates("dataset", keep="last").set_index("dataset")
     for name in PLACES:
-        rows[name] = rows["dataset"].map(latest.set_index("dataset")[name])
+        rows[name] = rows["dataset"].map(latest[name])
     return rows
