@@ -156,7 +156,7 @@ class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
         return _learn_classes, (self._weights, output, self._rule(), weights_by_code(self))
 
     def _scores_by_weights(self):
-        return self._u is None
+        return self._output() is None
 
     def _score(self, X, scores):
         output = self._output()

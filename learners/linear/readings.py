@@ -252,7 +252,8 @@ class LinearReading(Reading):
 
 def _options(learner: Any) -> list[Any]:
     """Return the parameters that choose a learner's loop or its arguments other than the rule."""
-    return [getattr(learner, name, None) for name in ("average", "class_weight", "covariance", "projection")]
+    names = "average", "class_weight", "covariance", "output", "projection", "rho"
+    return [getattr(learner, name, None) for name in names]
 
 
 def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:

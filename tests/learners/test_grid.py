@@ -59,6 +59,8 @@ ONE_BY_ONE = [
     (PassiveAggressive(), {"C": [0.1, 1.0]}),
     (PassiveAggressive(), {"class_weight": [None, {0: 2.0}, {1: 3.0}]}),
     (Perceptron(average=True), {"class_weight": [{0: 1.0}, {0: 2.0}, {0: 3.0}]}),
+    (MarginPerceptron(), {"output": ["last", "longest", "voted"]}),
+    (CSOGD(), {"rho": [1.0, 2.0, 4.0]}),
 ]
 # Kernel learners that share kernel values, or the products from which they compute them.
 SHARING = [

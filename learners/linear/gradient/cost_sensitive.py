@@ -74,6 +74,8 @@ class CSOGD(FirstOrderClassifier):
     eta: Positive = 0.1
     epochs: int = 1
 
+    algorithm_version = 2
+
     def _rule(self):
         return CostRule(float(self.eta), self.variant == "CSOGD-I")
 

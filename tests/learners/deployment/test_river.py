@@ -19,6 +19,7 @@ from singlepass.learners import (
     ConfidenceWeighted,
     FTRLProximal,
     KernelPerceptron,
+    MarginPerceptron,
     OnlineGradientDescent,
     OnlineModelSelection,
     Perceptron,
@@ -84,6 +85,18 @@ def test_progressive_validation_is_learn(learner):
     scores = clone(learner).learn(X, y)
     assert round((1 - accuracy.get()) * len(y)) == np.count_nonzero((scores > 0) != y)
     assert made.learner_.n_examples_ == len(y)
+
+
+@pytest.mark.parametrize("output", ["longest", pytest.param("voted", marks=pytest.mark.slow)])
+def test_a_row_is_predicted_by_the_hypotheses_that_vote(output):
+    _, X, y, rows = _phishing()
+    made, learner = (
+        to_river(MarginPerceptron(output=output)),
+        MarginPerceptron(output=output).fit(X[:60], y[:60]),
+    )
+    for x, label in rows[:60]:
+        made.learn_one(x, label)
+    assert [made.predict_one(x) for x, _ in rows[:200]] == learner.predict(X[:200]).tolist()
 
 
 @pytest.mark.slow
