@@ -117,6 +117,8 @@ class Resetting(OnlineClassifier):
     # cannot read that form.
     _reads_orders = True
 
+    algorithm_version = 2
+
     @property
     def _takes_many_classes(self) -> bool:  # type: ignore[override]
         return bool(getattr(self.learner, "_takes_many_classes", False))
@@ -152,22 +154,15 @@ class Resetting(OnlineClassifier):
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         self.resets_: list[int] = []
         self._round = self._evaluations = 0
-        self._n_features = n_features
-        self._begin_again(np.arange(n_classes))
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # The inner learner gets the labels of the stream instead of class codes, because the keys of its
-        # `class_weight` are labels.
-        self._begin_again(classes)
+        self._n_occurring = n_occurring
+        self._begin_again()
 
-    def widen(self, n_features: int) -> None:
-        super().widen(n_features)
-        self._n_features = n_features
-
-    def _begin_again(self, classes: NDArray[Any]) -> None:
+    def _begin_again(self) -> None:
         self.learner_: OnlineClassifier = clone(self.learner)
-        self.learner_.begin(classes, self._n_features)
+        self.learner_.begin(self.classes_, self.n_features_in_, self._n_occurring)
         self._detector: Detector = _DETECTORS[self.detector]()
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
@@ -180,9 +175,9 @@ class Resetting(OnlineClassifier):
             mistakes += mistake
             self._round += 1
             if self._detector.has_risen(mistake):
-                self._evaluations += getattr(self.learner_, "n_kernel_evaluations_", 0)
+                self._evaluations += self.learner_.counters().get("kernel_evaluations", 0)
                 self.resets_.append(self._round)
-                self._begin_again(self.learner_.classes_)
+                self._begin_again()
         return mistakes, updates
 
     _pass_classes = _pass

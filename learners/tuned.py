@@ -84,18 +84,14 @@ class TunedOnline(OnlineClassifier):
 
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         self.points_, self.learners_ = points_of(self.learner, self.grid)
-        for each in self.learners_:
-            each.begin(np.arange(n_classes), n_features)
         self.point_mistakes_ = np.zeros(len(self.points_), np.int64)
         self._round = 0
         self._readings: list[OneByOne] = []
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # The inner learners get the labels of the stream instead of class codes, because the keys of their
-        # `class_weight` are labels.
         for each in self.learners_:
-            each.classes_ = classes
+            each.begin(classes, n_features, n_occurring)
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
         before, mistakes = self._n_updates_of_all(), 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from singlepass.learners import AROW, BBQ, KernelPerceptron, Resetting
+from singlepass.learners import AROW, BBQ, FollowTheLeader, KernelPerceptron, Perceptron, Resetting
 from singlepass.learners.resetting import DDM
 
 from .streams import as_csr, noisy_classes, noisy_stream
@@ -73,6 +73,34 @@ def test_many_classes_and_kernels():
     kernel = Resetting(KernelPerceptron(gamma=0.1)).fit(X, y)
     assert kernel.counters()["support_vectors"] == kernel.learner_.n_support_
     assert kernel.counters()["kernel_evaluations"] > kernel.learner_.n_kernel_evaluations_
+
+
+def test_kernel_evaluations_of_all_points_before_restarts_count():
+    X, y = changing()
+    grid = FollowTheLeader(KernelPerceptron(), {"gamma": [0.1, 0.2]})
+    model, expected = Resetting(grid).fit(X, y), 0
+    assert model.resets_
+    for start, stop in itertools.pairwise([0, *model.resets_, len(y)]):
+        part = clone(grid).partial_fit(X[start:stop], y[start:stop], classes=[0, 1])
+        expected += part.counters()["kernel_evaluations"]
+    assert model.counters()["kernel_evaluations"] == expected
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        Resetting(Perceptron()),
+        FollowTheLeader(Perceptron(), {"average": [False]}),
+        Resetting(FollowTheLeader(Perceptron(), {"average": [False]})),
+    ],
+    ids=repr,
+)
+def test_features_that_never_occur_count_towards_the_size_of_the_model(wrapped):
+    X, y = changing()
+    wrapped.begin(np.arange(2), 1000, X.shape[1])
+    wrapped.learn_rows(X, y)
+    assert not hasattr(wrapped, "resets_") or wrapped.resets_
+    assert wrapped.model_bytes_ == 8 * 1000
 
 
 @pytest.mark.parametrize(
