@@ -13,6 +13,7 @@ import zipfile
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
@@ -36,8 +37,8 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     TypeError
-        For learners of other packages, and for parameters or labels that are not numbers, strings, lists or
-        dicts.
+        For learners of other packages, for parameters or labels that are not numbers, strings, lists or
+        dicts, and for a trained `Resetting` with detector "adwin", which is an object of River.
 
     Examples
     --------
@@ -118,6 +119,10 @@ class _Writer:
             return {"array": len(self.arrays) - 1}
         if isinstance(value, np.ndarray):
             return {"objects": self.encoded(value.tolist())}
+        if isinstance(value, sp.csr_matrix):
+            return {
+                "csr": [self.encoded(each) for each in (value.data, value.indices, value.indptr, value.shape)]
+            }
         if isinstance(value, np.generic):
             return {"scalar": self.encoded(np.asarray(value))}
         if isinstance(value, np.dtype):
@@ -132,7 +137,10 @@ class _Writer:
 
     def _of_class(self, value: Any, cls: type) -> Any:
         if not _is_saved_class(cls):
-            raise TypeError(f"a learner with a value of type {cls.__name__} cannot be saved: {value!r}")
+            shown = " ".join(repr(value).split())
+            raise TypeError(
+                f"a learner with a value of type {cls.__name__} cannot be saved: {shown}; pickle it instead"
+            )
         name = f"{cls.__module__.removeprefix(_PACKAGE)}:{cls.__qualname__}"
         if isinstance(value, tuple):
             return {"named": name, "fields": [self.encoded(each) for each in value]}
@@ -167,6 +175,9 @@ class _Reader:
                 for i, each in enumerate(content):
                     objects[i] = self.decoded(each)
                 return objects
+            case "csr":
+                data, indices, indptr, shape = self.decoded(content)
+                return sp.csr_matrix((data, indices, indptr), shape)
             case "scalar":
                 return self.decoded(content)[()]
             case "dtype":

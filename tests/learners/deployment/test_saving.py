@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from singlepass.learners import AROW, KernelPerceptron, OnlineModelSelection, Perceptron, load, save
+from singlepass.learners import (
+    AROW,
+    KernelPerceptron,
+    OnlineModelSelection,
+    Perceptron,
+    Resetting,
+    load,
+    save,
+)
 from singlepass.learners.table import TABLE
 
 from ..streams import noisy_stream, tiered
@@ -53,6 +61,13 @@ def test_a_learner_of_two_models_keeps_their_identity(tmp_path):
     learner = OnlineModelSelection(p_value=0.5, min_examples=3).fit(sp.csr_matrix(X[:200]), y[:200])
     save(learner, tmp_path / "learner.npz")
     _same(load(tmp_path / "learner.npz"), learner, sp.csr_matrix(X[200:]), y[200:])
+
+
+def test_sparse_rows_that_wait_for_their_model_are_saved(tmp_path):
+    X, y = noisy_stream(0, 60, 6)
+    learner = OnlineModelSelection().partial_fit(sp.csr_matrix(X[:40]), y[:40], np.unique(y))
+    save(learner, tmp_path / "learner.npz")
+    _same(load(tmp_path / "learner.npz"), learner, sp.csr_matrix(X[40:]), y[40:])
 
 
 def test_labels_weights_and_names_are_saved(tmp_path):
@@ -151,6 +166,12 @@ def test_what_cannot_be_saved_is_named(tmp_path):
     learner = KernelPerceptron().fit([[0.0], [1.0]], [0, 1])
     learner.note = {1, 2}
     with pytest.raises(TypeError, match=r"type set cannot be saved: \{1, 2\}"):
+        save(learner, tmp_path / "learner.npz")
+    pytest.importorskip("river")
+    learner = Resetting(Perceptron(), "adwin").fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(
+        TypeError, match=r"^a learner with a value of type .* cannot be saved: .*; pickle it instead$"
+    ):
         save(learner, tmp_path / "learner.npz")
     assert list(tmp_path.iterdir()) == []
 
