@@ -153,7 +153,8 @@ class Resetting(OnlineClassifier):
 
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         self.resets_: list[int] = []
-        self._round = self._evaluations = 0
+        # `_pass_start` is the number of rows learnt before the current pass.
+        self._round = self._evaluations = self._pass_start = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
@@ -178,6 +179,9 @@ class Resetting(OnlineClassifier):
                 self._evaluations += self.learner_.counters().get("kernel_evaluations", 0)
                 self.resets_.append(self._round)
                 self._begin_again()
+                # Only later passes need the number of the row.
+                if self.epochs > 1:
+                    self.learner_.begin_within_pass(self._round - self._pass_start)
         return mistakes, updates
 
     _pass_classes = _pass
@@ -189,6 +193,8 @@ class Resetting(OnlineClassifier):
 
     def end_of_pass(self, last: bool) -> None:
         self.learner_.end_of_pass(last)
+        if not last:
+            self._pass_start = self._round
 
     def switches(self) -> list[int]:
         """Return the row numbers, from 0, before which the learner was restarted."""

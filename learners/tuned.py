@@ -128,6 +128,10 @@ class TunedOnline(OnlineClassifier):
         for each in self.learners_:
             each.end_of_pass(last)
 
+    def begin_within_pass(self, row: int) -> None:
+        for each in self.learners_:
+            each.begin_within_pass(row)
+
     def counters(self) -> dict[str, int]:
         """Return the learners' counts, each added up over all points of the grid."""
         counted = [each.counters() for each in self.learners_]

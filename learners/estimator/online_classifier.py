@@ -328,6 +328,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Most learners do nothing. Unless it was the `last` pass, the same rows follow again in the same order.
         """
 
+    def begin_within_pass(self, row: int) -> None:
+        """Give the next row the number `row`, not 0, in its pass; `Resetting` calls it after `begin`.
+
+        Only learners that recognize the rows of earlier passes by their numbers do something.
+        """
+
     def counters(self) -> dict[str, int]:
         """Return the learner's counts so far; see `StreamLearner.counters`."""
         return {"updates": self.n_updates_, "model_bytes": self.model_bytes_}

@@ -269,6 +269,9 @@ class RowCachingClassifier(KernelClassifier):
         if not last:
             self._pass_start = self.n_examples_
 
+    def begin_within_pass(self, row: int) -> None:
+        self._pass_start = -row
+
 
 class MulticlassKernelClassifier(KernelClassifier):
     """Base of the kernel learners for K >= 2 classes; if K > 2, a support vector has one α per class.

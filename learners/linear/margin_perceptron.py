@@ -302,6 +302,9 @@ class MarginPerceptron(VotingClassifier):
         if not last:
             self._number[0] = 0
 
+    def begin_within_pass(self, row: int) -> None:
+        self._number[0] = row
+
     def _rule(self):
         rule = MarginRule(float(self.tau_plus), float(self.tau_minus), float(self.eta))
         if not self._counts_caused:

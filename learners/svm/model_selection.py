@@ -489,7 +489,7 @@ class OnlineModelSelection(RowCachingClassifier):
         clear_losses(self._test)
         self._begin_models()
         for model in self._models:
-            self._teach(model, X, codes, np.arange(len(codes)))
+            self._teach(model, X, codes, np.arange(len(codes)) - self._pass_start)
 
     def inner_learners(self) -> list[OnlineClassifier]:
         return [LASVM(self.C, self.tau, self.fit_intercept, kernel=self.kernel)]

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from singlepass.learners import AROW, BBQ, FollowTheLeader, KernelPerceptron, Perceptron, Resetting
+from singlepass.learners import (
+    AROW,
+    BBQ,
+    LASVM,
+    FollowTheLeader,
+    KernelPerceptron,
+    MarginPerceptron,
+    OnlineModelSelection,
+    Perceptron,
+    Resetting,
+)
 from singlepass.learners.resetting import DDM
 
 from .streams import as_csr, noisy_classes, noisy_stream
@@ -84,6 +94,37 @@ def test_kernel_evaluations_of_all_points_before_restarts_count():
         part = clone(grid).partial_fit(X[start:stop], y[start:stop], classes=[0, 1])
         expected += part.counters()["kernel_evaluations"]
     assert model.counters()["kernel_evaluations"] == expected
+
+
+def test_later_passes_recognize_rows_after_a_restart():
+    X, y = changing()
+    model = Resetting(MarginPerceptron(tau_plus=0.0, tau_minus=0.0, alpha_bound=1), epochs=2).fit(X, y)
+    w, caused, detector, resets, updates = np.zeros(6), set(), DDM(), [], 0
+    for t in range(1200):
+        margin = (2 * y[t % 600] - 1) * (w @ X[t % 600])
+        if margin <= 0.0 and t % 600 not in caused:
+            w, updates = w + (2 * y[t % 600] - 1) * X[t % 600], updates + 1
+            caused.add(t % 600)
+        if detector.has_risen(not margin > 0.0):
+            resets.append(t + 1)
+            w, caused, detector = np.zeros(6), set(), DDM()
+    assert model.resets_ == resets
+    assert resets[0] < 600
+    assert model.n_updates_ == updates
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "learner",
+    [LASVM(gamma=0.1), FollowTheLeader(LASVM(), {"gamma": [0.1]}), OnlineModelSelection()],
+    ids=repr,
+)
+def test_support_vectors_have_the_numbers_of_their_rows_in_the_pass(learner):
+    X, y = changing()
+    model = Resetting(learner, epochs=2).fit(X, y)
+    assert any(0 < t < 600 for t in model.resets_)
+    for each in getattr(model.learner_, "learners_", [model.learner_]):
+        np.testing.assert_array_equal(each.support_vectors_, X[each.support_])
 
 
 @pytest.mark.parametrize(
