@@ -121,8 +121,8 @@ class RiverClassifier(MiniBatchClassifier):
         self._prepare()
         # The learner looks up class weights when it begins, before all labels have occurred. So the labels
         # that have a weight get their class codes now.
-        for name, value in learner.get_params().items():
-            for label in value or () if name.endswith("class_weight") else ():
+        for weights in _class_weights(learner):
+            for label in weights or ():
                 self._code_of(label)
 
     def _prepare(self) -> None:
@@ -305,6 +305,15 @@ class RiverClassifier(MiniBatchClassifier):
         indices = np.tile(places[columns], n)
         parts = values[:, columns].ravel(), indices, np.arange(n + 1, dtype=np.int32) * width
         return sp.csr_array(parts, shape=(n, self.learner_.n_features_in_))
+
+
+def _class_weights(learner: OnlineClassifier) -> Iterator[Any]:
+    """Yield the class weights among a learner's parameters, and those in its grid."""
+    for name, value in learner.get_params().items():
+        if name.endswith("class_weight"):
+            yield value
+        elif name.endswith("grid"):
+            yield from [each for key in value if key.endswith("class_weight") for each in value[key]]
 
 
 def _in_order(names: list[Hashable]) -> list[Hashable]:

@@ -17,6 +17,7 @@ from singlepass.learners import (
     FOGD,
     NAROW,
     ConfidenceWeighted,
+    FollowTheLeader,
     FTRLProximal,
     KernelPerceptron,
     MarginPerceptron,
@@ -97,6 +98,13 @@ def test_a_row_is_predicted_by_the_hypotheses_that_vote(output):
     for x, label in rows[:60]:
         made.learn_one(x, label)
     assert [made.predict_one(x) for x, _ in rows[:200]] == learner.predict(X[:200]).tolist()
+
+
+def test_class_weights_of_a_grid_name_labels_that_have_not_occurred():
+    grid = {"class_weight": [{0: 1.0, 1: 2.0}, {0: 1.0, 1: 5.0}]}
+    made = to_river(FollowTheLeader(Perceptron(), grid))
+    made.learn_one({"a": 1.0}, 0)
+    assert made.labels_ == [0, 1]
 
 
 @pytest.mark.slow
