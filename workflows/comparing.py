@@ -148,6 +148,16 @@ def _labelled(entry: Any) -> Any:
     return entry["label"] if isinstance(entry, dict) and "label" in entry else repr(entry)
 
 
+def _contains(entries: Sequence[Any], entry: Any) -> bool:
+    """Return whether a study's list has an entry; a data set may be at another path.
+
+    Machines have other home folders. Whether the rows are the same, their fingerprints tell.
+    """
+    if not isinstance(entry, dict):
+        return entry in entries
+    return any({**each, "path": None} == {**entry, "path": None} for each in entries)
+
+
 def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
     """Write the cells of several results of a study to a new folder or URL; return a line about them.
 
@@ -163,7 +173,8 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
             _refuse_other_entries(earlier, other)
             _refuse_incomparable(earlier, other)
         for key in _LISTS:
-            study[key] = study[key] + [each for each in other.study[key] if each not in study[key]]
+            new = [each for each in other.study[key] if not _contains(study[key], each)]
+            study[key] = study[key] + new
         differing = [key for key in _OWN if key in study and study[key] != other.study.get(key, study[key])]
         if differing:
             note(
@@ -209,7 +220,8 @@ def _refuse_other_entries(first: _Finished, other: _Finished) -> None:
         known = {(each["label"], each.get("task")): each for each in first.study[key]}
         for entry in other.study[key]:
             same = known.get((entry["label"], entry.get("task")), entry)
-            if differing := [name for name in same | entry if same.get(name) != entry.get(name)]:
+            differing = [name for name in same | entry if same.get(name) != entry.get(name)]
+            if not _contains([same], entry):
                 raise InputError(
                     f"{first.store.url} and {other.store.url}: {kind} {entry['label']!r} differs in "
                     f"{', '.join(differing)}: only results of one study can be merged; give one of them "
@@ -260,12 +272,13 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     for other in found[1:]:
         _refuse_incomparable(first, other)
         for key in ("datasets", "noise", "seeds"):
-            common = [each for each in shared[key] if each in other.study[key]]
+            common = [each for each in shared[key] if _contains(other.study[key], each)]
             if not common:
                 raise InputError(
                     f"{first.store.url} and {other.store.url}: no {key} in common: nothing to compare"
                 )
-            left = [_labelled(each) for each in (*shared[key], *other.study[key]) if each not in common]
+            every = (*shared[key], *other.study[key])
+            left = [_labelled(each) for each in every if not _contains(common, each)]
             if left:
                 note(f"{key} that not all results have are left out: {', '.join(dict.fromkeys(left))}")
             shared[key] = common

@@ -140,6 +140,22 @@ def test_results_of_different_studies_are_not_merged(tmp_path: Path, keys: dict[
     assert not (tmp_path / "merged").exists()
 
 
+def test_machines_may_have_a_file_at_other_paths(tmp_path: Path) -> None:
+    results = []
+    for place in ("a", "b"):
+        path = tmp_path / place / "x.csv"
+        path.parent.mkdir()
+        path.write_text("u,v,label\n" + "".join(f"{i % 7},{i % 5},{'ab'[i % 3 > 0]}\n" for i in range(60)))
+        results.append(run(tmp_path / f"of-{place}", seeds=[len(results)], datasets=[{"path": str(path)}]))
+    merge_results(results, str(tmp_path / "merged"), lambda line: None)
+    found = read_results(str(tmp_path / "merged"))
+    assert len(found.study["datasets"]) == found.cells["source"].nunique() == 1
+    assert len(found.cells) == found.planned == (GRID + FINAL - 8) // 2
+    results.append(run(tmp_path / "again", seeds=[0], datasets=[{"path": str(path)}]))
+    compare_results([results[0], results[2]], str(tmp_path / "both"), None, lambda line: None)
+    assert len(read_results(str(tmp_path / "both")).cells) == 8
+
+
 def test_seeds_that_only_some_algorithms_have_are_missing_after_a_merge(tmp_path: Path) -> None:
     halves = [
         run(tmp_path / "a", algorithms=STUDY["algorithms"][:1], seeds=[0, 1]),
