@@ -10,14 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
+from ..scoring import REGRETS
 from .schema import IDENTITY, PLAN, PROVENANCE, SCHEMAS, as_now
 from .store import Store
 
 
 def _results(schema: pa.Schema, is_kind: Callable[[pa.DataType], bool]) -> list[str]:
     """Return the columns of results, of a kind of number or lists of it."""
-    # The number of repetitions may differ: it depends on the study that planned the cell.
-    left_out = {*PROVENANCE, "repetitions"}
+    # The number of repetitions may differ: it depends on the study that planned the cell. A solver finds the
+    # regret, a small difference of large losses, to a part in a million of these.
+    left_out = {*PROVENANCE, "repetitions", *REGRETS}
     return [
         field.name
         for field in schema
