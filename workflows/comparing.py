@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
 
 from ..learners import registry
 from ..pipeline import data
@@ -20,6 +23,7 @@ from ..pipeline.store.merging import merge_cells, merge_plans
 from ..pipeline.store.schema import PLAN
 from ..pipeline.store.store import Store, exclusive
 from ..pipeline.store.tables import as_planned
+from ..pipeline.study.specs import AlgorithmSpec, DatasetSpec
 from ..pipeline.study.study import TUNING_SEED, Study
 from ..pipeline.study.study_file import parse_study
 
@@ -115,10 +119,25 @@ class _Finished:
         """Return the name of the results in texts: the last part of their folder or URL."""
         return self.store.url.rstrip("/").rpartition("/")[2]
 
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Return the fingerprint of each data set by label, of the last run that read it."""
+        return {label: of for run in self.runs for label, of in run.get("fingerprints", {}).items()}
+
     def cells(self) -> pd.DataFrame:
         """Return the planned cells that are there, with the labels of the plan."""
         plan = self.store.plan()
         return as_planned(self.store.cells(sorted({*plan["key"].to_pylist()})), plan)
+
+
+def _complete(document: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Add the default of each key that a document of an earlier version lacks."""
+    fields = model.model_fields.items()
+    known = {
+        name: field.get_default(call_default_factory=True) for name, field in fields if name not in document
+    }
+    absent = {name: value for name, value in known.items() if value is not PydanticUndefined}
+    return {**document, **json.loads(json.dumps(absent))}
 
 
 def _read(url: str) -> _Finished:
@@ -129,6 +148,9 @@ def _read(url: str) -> _Finished:
     study = store.read_json("study.json")
     if not study:
         raise InputError(f"{url}: study.json is missing: run the study again to write it")
+    study = _complete(study, Study)
+    for key, model in (("datasets", DatasetSpec), ("algorithms", AlgorithmSpec)):
+        study[key] = [_complete(entry, model) for entry in study[key]]
     store.use_bases()
     return _Finished(
         store, study, store.read_json("plan.json"), store.read_json("provenance.json").get("runs", [])
@@ -148,14 +170,20 @@ def _labelled(entry: Any) -> Any:
     return entry["label"] if isinstance(entry, dict) and "label" in entry else repr(entry)
 
 
-def _contains(entries: Sequence[Any], entry: Any) -> bool:
-    """Return whether a study's list has an entry; a data set may be at another path.
+def _placeless(entry: Any) -> Any:
+    """Return an entry of a study's list without paths, because machines have other home folders.
 
-    Machines have other home folders. Whether the rows are the same, their fingerprints tell.
+    Fingerprints tell whether the rows are the same.
     """
     if not isinstance(entry, dict):
-        return entry in entries
-    return any({**each, "path": None} == {**entry, "path": None} for each in entries)
+        return entry
+    parts = [_placeless(part) for part in entry.get("compose") or []]
+    return {key: value for key, value in entry.items() if key not in ("path", "test")} | {"compose": parts}
+
+
+def _contains(entries: Sequence[Any], entry: Any) -> bool:
+    """Return whether a study's list has an entry; a data set may be at another path."""
+    return _placeless(entry) in map(_placeless, entries)
 
 
 def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
@@ -182,6 +210,8 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
                 f"the values of {urls[0]} are kept"
             )
     study["seeds"] = sorted(study["seeds"])
+    # The baselines are among the algorithms.
+    study["baselines"] = any(each.study["baselines"] for each in found)
     stores = [each.store for each in found]
     try:
         plan = merge_plans(stores)
@@ -191,10 +221,13 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
     else:
         _refuse_other_cells(found)
     planned = found[0].plan.get("planned") if all(each.study == study for each in found) else None
-    documents: dict[str, dict[str, str]] = {"data": {}, "plugins": {}}
+    fingerprints: dict[str, str] = {}
+    # The path of each plug-in, by file name and checksum: machines have one file at several paths.
+    plugins: dict[tuple[str, str], str] = {}
     for each in found:
-        for name, listed in documents.items():
-            listed |= each.plan.get(name, {})
+        fingerprints |= each.plan.get("data", {})
+        for path, checksum in each.plan.get("plugins", {}).items():
+            plugins.setdefault((Path(path).name, checksum), path)
     store = _new_store(out)
     with exclusive(store, note):
         cells = merge_cells(stores, store)
@@ -210,7 +243,9 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
         if plan is not None:
             store.write_plan([plan])
             planned = planned or len(plan) + _unplanned(store, plan, study)
-        store.write_json("plan.json", {"planned": planned or cells, **documents})
+        known = {path: checksum for (_, checksum), path in plugins.items()}
+        document = {"planned": planned or cells, "data": fingerprints, "plugins": known}
+        store.write_json("plan.json", document)
     return f"{out}: {cells:,} cells of {', '.join(urls)}"
 
 
@@ -219,9 +254,9 @@ def _refuse_other_entries(first: _Finished, other: _Finished) -> None:
     for key, kind in (("datasets", "data set"), ("algorithms", "algorithm")):
         known = {(each["label"], each.get("task")): each for each in first.study[key]}
         for entry in other.study[key]:
-            same = known.get((entry["label"], entry.get("task")), entry)
-            differing = [name for name in same | entry if same.get(name) != entry.get(name)]
-            if not _contains([same], entry):
+            same = _placeless(known.get((entry["label"], entry.get("task")), entry))
+            mine = _placeless(entry)
+            if differing := [name for name in same | mine if same.get(name) != mine.get(name)]:
                 raise InputError(
                     f"{first.store.url} and {other.store.url}: {kind} {entry['label']!r} differs in "
                     f"{', '.join(differing)}: only results of one study can be merged; give one of them "
@@ -234,11 +269,11 @@ def _refuse_other_cells(found: Sequence[_Finished]) -> None:
     planned = [each.cells() for each in found]
     for place, cells in enumerate(planned):
         for earlier in range(place):
-            if other := _conflicting(planned[earlier], cells):
+            if other := _conflicting(planned[earlier], cells, tune_each=found[0].study["tune_each"]):
                 where = f"{found[earlier].store.url} and {found[place].store.url}"
                 raise InputError(
-                    f"{where}: the cells of {', '.join(other)} were computed by different code or from "
-                    "different rows: `singlepass compare` shows both"
+                    f"{where}: the cells of {', '.join(other)} differ in code, rows or winners of a grid: "
+                    "`singlepass compare` shows both"
                 )
 
 
@@ -295,7 +330,10 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
                 label = f"{entry['label']}{of}"
                 rows = rows.assign(algorithm=label)
                 known, before = algorithms.get(label), planned.get(label, rows[:0])
-                if known is None or (known == {**entry, "label": label} and not _conflicting(before, rows)):
+                if known is None or (
+                    known == {**entry, "label": label}
+                    and not _conflicting(before, rows, tune_each=first.study["tune_each"])
+                ):
                     break
             own[label] = {**entry, "label": label}
             new = rows[~rows["key"].isin(before["key"])]
@@ -317,6 +355,7 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
         store.write_bases(counts)
         run: dict[str, Any] = {"command": command, "started": datetime.now(UTC).isoformat(timespec="seconds")}
         run["bases"] = {url: f"{n:,} cells" for url, n in counts.items()}
+        run["fingerprints"] = {label: of for each in found for label, of in each.fingerprints.items()}
         store.write_json("provenance.json", {"runs": [run]})
 
 
@@ -324,15 +363,11 @@ def _refuse_incomparable(first: _Finished, other: _Finished) -> None:
     """Raise InputError, which names the key or the data, if cells of two results cannot be compared."""
     where = f"{first.store.url} and {other.store.url}"
     for key in first.study:
-        # Results of an earlier version may lack a key, which has its default there.
-        theirs = other.study.get(key, first.study[key])
-        if key not in (*_OWN, *_LISTS) and first.study[key] != theirs:
-            raise InputError(
-                f"{where}: not comparable: {key} is {first.study[key]!r} in one and {theirs!r} in the other"
-            )
-    prints = [each.runs[-1].get("fingerprints", {}) if each.runs else {} for each in (first, other)]
-    for label in prints[0].keys() & prints[1].keys():
-        if prints[0][label] != prints[1][label]:
+        mine, theirs = first.study[key], other.study.get(key)
+        if key not in (*_OWN, *_LISTS, "baselines") and mine != theirs:
+            raise InputError(f"{where}: not comparable: {key} is {mine!r} in one and {theirs!r} in the other")
+    for label in first.fingerprints.keys() & other.fingerprints.keys():
+        if first.fingerprints[label] != other.fingerprints[label]:
             raise InputError(f"{where}: not comparable: data set {label!r} does not have the same rows")
 
 
@@ -360,13 +395,29 @@ def _comparable(found: _Finished, shared: dict[str, list[Any]], note: Note) -> p
     return rows
 
 
-# The columns whose values identify a cell in a report. Two results may have different cells with equal values
-# here, with different keys: of two versions of a learner, or of different data.
-_WHAT = ["algorithm", "dataset", "noise", "seed", "stage", "params"]
+# The columns whose values identify a cell in a report; "point" has the parameters of a grid's cell. Cells
+# with equal values here may have different keys: of two versions of a learner, of different data, or of
+# different winners of a grid.
+_WHAT = ["algorithm", "dataset", "noise", "seed", "stage", "point"]
 
 
-def _conflicting(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
-    """Return the algorithms of which two results have different cells where they should have the same."""
-    both = first[[*_WHAT, "key"]].merge(second[[*_WHAT, "key"]], on=_WHAT, suffixes=("", " of second"))
-    both = both[both["key"] != both["key of second"]]
-    return sorted({*both["algorithm"]})
+def _conflicting(first: pd.DataFrame, second: pd.DataFrame, *, tune_each: bool) -> list[str]:
+    """Return the algorithms of which two results have different cells where they should have the same.
+
+    Unless each seed tunes grids itself (`tune_each`), the final cells of a grid must have one winner in both.
+    """
+    one, two = (
+        cells.assign(point=cells["params"].where(cells["stage"] == "tune", ""))[
+            [*_WHAT, "key", "params", "grid"]
+        ]
+        for cells in (first, second)
+    )
+    both = one.merge(two, on=_WHAT, suffixes=("", " of second"))
+    found = {*both.loc[both["key"] != both["key of second"], "algorithm"]}
+    final = [cells[(cells["stage"] == "run") & cells["grid"].notna()] for cells in (one, two)]
+    groups = [cells.groupby(["algorithm", "dataset", "noise"])["params"].unique() for cells in final]
+    for group in () if tune_each else groups[0].index.intersection(groups[1].index):
+        winners = [params[group] for params in groups]
+        if all(len(each) == 1 for each in winners) and winners[0][0] != winners[1][0]:
+            found.add(group[0])
+    return sorted(found)

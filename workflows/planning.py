@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from ..pipeline.study.specs import TUNERS, DatasetSpec
 from ..pipeline.study.study import Study
 from .running.run import plan_of, refused_splits
 from .running.stages import Matched, Stage, Tuning
-from .running.trials import Trial, kind_of, trials
+from .running.trials import Kind, Trial, kind_of, trials
 from .running.work import COSTS, Costs
 from .status import span
 from .terminal import plain, put, table
@@ -45,7 +45,7 @@ class Finished:
     # Number of finished cells in each base (other results, `--base`), by the base's name.
     from_bases: Counter[str]
     # The times of trial cells by kind of algorithm; empty if cells are finished, or if no trial could run.
-    tried: Mapping[Hashable, Trial] = field(default_factory=dict)
+    tried: Mapping[Kind, Trial] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,10 @@ class StudyOutline:
                 continue
             if stage == "tuning":
                 rows = min(rows, dataset.max_tune or self.study.max_tune or rows)
-            own = tried.get(kinds[pair[1]])
-            found = [own] if own else [*tried.values()]
+            own = kinds[pair[1]]
+            # Other kinds of the same learner are nearer than other learners.
+            alike = [trial for kind, trial in tried.items() if kind[0] == own[0]]
+            found = [tried[own]] if own in tried else alike or [*tried.values()]
             expected = sum(each.seconds_with(rows) for each in found) / len(found)
             total += n * min(expected, self.study.time_limit or expected)
         return total

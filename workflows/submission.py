@@ -127,7 +127,7 @@ class Verification:
 def verify(
     archive: Path, *, cells: int, seed: int, seconds: float, memory: float, trusted: bool
 ) -> Verification:
-    """Compute a random sample of an archive's cells again, and compare all results except times.
+    """Compute a random sample of an archive's cells again, and compare all results except times and regrets.
 
     Relative paths of data files start at the current folder.
     `seed` draws the sample of at most `cells` cells. The subprocess may run for `seconds` and take `memory`

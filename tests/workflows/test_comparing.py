@@ -14,7 +14,13 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.comparing import compare_results, merge_results, newcomer, with_newcomers
+from singlepass.workflows.comparing import (
+    _conflicting,
+    compare_results,
+    merge_results,
+    newcomer,
+    with_newcomers,
+)
 from singlepass.workflows.running.run import run_study
 
 from .conftest import Silent
@@ -141,17 +147,24 @@ def test_results_of_different_studies_are_not_merged(tmp_path: Path, keys: dict[
 
 
 def test_machines_may_have_a_file_at_other_paths(tmp_path: Path) -> None:
-    results = []
+    results, noise = [], [0.0, {"model": "pair", "rate": 0.2}]
     for place in ("a", "b"):
-        path = tmp_path / place / "x.csv"
+        path, test = (tmp_path / place / name for name in ("x.csv", "test.csv"))
         path.parent.mkdir()
         path.write_text("u,v,label\n" + "".join(f"{i % 7},{i % 5},{'ab'[i % 3 > 0]}\n" for i in range(60)))
-        results.append(run(tmp_path / f"of-{place}", seeds=[len(results)], datasets=[{"path": str(path)}]))
+        test.write_text("u,v,label\n1,2,a\n3,4,b\n")
+        files = [{"path": str(path), "test": str(test)}]
+        results.append(run(tmp_path / f"of-{place}", seeds=[len(results)], datasets=files, noise=noise))
+    # An earlier version did not write all keys.
+    store = Store(results[1])
+    study = store.read_json("study.json")
+    del study["tune_each"], study["algorithms"][0]["reset"]
+    store.write_json("study.json", study)
     merge_results(results, str(tmp_path / "merged"), lambda line: None)
     found = read_results(str(tmp_path / "merged"))
     assert len(found.study["datasets"]) == found.cells["source"].nunique() == 1
     assert len(found.cells) == found.planned == (GRID + FINAL - 8) // 2
-    results.append(run(tmp_path / "again", seeds=[0], datasets=[{"path": str(path)}]))
+    results.append(run(tmp_path / "again", seeds=[0], datasets=files, noise=noise))
     compare_results([results[0], results[2]], str(tmp_path / "both"), None, lambda line: None)
     assert len(read_results(str(tmp_path / "both")).cells) == 8
 
@@ -236,8 +249,21 @@ def test_two_versions_of_a_learner_are_two_algorithms(tmp_path: Path) -> None:
     compare_results(results, str(tmp_path / "both"), None, lambda line: None)
     counts = read_results(str(tmp_path / "both")).cells["algorithm"].value_counts()
     assert counts.to_dict() == dict.fromkeys(("Versioned", "Versioned (res)", f"Versioned ({results[2]})"), 4)
-    with pytest.raises(InputError, match="the cells of Versioned were computed by different code or from"):
+    with pytest.raises(InputError, match="the cells of Versioned differ in code, rows or winners"):
         merge_results(results[:2], str(tmp_path / "merged"), lambda line: None)
+
+
+def test_winners_of_one_grid_must_agree() -> None:
+    """They may differ if the cells of the other's winner were stopped while one of the results was tuned."""
+    what = {"algorithm": "AROW", "dataset": "d", "noise": "0", "stage": "run", "grid": "g"}
+    first, second = (
+        pd.DataFrame([{**what, "seed": seed, "key": str(r), "params": f'{{"r": {r}}}'}])
+        for seed, r in ((0, 0.1), (1, 1.0))
+    )
+    assert _conflicting(first, second, tune_each=False) == ["AROW"]
+    assert _conflicting(first, second, tune_each=True) == []
+    assert _conflicting(first, second.assign(seed=0), tune_each=True) == ["AROW"]
+    assert _conflicting(first, first.assign(seed=1), tune_each=False) == []
 
 
 def test_finished_cells_of_a_later_result_count(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,9 @@ _ALL_SECONDS = 10.0
 _POINTS = 16
 # Parameters on which a learner's cost depends much.
 _COSTLY = ("budget", "covariance")
+
+# What the cost of a row depends on most, the learner's name first; see `kind_of`.
+Kind: TypeAlias = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,13 @@ class Trial:
         return self.seconds + self.per_row * more + self.growth * growing * (more - growing / 2)
 
 
-def kind_of(algorithm: AlgorithmSpec) -> tuple[Hashable, ...]:
+def kind_of(algorithm: AlgorithmSpec) -> Kind:
     """Return what the cost of a row depends on most; algorithms of one kind are tried only once."""
     costly = (repr(algorithm.fixed.get(name)) for name in _COSTLY)
     return algorithm.name, algorithm.query, algorithm.tune, algorithm.reset, *costly
 
 
-def trials(plan: Plan, rows: Mapping[str, int]) -> dict[Hashable, Trial]:
+def trials(plan: Plan, rows: Mapping[str, int]) -> dict[Kind, Trial]:
     """Run short cells on the smallest data sets; return their times by the kind of the algorithm.
 
     One algorithm of each kind is tried, until ten seconds have passed, each on the smallest data set that it
@@ -64,7 +68,7 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> dict[Hashable, Trial]:
     would learn together, in one pass over the rows, also learn together here, and a trial's time is their
     mean. The result is empty if there are no data or no trial finished.
     """
-    found, began = dict[Hashable, Trial](), time.monotonic()
+    found, began = dict[Kind, Trial](), time.monotonic()
     kinds = {each.label: kind_of(each) for each in plan.study.algorithms}
     for reading in _readings(plan, rows, kinds):
         if time.monotonic() - began > _ALL_SECONDS:
@@ -106,14 +110,14 @@ def _trial(outcomes: list[CellResult], budget: float) -> Trial:
     return Trial(n, seconds, last, per_vector * rate, max(0.0, growing))
 
 
-def _readings(plan: Plan, rows: Mapping[str, int], kinds: Mapping[str, Hashable]) -> Iterator[Reading]:
+def _readings(plan: Plan, rows: Mapping[str, int], kinds: Mapping[str, Kind]) -> Iterator[Reading]:
     """Yield the cells to run for each kind: all grid points that learn together, or the first.
 
     Learners of this package come first, because those of other libraries may be slow. `kinds` has the kind of
     each algorithm by its label.
     """
     places = {label: place for place, label in enumerate(kinds)}
-    firsts: dict[Hashable, CellGroup] = {}
+    firsts: dict[Kind, CellGroup] = {}
     level = replace(plan, study=plan.study.model_copy(update={"noise": plan.study.noise[:1]}))
     for task in sorted(filter(lambda each: rows[each.label], plan.here), key=lambda each: rows[each.label]):
         own = replace(level, tasks=(task,))

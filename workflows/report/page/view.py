@@ -122,9 +122,13 @@ class StudyView:
     def error(self) -> tuple[str, Metric]:
         """Return the name and the metric of the errors that figures draw.
 
-        The metric is the one that ranks the algorithms, or the default one if that is no error.
+        The metric is the one that ranks the algorithms. If that is no error, it is the test error if all data
+        sets have a test part, otherwise the online error.
         """
-        metric = self.metric if is_error(self.metric) else primary_metric(self.cells, {})
+        metric = self.metric
+        if not is_error(metric):
+            tested = self.cells.groupby("dataset")["test_accuracy"].count().gt(0).all()
+            metric = METRICS["test_accuracy" if tested else "clean_error"]
         if is_of_test_part(metric.name):
             return "test error", metric
         given = metric.name == "online_error" or metric.name.startswith("given_")

@@ -45,9 +45,11 @@ def _facts(view: StudyView) -> pd.DataFrame:
     """Return the values of the data sets table, one row per data set; missing values are NaN or None."""
     rows = evaluation_rows(view.cells, status="ok").sort_values("seed").drop_duplicates("dataset")
     found = rows.set_index("dataset").reindex(view.design.datasets)
-    entries = {
-        entry.get("label"): entry.get("parameters") for entry in view.results.study.get("datasets", [])
-    }
+    # Several entries may have one label, with different tasks.
+    entries: dict[str, list[str]] = {}
+    for entry in view.results.study.get("datasets", []):
+        if (text := _settings(entry.get("parameters") or {})) not in ("", *entries.get(entry["label"], [])):
+            entries.setdefault(entry["label"], []).append(text)
     counts = [
         _counts(test) if len(_counts(test)) else _counts(stream)
         for test, stream in zip(found["test_occurred"], found["occurred_clean"], strict=True)
@@ -65,7 +67,7 @@ def _facts(view: StudyView) -> pd.DataFrame:
             "changes after": [
                 ", ".join(f"{at:,}" for at in _counts(each)) or None for each in found["changes"]
             ],
-            "parameters": [_settings(entries.get(parent) or {}) or None for parent in found["parent"]],
+            "parameters": [" or ".join(entries.get(parent, [])) or None for parent in found["parent"]],
         }
     )
 

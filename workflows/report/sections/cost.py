@@ -101,6 +101,9 @@ def within_seconds(view: StudyView) -> Section | None:
     pictures = []
     for place, group in enumerate(groups, 1):
         points = _points(view, group)
+        # Unfinished cells have no error, nor have streams without a test part if the test error ranks.
+        if points.empty:
+            continue
         error, _ = view.error
         tables.append(_within_table(points, view.design.algorithms, error, group.name, place))
         names = [str(name) for name in points.index]
@@ -115,6 +118,8 @@ def within_seconds(view: StudyView) -> Section | None:
                 error_by_size(*drawn, legend=True),
             )
         )
+    if not tables:
+        return None
     if elsewhere := _measured(view.finished)[1]:
         bases = ", ".join(sorted(set(elsewhere.values())))
         tables.append(Text(f"{', '.join(elsewhere)}: measured where {bases} was computed.", "note"))
