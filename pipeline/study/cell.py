@@ -86,6 +86,12 @@ class CellSpec:
     def _tests_some_of_fold(self) -> bool:
         return self.protocol == "crossval" and self.max_test is not None and self.tested
 
+    @property
+    def _compares_outputs(self) -> bool:
+        """Return whether a grid of `MarginPerceptron` with several outputs is tuned along the stream."""
+        grid = dict(self.params).get("tune_grid") if self.learner == "MarginPerceptron" else None
+        return isinstance(grid, str) and len(json.loads(grid).get("output", ())) > 1
+
     def at(self, seed: int, params: Params) -> CellSpec:
         """Return a copy with this seed and these parameters; faster than `dataclasses.replace`."""
         other = object.__new__(CellSpec)
@@ -128,6 +134,8 @@ class CellSpec:
             **({"test_point": True} if self.test_point else {}),
             # Cells computed before this key existed were tested on the rows of the first classes only.
             **({"test_rows": "shuffled"} if self._tests_some_of_fold else {}),
+            # Before this key existed, all points of such a grid predicted with the first point's output.
+            **({"outputs": "own"} if self._compares_outputs else {}),
         }
         # Left out when empty, so that cells computed before this field existed keep their keys.
         return document | {"features": self.features} if self.features else document

@@ -418,6 +418,20 @@ def test_the_key_is_pinned() -> None:
     assert Cell(spec).key == "5ea73cb3bf627999227cd6bff9337d59"
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "own"),
+    [
+        ({"name": "MarginPerceptron", "output": ["last", "voted"], "tune": "leader"}, True),
+        ({"name": "MarginPerceptron", "output": ["last", "voted"], "tune": "weights"}, True),
+        ({"name": "MarginPerceptron", "output": ["voted"], "eta": [0.1, 1.0], "tune": "leader"}, False),
+        ({"name": "Perceptron", "average": [True, False], "tune": "leader"}, False),
+    ],
+)
+def test_cells_whose_points_shared_an_output_have_other_keys(algorithm: dict[str, Any], own: bool) -> None:
+    cell = next(make_plan(parse_study({**STUDY, "algorithms": [algorithm]})).evaluation_cells({}))
+    assert ("outputs" in cell.spec.document) == own
+
+
 def test_a_renamed_learner_keeps_its_keys() -> None:
     """`RemoveOldestPerceptron` was called `ShiftingPerceptron`, which names a linear learner now."""
     names = ["RemoveOldestPerceptron", "ShiftingPerceptron"]
