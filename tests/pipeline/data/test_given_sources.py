@@ -110,6 +110,12 @@ def test_a_test_part_is_the_data_sets_own() -> None:
     assert not data.has_test(given(ROWS, LABELS))
 
 
+def test_another_version_of_parsers_does_not_lose_the_only_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    ref = given(ROWS, LABELS)
+    monkeypatch.setattr("singlepass.pipeline.data.tables.cache.CONVERTER_VERSION", 99)
+    np.testing.assert_array_equal(data.open_stream(ref).X, ROWS)
+
+
 def test_the_users_arrays_stay_writeable() -> None:
     X, y = ROWS.copy(), LABELS.copy()
     sparse = csr_array(X)
