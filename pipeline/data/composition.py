@@ -26,7 +26,7 @@ from .tables.tasks import TaskRef, listed
 COMPOSED = "compose:"
 # Version in the fingerprint of compositions; increase it whenever the same composition would have other rows.
 _VERSION = 1
-# Likewise for those of files with gradual changes or standardized features.
+# Likewise for those that `ComposedSource._is_newer` tells.
 _FILES_VERSION = 2
 # Keys of a data set that a part may not have.
 _NOT_OF_PARTS = {"compose", "at", "width", "task", "openml"}
@@ -153,10 +153,16 @@ class ComposedSource(Source):
         parts = [part.source.fingerprint(own) for part, own in labelled]
         at, width = self._declared["at"], self._declared["width"]
         options = self.options_of(ref)
-        newer = self._has_files and (width > 0 or options["standardize"] is True)
-        version = _FILES_VERSION if newer else _VERSION
+        version = _FILES_VERSION if self._is_newer(options) else _VERSION
         recipe = [version, parts, at, width, ref.label, ref.task, sorted(options.items())]
         return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
+
+    def _is_newer(self, options: Options) -> bool:
+        """Return whether the rows, or whether they count as drawn, may differ from version 1."""
+        drawn = [isinstance(part.source, GeneratorSource) for part in self.parts]
+        gradual = self._declared["width"] > 0 or len(drawn) > 2
+        changed = options["standardize"] is True or any(computed(part.options) for part in self.parts)
+        return not all(drawn) and (any(drawn) or gradual or changed)
 
     @property
     def rows(self) -> int | None:
@@ -169,10 +175,7 @@ class ComposedSource(Source):
         drawn = [isinstance(part.source, GeneratorSource) for part in self.parts]
         fixed = ((i, part) for i, part in enumerate(self.parts) if not drawn[i])
         tables: dict[int, Table] = {i: part.source.table(part.unchanged, draws[i]) for i, part in fixed}
-        shares = np.diff([0.0, *at, 1.0])
-        n = count_of(options, "n_train") or min(
-            (int(len(t.y) / shares[i]) for i, t in tables.items()), default=_ROWS
-        )
+        n = count_of(options, "n_train") or _rows_of_files(tables, at)
         for i, part in enumerate(self.parts):
             if drawn[i]:
                 # Draw n rows from each generator, enough even if all rows of the stream come from it.
@@ -190,6 +193,16 @@ class ComposedSource(Source):
 def _label(label: str, i: int) -> str:
     """Return a label for part i of a composition; a generator's rows depend on this label."""
     return f"{label}/{i + 1}"
+
+
+def _rows_of_files(tables: Mapping[int, Table], at: Sequence[float]) -> int:
+    """Return the largest number of rows at which no table's share exceeds it; `_ROWS` without tables."""
+    bounds = [0.0, *at, 1.0]
+    n = min((int(len(t.y) / (bounds[i + 1] - bounds[i])) for i, t in tables.items()), default=_ROWS)
+    # A share between two changes may be rounded up.
+    while any(round(bounds[i + 1] * n) - round(bounds[i] * n) > len(t.y) for i, t in tables.items()):
+        n -= 1
+    return n
 
 
 def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width: int) -> NDArray[np.int64]:

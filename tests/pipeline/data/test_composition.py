@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from singlepass.pipeline.data import (
+    composition,
     differs_by_seed,
     expand,
     feature_fit,
@@ -94,6 +95,37 @@ def test_shares_of_several_files_with_overlapping_changes(tmp_path: Path) -> Non
     for seed in range(5):
         stream = composed(parts, seed, width=60, base=tmp_path)
         assert sorted(np.asarray(stream.X)[:, 0]) == [1000.0 * i + j for i in range(4) for j in range(30)]
+
+
+def test_shares_of_three_files_are_rounded_to_their_rows(tmp_path: Path) -> None:
+    parts = [file_of(tmp_path, f"{i}.csv", 1000.0 * i, 101) for i in range(3)]
+    stream = composed(parts, at=[0.25, 0.75], base=tmp_path)
+    assert (len(stream.y), stream.changes) == (201, (50, 151))
+
+
+@pytest.mark.parametrize(
+    ("names", "how", "newer"),
+    [
+        (["sea", "sea"], {"width": 9}, False),
+        (["digits", "digits"], {}, False),
+        (["digits", "digits"], {"width": 9}, True),
+        (["digits", "digits"], {"options": {"standardize": True}}, True),
+        (["digits", "digits", "digits"], {}, True),
+        # A part that is standardized by default is opened in raw units.
+        (["breast-cancer", "breast-cancer"], {"options": {"standardize": False}}, True),
+        # These rows do not count as drawn again for each seed.
+        (["sea", "own.csv"], {}, True),
+    ],
+)
+def test_compositions_with_other_rows_have_another_version(
+    names: list[str], how: dict[str, Any], newer: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.csv").write_text("a,b,c,class\n1,2,3,above\n2,3,4,below\n")
+    parts = [{"path" if name.endswith("csv") else "name": name} for name in names]
+    ref = expand(label="c", compose=parts, base=tmp_path, **how)[0]
+    before = fingerprint(ref)
+    monkeypatch.setattr(composition, "_FILES_VERSION", 3)
+    assert (fingerprint(ref) != before) == newer
 
 
 def test_seeds_draw_anew_and_content_names_it() -> None:
