@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .memory_sources import GeneratorSource
-from .own_sources import FileSource
+from .own_sources import FileSource, OpenMLSource
 from .remote import absolute
 from .sources import Draw, Source
 from .tables.features import apply_feature_options, computed, raw_options
@@ -58,6 +58,11 @@ def composed_name(
         name, path = given.pop("name", None), given.pop("path", None)
         if (name is None) == (path is None) or given.keys() & _NOT_OF_PARTS:
             raise InputError("compose: each source is a table with a 'name' or a 'path', and its options")
+        if str(name).startswith(OpenMLSource.PREFIX):
+            raise InputError(
+                f"compose: source {name!r} is a set of OpenML, whose columns are not compared with others; "
+                "save its file and give its path"
+            )
         for key in given.keys() & FEATURE_OPTIONS.keys():
             raise InputError(f"compose: {key} applies to the whole stream: set it next to compose")
         if "test" in given:

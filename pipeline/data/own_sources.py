@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
+from threading import Condition
 from typing import Any
+
+from cachetools import LRUCache, cached
 
 from ..errors import InputError, did_you_mean
 from .catalogue.download import data_folder, locate, present
@@ -27,6 +30,7 @@ from .tables.cache import (
     converted_notes,
     converted_table,
     kept_manifest,
+    recipe_key,
 )
 from .tables.features import apply_feature_options
 from .tables.options import Option, Options, names_of
@@ -325,6 +329,12 @@ class FileSource(ConvertedSource):
     def has_test(self, options: Options) -> bool:
         return bool(options["test"])
 
+    # Cached, since rows with categories or missing values are read for it in full.
+    @cached(
+        LRUCache(maxsize=64),
+        lambda self, options: recipe_key(self.recipe_of(self.files(options), options)),
+        condition=Condition(),
+    )
     def encoder(self, options: Options) -> Encoder | None:
         """Return how columns become features, reading rows only if necessary; None without columns."""
         asked, laid = Asked.of(options), []

@@ -18,6 +18,7 @@ from singlepass.pipeline.data import (
     is_drawn,
     look,
     open_stream,
+    own_sources,
 )
 from singlepass.pipeline.errors import InputError
 
@@ -146,6 +147,11 @@ def test_seeds_draw_anew_and_content_names_it() -> None:
         (SEA, {"at": [1.5]}, "relative positions"),
         (SEA, {"at": [0.2, 0.4]}, "relative positions"),
         ([{"name": "sea"}, {"concept": 1}], {}, "'name' or a 'path'"),
+        (
+            [{"name": "openml:31"}, {"name": "openml:32"}],
+            {},
+            "'openml:31' is a set of OpenML, .*give its path",
+        ),
         ([{"name": "sea"}, {"name": "stagger"}], {}, "classes"),
         ([{"name": "sea"}, {"name": "see"}], {}, "unknown data set 'see'"),
         ([{"name": "sea", "concept": 9}, {"name": "sea"}], {}, "concept"),
@@ -195,6 +201,14 @@ def test_columns_must_be_the_same_features(
     assert "\n" not in str(caught.value)
     same = [parts[0], parts[0]]
     assert len(composed(same, base=tmp_path).y) == 4
+
+
+def test_columns_of_files_are_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jobs.csv").write_text("a,class\nsmith,x\nbaker,y\n")
+    parts = [{"path": "jobs.csv", "categorical": ["a"]}] * 2
+    expand(label="c", compose=parts, base=tmp_path)
+    monkeypatch.setattr(own_sources, "survey", None)
+    expand(label="c", compose=parts, base=tmp_path)
 
 
 def test_hashed_categories_are_the_same_features(tmp_path: Path) -> None:
