@@ -31,6 +31,9 @@ _UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
 # of some 60 bytes.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
+# The position of each value of a sparse row, and quoted text, which may contain the same characters.
+_POSITION = re.compile(r"[{,]\s*(\d+)\s")
+_QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1""")
 # Exceptions that the ARFF parser raises on malformed files.
 _FAULTS = (arff.ArffException, ValueError, TypeError, IndexError, KeyError, AttributeError)
 _HEADER = (
@@ -52,6 +55,7 @@ class ArffFile(ColumnFile):
             self.names = tuple(name for name, _ in attributes)
             self._types = tuple(declared for _, declared in attributes)
         self.types = tuple(_type(declared) for declared in self._types)
+        self._strings = [i for i, declared in enumerate(self._types) if declared == "STRING"]
 
     def declared(self, position: int) -> tuple[str, ...] | None:
         declared = self._types[position]
@@ -150,10 +154,12 @@ class ArffFile(ColumnFile):
 
     def _drop_omitted(self, values: list[Any], text: str) -> None:
         """Set the strings that a sparse row omits to None, since the ARFF parser returns "0" for them."""
-        for position, declared in enumerate(self._types):
-            zero = declared == "STRING" and values[position] == "0"
-            if zero and not re.search(rf"[{{,]\s*{position}\s", text):
-                values[position] = None
+        zeros = [position for position in self._strings if values[position] == "0"]
+        if zeros:
+            stated = {int(each) for each in _POSITION.findall(_QUOTED.sub("''", text))}
+            for position in zeros:
+                if position not in stated:
+                    values[position] = None
 
     def _fault(self, at: str, text: str, error: str) -> str:
         """Return the error message for a wrong line, with the column, which the ARFF parser does not name."""

@@ -69,6 +69,16 @@ def test_a_string_that_a_sparse_row_omits_is_missing(write: Write) -> None:
     assert np.asarray(open_stream(ref).X).tolist() == [[3, 0, 1], [1, 0, 0], [0, 1, 0]]
 
 
+def test_a_position_in_quotes_is_not_one_of_the_row(write: Write) -> None:
+    path = write(
+        "s.arff",
+        "@relation s\n@attribute a string\n@attribute job string\n@attribute class {n, p}\n@data\n"
+        "{0 'u, 1 v\\', 1 w', 2 p}\n{1 cook}\n{0 \"it's, 1 v\", 1 0}\n",
+    )
+    ref = expand(path=path, options={"ignore": ["a"], "categorical": ["job"], "missing": "mean"})[0]
+    assert np.asarray(open_stream(ref).X).tolist() == [[0, 0], [0, 1], [1, 0]]
+
+
 HEADER = "not the header of an ARFF file: "
 
 
