@@ -82,7 +82,7 @@ class ArrowFile(ColumnFile):
         try:
             if pa.types.is_dictionary(column.type):
                 column = column.dictionary_decode()
-            if pa.types.is_binary(column.type):
+            if _is_bytes(column.type):
                 column = column.cast(pa.string())
             # Labels are encoded later; try it without rows, to refuse a type that Arrow cannot encode.
             column.slice(0, 0).dictionary_encode()
@@ -151,6 +151,13 @@ def _index_columns(schema: pa.Schema) -> frozenset[str]:
     except (ValueError, KeyError, TypeError):
         # Other programs may write other metadata under this name.
         return frozenset()
+
+
+def _is_bytes(stored: pa.DataType) -> bool:
+    from pyarrow import types
+
+    kinds = types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view
+    return any(of_kind(stored) for of_kind in kinds)
 
 
 def _type(stored: pa.DataType) -> str:

@@ -118,6 +118,13 @@ def test_error_lines(tmp_path: Path, suffix: str, table: pa.Table, line: str) ->
     assert str(error.value).startswith(f"{path}{line}")
 
 
+@pytest.mark.parametrize("stored", [pa.binary(), pa.large_binary(), pa.binary(3), pa.binary_view()])
+def test_labels_of_bytes_are_text(tmp_path: Path, stored: pa.DataType) -> None:
+    table = pa.table({"a": [1.0, 2.0], "label": pa.array([b"yes", b"not"], stored)})
+    labels = read_arrow(save(table, tmp_path / "f.arrow"), "arrow").labels
+    assert labels.values[labels.codes].tolist() == ["yes", "not"]
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_damaged_missing_and_empty(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"f{suffix}"
