@@ -99,7 +99,8 @@ def read_columns(
     if training is None:
         named = {first.names[layout.label], asked.order_by, *asked.ignore, *names}
         unnamed = sorted(first.index - named)
-        notes = tuple(f"column {name!r}: the index of a data frame, not a feature" for name in unnamed)
+        remedy = "the index of a data frame, not a feature; reset_index() before writing makes it one"
+        notes = tuple(f"column {name!r}: {remedy}" for name in unnamed)
         notes = (*notes, *encoder.notes(), *collected.missing_notes(first.path))
     return LabelledColumns(first.path, names, X, labels, encoder, notes)
 
