@@ -179,9 +179,7 @@ class Resetting(OnlineClassifier):
                 self._evaluations += self.learner_.counters().get("kernel_evaluations", 0)
                 self.resets_.append(self._round)
                 self._begin_again()
-                # Only later passes need the number of the row.
-                if self.epochs > 1:
-                    self.learner_.begin_within_pass(self._round - self._pass_start)
+                self.learner_.begin_within_pass(self._round - self._pass_start)
         return mistakes, updates
 
     _pass_classes = _pass

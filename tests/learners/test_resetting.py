@@ -111,6 +111,9 @@ def test_later_passes_recognize_rows_after_a_restart():
     assert model.resets_ == resets
     assert resets[0] < 600
     assert model.n_updates_ == updates
+    # The passes may be those of a learner around it.
+    once = Resetting(clone(model.learner))
+    assert FollowTheLeader(once, {"detector": ["ddm"]}, epochs=2).fit(X, y).n_updates_ == updates
 
 
 @pytest.mark.slow
