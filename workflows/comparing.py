@@ -280,7 +280,7 @@ def _refuse_other_cells(found: Sequence[_Finished]) -> None:
 def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
     """Return the number of final cells of a merged study that none of its results planned.
 
-    They are missing if the results have other seeds for some algorithms than for others.
+    They are missing if results of different algorithms have different seeds.
     """
     cells = as_planned(store.cells(plan["key"].to_pylist()), plan)
     only = {each["label"]: each.get("datasets") for each in study["algorithms"]}

@@ -81,7 +81,7 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
             source, name = _read_plugin(path, checksum), f"plugins/{Path(path).name}"
             problem = "another plug-in has this file name" if (folder / name).exists() else ""
             if not packable(name):
-                problem = "an archive has only file names of letters, digits, '.', '_' and '-'"
+                problem = "file names in an archive may have only letters, digits, '.', '_' and '-'"
             if problem:
                 raise InputError(f"plugin file {path}: {problem}: rename it and run the study again")
             (folder / name).write_bytes(source)

@@ -37,8 +37,8 @@ class Tuned:
     scores: list[tuple[dict[str, Scalar], int]]
     # All parameters of the winning point; None if every point failed.
     winner: dict[str, Scalar] | None
-    # Numeric parameters for which the winner has the smallest or largest value of the grid, and only these
-    # make the fewest mistakes, so that a wider grid might do better.
+    # Numeric parameters whose smallest or largest value in the grid wins, while no value in between makes as
+    # few mistakes as the best: a wider grid might do better.
     at_edge: tuple[str, ...]
     # The seed on which the points were compared.
     seed: int = TUNING_SEED

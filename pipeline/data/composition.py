@@ -26,7 +26,7 @@ from .tables.tasks import TaskRef, listed
 COMPOSED = "compose:"
 # Version in the fingerprint of compositions; increase it whenever the same composition would have other rows.
 _VERSION = 1
-# Likewise for those that `ComposedSource._is_newer` tells.
+# Likewise where `ComposedSource._is_newer` is true.
 _FILES_VERSION = 2
 # Keys of a data set that a part may not have.
 _NOT_OF_PARTS = {"compose", "at", "width", "task", "openml"}
@@ -60,8 +60,8 @@ def composed_name(
             raise InputError("compose: each source is a table with a 'name' or a 'path', and its options")
         if str(name).startswith(OpenMLSource.PREFIX):
             raise InputError(
-                f"compose: source {name!r} is a set of OpenML, whose columns are not compared with others; "
-                "save its file and give its path"
+                f"compose: source {name!r} is a data set of OpenML, whose columns are not compared with "
+                "others; save its file and give its path"
             )
         for key in given.keys() & FEATURE_OPTIONS.keys():
             raise InputError(f"compose: {key} applies to the whole stream: set it next to compose")
@@ -88,7 +88,7 @@ class Part:
 
     @property
     def unchanged(self) -> Options:
-        """Options that open the part's table with missing values, and not standardized."""
+        """Options to open the part's table with its missing values, and not standardized."""
         return raw_options(self.options) if computed(self.options) else self.options
 
     def ref(self, label: str) -> TaskRef:
@@ -201,7 +201,7 @@ def _label(label: str, i: int) -> str:
 
 
 def _rows_of_files(tables: Mapping[int, Table], at: Sequence[float]) -> int:
-    """Return the largest number of rows at which no table's share exceeds it; `_ROWS` without tables."""
+    """Return the largest number of rows for which every table has enough; `_ROWS` without tables."""
     bounds = [0.0, *at, 1.0]
     n = min((int(len(t.y) / (bounds[i + 1] - bounds[i])) for i, t in tables.items()), default=_ROWS)
     # A share between two changes may be rounded up.

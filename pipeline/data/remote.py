@@ -54,7 +54,7 @@ def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
         if glob.has_magic(path):
             found = [name for name in files.glob(path) if not files.isdir(name)]
         elif files.isdir(path):
-            # Skip hidden files and folders below this one, as for a folder of this machine.
+            # Skip hidden files and folders below this one, as in a local folder.
             below = {name: PurePosixPath(name.removeprefix(path)).parts for name in files.find(path)}
             found = [
                 name for name, parts in below.items() if not any(p.startswith((".", "_")) for p in parts)

@@ -309,7 +309,7 @@ def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]
 # Cached, because every run of an algorithm on a task calls the function, and a run may take only 0.1 ms.
 @functools.lru_cache(maxsize=1024)
 def is_drawn(ref: TaskRef) -> bool:
-    """Return whether no row of a task is in two repetitions, because generators draw them all."""
+    """Return whether generators draw all rows of a task, so that repetitions share none."""
     return find_source(ref.source).is_drawn
 
 

@@ -89,7 +89,7 @@ class Source(Dataset):
 
     @property
     def differs_by_seed(self) -> bool:
-        """Whether repetitions read other rows, or the same in another order, although it is given."""
+        """Whether repetitions differ in their rows, or in the order in which the source gives them."""
         return self.is_drawn
 
     @abstractmethod

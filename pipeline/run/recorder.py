@@ -315,7 +315,7 @@ class Tallies:
     def _latest_measures(self, stops: Rows, weights: Floats, codes: Codes) -> Floats:
         """Return AUC and average precision of the last rows before each row in `stops`, shape (n, 2).
 
-        These are as many rows as there are weights. If there are fewer rows, they get the last weights.
+        There are as many of them as weights. If there are fewer rows, they get the last of the weights.
         """
         found = np.empty((len(stops), 2))
         for i, stop in enumerate(stops.tolist()):

@@ -388,7 +388,7 @@ def inputs_of(spec: CellSpec) -> SharedInputs:
 
 def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
     if data.differs_by_seed(spec.dataset):
-        # Such data are another stream for each seed; other data are the same for all.
+        # Such data give each seed its own stream; other data give all the same.
         name = *name, spec.seed
     with _looking:
         reference = _known.get(name)

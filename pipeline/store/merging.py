@@ -16,9 +16,9 @@ from .store import Store
 
 
 def _results(schema: pa.Schema, is_kind: Callable[[pa.DataType], bool]) -> list[str]:
-    """Return the columns of results, of a kind of number or lists of it."""
-    # The number of repetitions may differ: it depends on the study that planned the cell. A solver finds the
-    # regret, a small difference of large losses, to a part in a million of these.
+    """Return the columns of results with numbers of a kind, or with lists of them."""
+    # The number of repetitions may differ: it depends on the study that planned the cell. So may the
+    # regret: a solver finds it to a millionth of the losses whose difference it is.
     left_out = {*PROVENANCE, "repetitions", *REGRETS}
     return [
         field.name

@@ -302,7 +302,7 @@ def test_what_cannot_be_submitted_or_verified_is_one_line(
     shutil.copytree(results, copy)
     store = Store(str(copy))
     for name, reason in (
-        ("my plug.py", "an archive has only file names of"),
+        ("my plug.py", "file names in an archive may have only"),
         ("submitted.py", "another plug-in"),
     ):
         other = tmp_path / "other" / name

@@ -174,7 +174,7 @@ class DelimitedFile(ColumnFile):
                 at = f"{where} (row {row}), column {names[position]!r}"
                 if missing and field in _MISSING:
                     found = stored[position]
-                    raise InputError(f"{at}: {found!r} marks no missing value; remove the spaces around it")
+                    raise InputError(f"{at}: {found!r} is not read as missing; remove its spaces")
                 if not field:
                     raise InputError(f"{at}: no value; {IF_MISSING}")
                 if not _arrow_reads(field):

@@ -74,7 +74,7 @@ class Sorter:
             raise InputError(f"{at}: no value to sort by (order_by)")
         fault = "neither a number nor a date such as 2024-01-31 or 2024-01-31T12:00"
         if _of_text(str(value))[0] in set(_KINDS) - {self._kind}:
-            fault = f"the rows before have {_KINDS[self._kind]}; write all values in the same way"
+            fault = f"earlier rows have {_KINDS[self._kind]}; write all values the same way"
         raise InputError(f"{at}: {str(value)!r} cannot be sorted by (order_by): {fault}")
 
 

@@ -150,7 +150,7 @@ def test_seeds_draw_anew_and_content_names_it() -> None:
         (
             [{"name": "openml:31"}, {"name": "openml:32"}],
             {},
-            "'openml:31' is a set of OpenML, .*give its path",
+            "'openml:31' is a data set of OpenML, .*give its path",
         ),
         ([{"name": "sea"}, {"name": "stagger"}], {}, "classes"),
         ([{"name": "sea"}, {"name": "see"}], {}, "unknown data set 'see'"),

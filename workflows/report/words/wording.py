@@ -269,7 +269,7 @@ def averaged_over(compared: pd.DataFrame, design: Design) -> str:
         text = f"the {n} of {of} data sets on which every algorithm finished"
     else:
         text = count(n, "data set")
-    return f"{text}, as far as the algorithm runs on them" if design.bound else text
+    return f"{text}, except those where the algorithm does not run" if design.bound else text
 
 
 def shaded(design: Design) -> str:

@@ -124,7 +124,7 @@ def test_error_lines(write: Write, text: str, line: str) -> None:
 def test_marks_of_missing_values_have_no_spaces_around(write: Write) -> None:
     path = write("f.csv", "a,b,label\n1, NA,x\nNAN,2,x\n3,NA ,y\n")
     with pytest.raises(
-        InputError, match=r"line 4 \(row 3\), column 'b': 'NA ' marks no missing value; remove"
+        InputError, match=r"line 4 \(row 3\), column 'b': 'NA ' is not read as missing; remove"
     ):
         read_columns([DelimitedFile(path)], Asked(missing="mean"))
 

@@ -147,7 +147,7 @@ def test_files_are_sorted_together(write: Write, tmp_path: Path) -> None:
     write("1.csv", "t,a,label\n2024-01-04,4,x\n2024-01-02,2,y\n")
     write("2.csv", "t,a,label\n2024-01-03T12:00,3,x\n20240101,1,y\n")
     with pytest.raises(
-        InputError, match=r"2\.csv, line 3 \(row 2\), column 't': '20240101' .* the rows before have dates or"
+        InputError, match=r"2\.csv, line 3 \(row 2\), column 't': '20240101' .* earlier rows have dates or"
     ):
         expand(path=tmp_path / "[12].csv", options={"order_by": "t"})
     write("2.csv", "t,a,label\n2024-01-03T12:00,3,x\n2024-01-01,1,y\n")
