@@ -12,8 +12,8 @@ from .gradient_descent import GradientDescent
 class UnbiasedLoss(GradientDescent):
     """Online gradient descent on a loss whose mean over random label flips is the loss of the true label.
 
-    With y the given label, ρ_y the flip rate of its class and ρ_-y that of the other class, the slope c(m) of
-    `OnlineGradientDescent` is replaced by::
+    With y the given label, ``ρ_y`` the flip rate of its class, ``ρ_-y`` that of the other class, the slope
+    c(m) of `OnlineGradientDescent` is replaced by::
 
         c̃(m) = [(1 - ρ_-y) c(m) + ρ_y c(-m)] / (1 - ρ₊ - ρ₋).
 
