@@ -313,6 +313,16 @@ def test_a_time_limit_bounds_the_estimate(tmp_path: Path, monkeypatch: pytest.Mo
         assert outline(study, str(tmp_path / "out")).seconds_left() == pytest.approx(3 * seconds)
 
 
+def test_an_untried_kind_is_timed_by_its_own_learner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    algorithms = [{"name": "Forgetron", "label": str(n), "budget": n} for n in (10, 20)] + [{"name": "AROW"}]
+    datasets = [{"name": "gauss", "n_train": 100}]
+    study = parse_study({"name": "s", "seeds": 1, "datasets": datasets, "algorithms": algorithms})
+    kinds = [trials.kind_of(each) for each in study.algorithms]
+    tried = {kinds[0]: trials.Trial(100, 7.0, 0.0), kinds[2]: trials.Trial(100, 1.0, 0.0)}
+    monkeypatch.setattr(planning, "trials", lambda plan, rows: tried)
+    assert outline(study, str(tmp_path / "out")).seconds_left() == 7.0 + 7.0 + 1.0
+
+
 def test_trials_end_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 1.0, 11.0])
     monkeypatch.setattr(trials, "time", SimpleNamespace(monotonic=lambda: next(clock)))

@@ -334,6 +334,10 @@ def test_parameters_of_data_sets_and_of_another_algorithm_are_printed(tmp_path: 
         r"^\| a \| .* \| budget = 10; gamma = 0.1, 1.0; A: r = 2 \|$", markdown, flags=re.MULTILINE
     )
     assert "| B | AROW | tuned as A |" in markdown
+    # Another entry of this label has another task.
+    results.study["datasets"].append({"label": "a", "task": "round", "parameters": {"budget": 20}})
+    _, markdown = render(results, tmp_path / "twice")
+    assert "A: r = 2 or budget = 20 |" in markdown
     assert "defaults, unless the data set sets them (table above)." in markdown
 
 

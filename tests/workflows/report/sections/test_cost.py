@@ -64,6 +64,20 @@ def test_another_metric_is_never_shown_as_an_error(results: StudyResults) -> Non
     assert [row[-1].text for row in table.rows] == ["6.00", "8.00"]
 
 
+def test_streams_without_a_test_part_have_online_errors(results: StudyResults) -> None:
+    """Another data set of the study has a test part."""
+    cells = results.cells.assign(hinge_loss_clean=0.75)
+    cells["test_accuracy"] = cells["dataset"].map({"other": 0.9})
+    study = {**results.study, "metrics": ["hinge_loss", "ram_hours"]}
+    found = within_seconds(StudyView(replace(results, cells=cells, study=study)))
+    assert found is not None
+    (table,) = (block for block in walk(found.blocks) if isinstance(block, TableBlock))
+    assert table.title == "Least online error (%) within a time, stream"
+    # Ranked by the test accuracy, which the stream lacks, the study has no such section.
+    study = {**results.study, "metrics": ["test_accuracy", "ram_hours"], "rank_by": "test_accuracy"}
+    assert within_seconds(StudyView(replace(results, cells=cells, study=study))) is None
+
+
 def test_who_has_no_such_section(results: StudyResults) -> None:
     silent = replace(results, study={**results.study, "metrics": ["clean_error"]})
     assert within_seconds(StudyView(silent)) is None
