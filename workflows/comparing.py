@@ -171,14 +171,15 @@ def _labelled(entry: Any) -> Any:
 
 
 def _placeless(entry: Any) -> Any:
-    """Return an entry of a study's list without paths, because machines have other home folders.
+    """Return an entry of a study's list without its paths, because machines have other home folders.
 
-    Fingerprints tell whether the rows are the same.
+    It keeps which paths there are. Fingerprints tell whether the rows are the same.
     """
     if not isinstance(entry, dict):
         return entry
     parts = [_placeless(part) for part in entry.get("compose") or []]
-    return {key: value for key, value in entry.items() if key not in ("path", "test")} | {"compose": parts}
+    there = {key: bool(entry.get(key)) for key in ("path", "test")}
+    return {**entry, **there, "compose": parts}
 
 
 def _contains(entries: Sequence[Any], entry: Any) -> bool:
@@ -191,8 +192,8 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
 
     The new study has the seeds, noise levels, data sets and algorithms of all results; `note` receives a line
     for each result whose study differs from the first one's in a key of `_OWN`. Raises InputError if studies
-    differ in any other key, if two of them use one label for different data sets, algorithms or cells, or if
-    two results have different counts of a cell.
+    differ in any other key but "baselines", if two of them use one label for different data sets, algorithms
+    or cells, or if two results have different counts of a cell.
     """
     found = [_read(url) for url in urls]
     study = dict(found[0].study)
@@ -299,7 +300,7 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     about the data sets, noise levels and seeds that are left out, and about each algorithm that is left out
     on a data set because cells failed or were stopped. If two results use one label for algorithms with
     different parameters, the second label is extended by the name of its results. Raises InputError if
-    the studies differ in a key that is neither in `_LISTS` nor in `_OWN`.
+    the studies differ in a key that is neither "baselines" nor in `_LISTS` or `_OWN`.
     """
     found = [_read(url) for url in urls]
     first = found[0]

@@ -163,6 +163,9 @@ def test_machines_may_have_a_file_at_other_paths(tmp_path: Path) -> None:
     merge_results(results, str(tmp_path / "merged"), lambda line: None)
     found = read_results(str(tmp_path / "merged"))
     assert len(found.study["datasets"]) == found.cells["source"].nunique() == 1
+    untested = run(tmp_path / "untested", seeds=[2], datasets=[{"path": str(path)}], noise=noise)
+    with pytest.raises(InputError, match="data set 'x' differs in test: only"):
+        merge_results([results[0], untested], str(tmp_path / "refused"), lambda line: None)
     assert len(found.cells) == found.planned == (GRID + FINAL - 8) // 2
     results.append(run(tmp_path / "again", seeds=[0], datasets=files, noise=noise))
     compare_results([results[0], results[2]], str(tmp_path / "both"), None, lambda line: None)
