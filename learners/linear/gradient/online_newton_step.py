@@ -1,11 +1,12 @@
 """The online Newton step."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ...estimator.parameters import Scale, one_of
+from ...numeric.compiled import INLINE, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
 from ...numeric.rows import by_types, dot, entry, n_entries, n_rows, row
@@ -18,49 +19,78 @@ from ..parts.losses import LOSSES, has_gradient, slope
 _LOSSES = ("logistic", "squared_hinge")
 
 
-@by_types()
-def _step(w, sigma, x, s, y, c, gamma):
-    """Make the step ``A += g gᵀ``, ``w -= A⁻¹ g/γ`` for ``g = -y c x``; return False if it is skipped."""
-    if sigma.ndim == 1:
+class DiagonalForm(NamedTuple):
+    """Only the diagonal of A, stored as its inverse."""
 
-        def diagonal(w, sigma, x, s, y, c, gamma):
-            for k in range(n_entries(x)):
-                j, x_j = entry(x, k)
-                g = c * x_j
-                more = 1.0 + sigma[j] * g * g
-                if g != 0.0 and more < np.inf:
-                    sigma[j] /= more
-                    w[j] += y * (sigma[j] * g) / gamma
-            return True
+    gamma: float
 
-        return diagonal
+    def newton_step(self, w, A, buffer, x, y, c):
+        for k in range(n_entries(x)):
+            j, x_j = entry(x, k)
+            g = c * x_j
+            more = 1.0 + A[j] * g * g
+            if g != 0.0 and more < np.inf:
+                A[j] /= more
+                w[j] += y * (A[j] * g) / self.gamma
+        return True
 
-    def full(w, sigma, x, s, y, c, gamma):
-        v = variance(sigma, x, s)
+
+class FullForm(NamedTuple):
+    """The whole matrix, stored as its inverse."""
+
+    gamma: float
+
+    def newton_step(self, w, A, buffer, x, y, c):
+        v = variance(A, x, buffer)
         # With Σ the old A⁻¹ and v = xᵀΣx, the new A⁻¹ is Σ - c²/(1 + c²v) Σx xᵀΣ (Sherman-Morrison).
         more = 1.0 + c * c * v
         if not (is_usable(v) and more < np.inf):
             return False
-        step = y * c / (gamma * more)
+        step = y * c / (self.gamma * more)
         for j in range(w.shape[0]):
-            w[j] += step * s[0, j]
-        subtract_outer(sigma, s, c * c / more)
+            w[j] += step * buffer[0, j]
+        subtract_outer(A, buffer, c * c / more)
         return True
 
-    return full
+
+@by_types(**INLINE)
+def _newton_step(self, w, A, buffer, x, y, c):
+    """Make the step ``A += g gᵀ``, ``w -= A⁻¹ g/γ`` for ``g = -y c x``; return False if it is skipped."""
+    return self.instance_class.newton_step
+
+
+@by_types(**INLINE)
+def _move_score(self, w, A, buffer, x, change):
+    """Move w along ``A⁻¹ x`` until the score ``w·x`` has changed by `change`."""
+    return self.instance_class.move_score
+
+
+@register_jitable
+def _clipped(f, C):
+    """Return the score f clipped to [-C, C], but NaN if f is infinite or NaN, so that bad rows are seen."""
+    return min(max(f, -C), C) + 0.0 * f
 
 
 @learning_loop
-def _learn(X, codes, scores, w, sigma, s, loss, gamma):
-    """Make one pass of Hazan, Agarwal & Kale (2007) without the projection; `sigma` is the paper's A⁻¹."""
+def learn_by_newton_steps(X, codes, scores, w, A, buffer, form, loss, C):
+    """Make one pass of Newton steps, as Hazan, Agarwal & Kale (2007) without their projection.
+
+    `form` says how A is stored. If C is not None, scores are clipped to [-C, C], and w moves along A⁻¹x until
+    it gives the clipped score (Luo, Agarwal, Cesa-Bianchi & Langford 2016, Algorithm 1).
+    """
     mistakes = updates = 0
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])
-        f = scores[t] = dot(w, x)
-        mistakes += not y * f > 0.0
-        c = slope(loss, y * f)
-        if has_gradient(c, f, x):
-            updates += _step(w, sigma, x, s, y, c, gamma)
+        f = s = dot(w, x)
+        if C is not None:
+            s = _clipped(f, C)
+            if f != s:
+                _move_score(form, w, A, buffer, x, s - f)
+        scores[t] = s
+        mistakes += not y * s > 0.0
+        c = slope(loss, y * s)
+        if has_gradient(c, s, x):
+            updates += _newton_step(form, w, A, buffer, x, y, c)
     return mistakes, updates
 
 
@@ -117,5 +147,6 @@ class OnlineNewtonStep(CovarianceClassifier):
         return 1.0 / float(self.epsilon)
 
     def _loop(self):
+        form = (FullForm if self._sigma.ndim == 2 else DiagonalForm)(float(self.gamma))
         loss = LOSSES.index(self.loss)
-        return _learn, (self._weights, self._sigma, self._buffer, loss, float(self.gamma))
+        return learn_by_newton_steps, (self._weights, self._sigma, self._buffer, form, loss, None)
