@@ -115,8 +115,9 @@ class GeneratorSource(Source):
         return bool(options["n_test"])
 
     def fingerprint(self, ref: TaskRef) -> str:
-        options = sorted(self.options_of(ref).items())
-        recipe = [self.name, self.generator.version, ref.label, ref.task, options]
+        options = self.options_of(ref)
+        version = self.generator.version_of(options)
+        recipe = [self.name, version, ref.label, ref.task, sorted(options.items())]
         return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
 
     def describe(self) -> DatasetRow:

@@ -70,15 +70,16 @@ class Clicks:
 
 
 def draw_clicks(
-    random_state: np.random.RandomState, n: int, *, hash_bits: int, rows_per_day: int
+    random_state: np.random.RandomState, n: int, *, n_test: int = 0, hash_bits: int, rows_per_day: int
 ) -> tuple[Matrix, Codes]:
-    """Draw the first n rows of `Clicks`: X is CSR of shape (n, 2^hash_bits), y is 1 for a click.
+    """Draw the first n + n_test rows of `Clicks`: X is CSR with 2^hash_bits columns, y is 1 for a click.
 
     Large arrays are kept in files of the cache folder.
     """
     folder = cache_folder() / "streams"
     rows, labels = SpillingMatrix(folder), SpillingArray(np.int32, folder)
     clicks = Clicks(random_state, hash_bits=hash_bits, rows_per_day=rows_per_day)
+    n += n_test
     for start in range(0, n, _BLOCK):
         X, y = clicks.rows(start, min(start + _BLOCK, n))
         rows.append(X)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...noise import Noise
 from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
-from ..tables.stream import Codes, FloatArray, Matrix, Table
+from ..tables.stream import Codes, FloatArray, Matrix, Table, row_slice
 from .clicks import Clicks, draw_clicks
 
 DrawRows = Callable[..., tuple[Matrix, Codes]]
@@ -46,6 +46,8 @@ class Generator:
     parameters: Mapping[str, Option] = field(default_factory=dict)
     #: Bytes that one row takes if `draw` returns CSR, to estimate memory; 0 if it returns a dense array.
     row_bytes: int = 0
+    #: Whether `draw` also draws the concept; if so, it takes `n_test` and returns n + n_test rows of it.
+    draws_concept: bool = False
     #: A class whose ``rows(start, stop)`` draws any range of `draw`'s rows; None if ranges cannot be drawn.
     by_number: Callable[..., Clicks] | None = None
 
@@ -59,15 +61,23 @@ class Generator:
             **FEATURE_OPTIONS,
         }
 
+    def version_of(self, options: Options) -> int:
+        """Return the version of the rows: higher for test parts that once had another concept."""
+        return self.version + (self.draws_concept and bool(options["n_test"]))
+
     def table(self, random_state: np.random.RandomState, options: Options) -> Table:
         """Draw a training and a test part; `random_state` determines every row."""
         own = {name: options[name] for name in self.parameters}
-        X, y = self.draw(random_state, count_of(options, "n_train"), **own)
+        n, n_test = count_of(options, "n_train"), count_of(options, "n_test")
+        if self.draws_concept and n_test:
+            X, y = self.draw(random_state, n, n_test=n_test, **own)
+            return Table(row_slice(X, 0, n), y[:n], self.classes, row_slice(X, n, n + n_test), y[n:])
+        X, y = self.draw(random_state, n, **own)
         if self.train_noise:
             y = Noise(self.train_noise).corrupt(y, len(self.classes), random_state)
-        if not options["n_test"]:
+        if not n_test:
             return Table(X, y, self.classes)
-        X_test, y_test = self.draw(random_state, count_of(options, "n_test"), **own)
+        X_test, y_test = self.draw(random_state, n_test, **own)
         return Table(X, y, self.classes, X_test, y_test)
 
 
@@ -152,6 +162,7 @@ def draw_stagger(random_state: np.random.RandomState, n: int, concept: int = 1) 
 def draw_hyperplane(
     random_state: np.random.RandomState,
     n: int,
+    n_test: int = 0,
     drift_features: int = 2,
     change: float = 0.001,
     reversal: float = 0.1,
@@ -160,29 +171,35 @@ def draw_hyperplane(
 
     X has shape (n, 10), uniform on [0, 1]. y is 1 where ``Σ w_j x_j >= Σ w_j / 2``, for half of the rows; the
     initial weights are uniform on [0, 1]. The first `drift_features` weights change by `change` with every
-    row; each reverses its direction with probability `reversal` per row.
+    row; each reverses its direction with probability `reversal` per row. Test rows continue the stream.
     """
     weights = random_state.random_sample(10)
     X = random_state.random_sample((n, 10))
     turns = np.where(random_state.random_sample((n, drift_features)) < reversal, -1.0, 1.0)
     directions = np.where(random_state.random_sample(drift_features) < 0.5, -1.0, 1.0)
+    if n_test:
+        # Drawn last, so that they do not change the training rows.
+        X = np.concatenate([X, random_state.random_sample((n_test, 10))])
+        reversed_ = random_state.random_sample((n_test, drift_features)) < reversal
+        turns = np.concatenate([turns, np.where(reversed_, -1.0, 1.0)])
     # A row's weights are moved by the steps of all earlier rows; the first row uses the initial weights.
     steps = np.cumprod(turns, axis=0) * directions * change
     moved = np.cumsum(steps, axis=0) - steps
-    balance = np.zeros(n)
+    balance = np.zeros(n + n_test)
     for j, weight in enumerate(weights):
         balance += (weight + moved[:, j] if j < drift_features else weight) * (X[:, j] - 0.5)
     return X, (balance >= 0.0).astype(np.int32)
 
 
 def draw_random_rbf(
-    random_state: np.random.RandomState, n: int, centres: int = 50, speed: float = 0.0001
+    random_state: np.random.RandomState, n: int, n_test: int = 0, centres: int = 50, speed: float = 0.0001
 ) -> tuple[FloatArray, Codes]:
     """Draw from random radial basis functions whose centres move.
 
     Each centre has a random place in the unit cube, class, weight, width and direction. With every row it
     moves by `speed` in its direction; it bounces off the sides of the cube. X has shape (n, 10): the place of
-    a centre drawn by weight, plus N(0, width²) in a random direction. y is the class of that centre.
+    a centre drawn by weight, plus N(0, width²) in a random direction. y is the class of that centre. Test
+    rows continue the stream.
     """
     places = random_state.random_sample((centres, 10))
     # Half of the centers get class 0, the others class 1, in random order, so that both classes occur.
@@ -190,14 +207,23 @@ def draw_random_rbf(
     weights, widths = random_state.random_sample((2, centres))
     moves = speed * _directions(random_state, centres)
     bounds = np.cumsum(weights)
-    drawn = random_state.random_sample(n) * bounds[-1]
-    chosen = np.minimum(np.searchsorted(bounds, drawn, side="right"), centres - 1)
-    moved = places[chosen] + np.arange(n)[:, np.newaxis] * moves[chosen]
-    # A center that bounces between 0 and 1 is back at its place after a distance of 2.
-    X = 1.0 - np.abs(np.mod(moved, 2.0) - 1.0)
-    lengths = widths[chosen] * random_state.standard_normal(n)
-    X += lengths[:, np.newaxis] * _directions(random_state, n)
-    return X, classes[chosen]
+
+    def rows(start: int, stop: int) -> tuple[FloatArray, Codes]:
+        drawn = random_state.random_sample(stop - start) * bounds[-1]
+        chosen = np.minimum(np.searchsorted(bounds, drawn, side="right"), centres - 1)
+        moved = places[chosen] + np.arange(start, stop)[:, np.newaxis] * moves[chosen]
+        # A center that bounces between 0 and 1 is back at its place after a distance of 2.
+        X = 1.0 - np.abs(np.mod(moved, 2.0) - 1.0)
+        lengths = widths[chosen] * random_state.standard_normal(stop - start)
+        X += lengths[:, np.newaxis] * _directions(random_state, stop - start)
+        return X, classes[chosen]
+
+    X, y = rows(0, n)
+    if not n_test:
+        return X, y
+    # Drawn last, so that they do not change the training rows.
+    X_test, y_test = rows(n, n + n_test)
+    return np.concatenate([X, X_test]), np.concatenate([y, y_test])
 
 
 # The lit segments of each digit: top, upper left, upper right, middle, lower left, lower right, bottom.
@@ -394,6 +420,7 @@ GENERATORS: dict[str, Generator] = {
         Generator(
             name="hyperplane",
             draw=draw_hyperplane,
+            draws_concept=True,
             n_features=10,
             classes=("below", "above"),
             note="Hulten, Spencer, Domingos 2001: a hyperplane that rotates by `change` in `drift_features`",
@@ -406,6 +433,7 @@ GENERATORS: dict[str, Generator] = {
         Generator(
             name="random-rbf",
             draw=draw_random_rbf,
+            draws_concept=True,
             n_features=10,
             classes=("0", "1"),
             note="clouds around `centres` that move by `speed` a row",
@@ -433,6 +461,7 @@ GENERATORS: dict[str, Generator] = {
         Generator(
             name="clicks",
             draw=draw_clicks,
+            draws_concept=True,
             by_number=Clicks,
             # A row has 39 non-zeros, each a float32 value with an int32 index.
             row_bytes=39 * 8,

@@ -70,4 +70,8 @@ def test_a_study_can_name_it() -> None:
     stream = open_stream(ref, seed=1)
     assert stream.X.shape == (300, 1024)
     assert stream.X_test is not None
+    # The test part is the rows that follow, of the same concept.
+    longer = open_stream(expand(name="clicks", options={"n_train": 350, "hash_bits": 10})[0], seed=1)
+    assert (stream.X_test != longer.X[300:]).nnz == 0
+    assert np.array_equal(stream.y_test, longer.y[300:])
     assert stream.classes == ("no click", "click")

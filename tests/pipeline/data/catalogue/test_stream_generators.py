@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 from singlepass.pipeline.data import describe, expand, open_stream
-from singlepass.pipeline.data.catalogue.generators import GENERATORS, draw_random_rbf
+from singlepass.pipeline.data.catalogue.generators import GENERATORS, draw_hyperplane, draw_random_rbf
 from singlepass.pipeline.errors import InputError
 
 from .test_generators import digest
@@ -82,6 +83,37 @@ def test_centres_move() -> None:
     # The distance moved equals the number of rows passed, until a side reflects the centre.
     assert np.allclose(gone[:10], 0.001 * np.arange(10))
     assert (gone <= 0.001 * np.arange(500) + 1e-9).all()
+
+
+@pytest.mark.parametrize(("name", "still"), [("hyperplane", {"change": 0.0}), ("random-rbf", {"speed": 0.0})])
+def test_the_test_part_has_the_concept_of_the_training_part(name: str, still: dict[str, Any]) -> None:
+    stream = open_stream(expand(name=name, options={"n_train": 2000, "n_test": 500, **still})[0], seed=2)
+    near = KNeighborsClassifier(5).fit(np.asarray(stream.X), stream.y)
+    assert near.score(np.asarray(stream.X_test), stream.y_test) > 0.8
+
+
+def test_the_test_part_continues_the_drift() -> None:
+    still, moved = (
+        draw_random_rbf(np.random.RandomState(4), 40, n_test=20, centres=3, speed=speed)[0]
+        for speed in (0.0, 0.0001)
+    )
+    assert np.allclose(np.sqrt(((still - moved) ** 2).sum(axis=1)), 0.0001 * np.arange(60))
+    X, y = draw_hyperplane(
+        np.random.RandomState(4), 1000, n_test=50, drift_features=1, change=0.1, reversal=0.0
+    )
+    # After 1,000 steps of length 0.1 the first weight outweighs the other nine.
+    agree = ((X[1000:, 0] > 0.5) == y[1000:]).mean()
+    assert max(agree, 1.0 - agree) > 0.9
+
+
+@pytest.mark.parametrize("name", sorted(DRIFTING))
+def test_a_test_part_leaves_the_training_part(name: str) -> None:
+    with_test, without = (
+        open_stream(expand(name=name, options={"n_train": 101, "n_test": n})[0]) for n in (7, 0)
+    )
+    assert digest(with_test) == digest(without)
+    assert with_test.y_test is not None
+    assert len(with_test.y_test) == 7
 
 
 def test_led_without_faults_is_told_by_its_segments() -> None:
