@@ -309,9 +309,10 @@ class FileSource(ConvertedSource):
         # A file is identified by suffix (format and compression) and content, so it can be moved or renamed.
         hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
         recipe = {"files": hashes, "options": _plain(options)}
-        train, test = self._parts(options, download=False)
-        _refuse_same_content(train, test)
-        return recipe if len(train) == 1 else {**recipe, "train": len(train)}
+        test = str(options["test"])
+        n_train = len(files) - (len(files_at(test, download=False)) if test else 0)
+        _refuse_same_content(files[:n_train], files[n_train:])
+        return recipe if n_train == 1 else {**recipe, "train": n_train}
 
     def parse(self, options: Options) -> Table:
         train, test = self._parts(options)

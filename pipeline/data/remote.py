@@ -14,7 +14,7 @@ from typing import Any
 from cachetools import LRUCache, cached
 
 from ..errors import InputError
-from .io.folders import cache_folder, scratch_folder
+from .io.folders import cache_folder, remote_folder, scratch_folder
 from .io.progress import report
 
 _CHUNK = 1 << 20
@@ -33,22 +33,26 @@ def absolute(path: str | Path, base: str | Path) -> str:
     return str(Path(base).expanduser().absolute() / Path(path).expanduser())
 
 
-# Cached, so that a process always reads the same files of a URL, even if others are added there.
-@cached(
-    LRUCache(maxsize=256),
-    lambda url, *, download=True: (url, download, cache_folder()),
-    condition=Condition(),
-)
+# The headers of an HTTP answer, besides the size, that change with the content of a file.
+_VALIDATORS = ("ETag", "Content-MD5", "Digest", "Last-Modified")
+
+
 def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
     """Return the paths of the files at a URL on its fsspec file system, that is, without the protocol.
 
     Without `download`, return those that the last call with `download` has noted in the cache.
     """
-    if not download:
-        noted = _folder(url) / "names"
-        if not noted.is_file():
-            raise InputError(f"{url}: not copied to this machine yet")
-        return tuple(noted.read_text().splitlines())
+    if download:
+        return _names_at(url)
+    noted = _folder(url) / "names"
+    if not noted.is_file():
+        raise InputError(f"{url}: not copied to this machine yet")
+    return tuple(noted.read_text().splitlines())
+
+
+# Cached, so that a process always reads the same files of a URL, even if others are added there.
+@cached(LRUCache(maxsize=256), lambda url: (url, cache_folder()), condition=Condition())
+def _names_at(url: str) -> tuple[str, ...]:
     with _input_errors(url):
         files, path = _file_system(url)
         if glob.has_magic(path):
@@ -71,35 +75,51 @@ def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
     return names
 
 
-@cached(
-    LRUCache(maxsize=256),
-    lambda url, names, *, download=True: (url, tuple(names), download, cache_folder()),
-    condition=Condition(),
-)
 def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Path, ...]:
     """Return this machine's copies of files at a URL; copy new files and those whose content has changed.
 
-    `names` come from `names_at`. With `download` false the latest existing copies are used. Raises InputError
-    if the URL cannot be read or the cache cannot be written.
+    `names` come from `names_at`. With `download` false, the copies that were used last are returned. Raises
+    InputError if the URL cannot be read or the cache cannot be written.
     """
+    if download:
+        return _copies(url, tuple(names))
+    return tuple(_last_copy(url, name) for name in names)
+
+
+def _last_copy(url: str, name: str) -> Path:
+    folder = _folder(f"{url} {name}")
+    noted = folder / "used"
+    used = noted.read_text() if noted.is_file() else ""
+    # Older caches have no note; there the copy made last is taken.
+    existing = sorted(folder.glob("*/*"), key=lambda path: (path.parent.name == used, path.stat().st_mtime))
+    if not existing:
+        raise InputError(f"{url}: not copied to this machine yet")
+    return existing[-1]
+
+
+@cached(LRUCache(maxsize=256), lambda url, names: (url, names, cache_folder()), condition=Condition())
+def _copies(url: str, names: tuple[str, ...]) -> tuple[Path, ...]:
     found = []
     for name in names:
-        if not download:
-            existing = sorted(_folder(f"{url} {name}").glob("*/*"), key=lambda each: each.stat().st_mtime)
-            if not existing:
-                raise InputError(f"{url}: not copied to this machine yet")
-            found.append(existing[-1])
-            continue
         with _input_errors(url):
             files, _ = _file_system(url)
-            # `ukey` identifies the content of a file by what the file system reports: size and time, or a
-            # checksum.
-            state = hashlib.sha256(str(files.ukey(name)).encode()).hexdigest()[:32]
-            path = _folder(f"{url} {name}") / state / PurePosixPath(name.partition("?")[0]).name
+            folder, state = _folder(f"{url} {name}"), _state(files, name)
+            path = folder / state / PurePosixPath(name.partition("?")[0]).name
             if not path.is_file():
                 _copy(files, name, path)
+            (folder / "used").write_text(state)
         found.append(path)
     return tuple(found)
+
+
+def _state(files: Any, name: str) -> str:
+    """Return a hash of what the file system reports of a file's content: size and time, or a checksum."""
+    reported = str(files.ukey(name))
+    # The `ukey` of HTTP is a hash of the URL alone.
+    if "http" in files.protocol:
+        info = files.info(name)
+        reported += str([info.get(key) for key in (*_VALIDATORS, "size")])
+    return hashlib.sha256(reported.encode()).hexdigest()[:32]
 
 
 def _copy(files: Any, name: str, path: Path) -> None:
@@ -118,7 +138,7 @@ def _copy(files: Any, name: str, path: Path) -> None:
 
 
 def _folder(what: str) -> Path:
-    return cache_folder() / "data" / "remote" / hashlib.sha256(what.encode()).hexdigest()[:32]
+    return remote_folder() / hashlib.sha256(what.encode()).hexdigest()[:32]
 
 
 def _file_system(url: str) -> tuple[Any, str]:

@@ -20,6 +20,11 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("singlepass", appauthor=False))
 
 
+def remote_folder() -> Path:
+    """Return the folder of the cache with copies of files at URLs."""
+    return cache_folder() / "data" / "remote"
+
+
 def cache_space() -> int:
     """Return the free bytes on the disk of the cache, after a test write.
 

@@ -24,7 +24,7 @@ import numpy as np
 from cachetools import LRUCache, cached
 
 from ...errors import InputError
-from .folders import cache_folder
+from .folders import cache_folder, remote_folder
 from .progress import report
 
 Item = TypeVar("Item")
@@ -119,6 +119,9 @@ def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, 
         with path.open("rb") as stored:
             size = path.stat().st_size
             opener = COMPRESSED.get(path.suffix.lower())
+            # If a web server sends a .gz file as an encoding of its content, the copy is not compressed.
+            if opener is gzip.open and remote_folder() in path.parents and stored.peek(2)[:2] != b"\x1f\x8b":
+                opener = None
             stream = stored if opener is None else cast("IO[bytes]", opener(stored, "rb"))
             with stream:
                 yield TextStream(path, stored, stream, limits), lambda: report(path.name, stored.tell(), size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.server
 import io
 import tarfile
@@ -69,12 +70,14 @@ def pack(tmp_path: Path) -> Callable[..., Path]:
 class Server:
     """Run a web server on this machine.
 
-    `files` maps paths to bytes; responses for paths in `cut` break off half-way.
+    `files` maps paths to bytes; responses for paths in `cut` break off half-way. Those for
+    paths in `encoded` are declared to be a compressed form of their content.
     """
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.cut: set[str] = set()
+        self.encoded: set[str] = set()
         self.requests: list[str] = []
         self.encodings: set[str | None] = set()
         server = self
@@ -89,6 +92,9 @@ class Server:
                     return
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
+                self.send_header("ETag", hashlib.sha256(content).hexdigest())
+                if self.path in server.encoded:
+                    self.send_header("Content-Encoding", "gzip")
                 self.end_headers()
                 self.wfile.write(content[: len(content) // 2] if self.path in server.cut else content)
 

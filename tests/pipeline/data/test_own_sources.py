@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from singlepass.pipeline.data import expand, look, notes, open_stream
+from singlepass.pipeline.data import expand, look, notes, open_stream, remote
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -117,6 +118,39 @@ def test_a_url_is_copied_once(bucket: Any, cache: Path, monkeypatch: pytest.Monk
     for name in ("/b/.h/x.csv", "/b/_temporary/0/x.csv", "/b/_x.csv"):
         bucket.pipe(name, b"a,label\n9,x\n")
     assert column("memory://b", test="memory://c/t.csv") == [1, 2, 3]
+
+
+def forget_urls() -> None:
+    """Clear the caches of URLs, as in a new process."""
+    remote._names_at.cache_clear()
+    remote._copies.cache_clear()
+
+
+def test_a_changed_file_of_a_web_server_is_copied_again(
+    server: Any, cache: Path, new_process: Callable[[], None]
+) -> None:
+    pytest.importorskip("aiohttp")
+    url = f"{server.url}/f.csv"
+    # Two contents of one length differ in the header ETag only. The last one is there already.
+    contents = {1: b"a,label\n1,x\n1,y\n", 2: b"a,label\n2,x\n2,y\n", 3: b"a,label\n3,x\n3,y\n3,y\n"}
+    for value in (1, 2, 3, 1):
+        server.files["/f.csv"] = contents[value]
+        new_process()
+        forget_urls()
+        assert set(column(url)) == {value}
+        # What a plan describes is what the last run has read.
+        (copy,) = remote.copies(url, remote.names_at(url, download=False), download=False)
+        assert copy.read_bytes() == contents[value]
+    assert len(list((cache / "data" / "remote").rglob("f.csv"))) == 3
+
+
+def test_a_compressed_file_that_a_web_server_sends_as_an_encoding(server: Any) -> None:
+    pytest.importorskip("aiohttp")
+    for name in ("/encoded.csv.gz", "/plain.csv.gz"):
+        server.files[name] = gzip.compress(b"a,label\n1,x\n2,y\n")
+    server.encoded.add("/encoded.csv.gz")
+    for name in server.files:
+        assert column(f"{server.url}{name}") == [1, 2]
 
 
 def test_a_look_copies_no_test_part(bucket: Any, cache: Path, tmp_path: Path) -> None:
