@@ -80,10 +80,11 @@ def _checked(owner: str, key: str, value: Value, option: Option) -> Value:
         whole = option.kind == "count"
         # bool is an int in Python, but n_train = true is a mistake and not 1.
         of_kind = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-        high = float("inf") if option.maximum is None else option.maximum
-        if of_kind and option.minimum <= value <= high:  # type: ignore[operator]
+        infinite = float("inf")
+        high = infinite if option.maximum is None else option.maximum
+        if of_kind and option.minimum <= value <= high and value != infinite:  # type: ignore[operator]
             return value
-        what = "whole number" if whole else "number"
+        what = "whole number" if whole else "finite number"
         span = f">= {option.minimum}" if option.maximum is None else f"in {option.minimum} to {high}"
         raise InputError(f"data set {owner!r}: {key} must be a {what} {span}, not {value!r}")
     if option.kind == "names":

@@ -238,6 +238,8 @@ def test_they_are_listed_as_they_are() -> None:
         ("sea", {"concept": 0}),
         ("agrawal", {"perturbation": 1.5}),
         ("hyperplane", {"change": "fast"}),
+        ("hyperplane", {"change": float("inf")}),
+        ("random-rbf", {"speed": float("nan")}),
         ("led", {"swapped": True}),
         ("stagger", {"consept": 1}),
     ],
