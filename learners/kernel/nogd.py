@@ -237,9 +237,11 @@ class NOGD(KernelClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
-        budget = int(self.budget)
-        self._rank = int(self.rank) if self.rank is not None else max(1, budget // 5)
-        self._gram = np.zeros((budget, budget))
+        # Learning keeps the budget that it began with.
+        self._budget = int(self.budget)
+        self._rank = int(self.rank) if self.rank is not None else max(1, self._budget // 5)
+        # It grows with the support set, since a large budget may never be filled.
+        self._gram = np.zeros((0, 0))
         # The matrix F that turns the kernel values k_S(x) of a row with the support vectors into its features
         # ``z(x) = F k_S(x)``; None while the support set is not full.
         self._F: np.ndarray | None = None
@@ -247,13 +249,22 @@ class NOGD(KernelClassifier):
     def _learn_block(self, view, n, codes, scores):
         eta, start, counts = float(self.eta), 0, np.zeros(3, np.int64)
         if self._F is None:
+            self._reserve(n + len(codes))
             n, *filled, start = _fill(view, n, codes, scores, eta, self._gram)
             counts += filled
-            if n == len(self._gram):
+            if n == self._budget:
                 self._fix_features(view)
         if self._F is not None:
             counts += _descend(view, n, start, codes, scores, eta, self._F)
         return n, *counts.tolist()
+
+    def _reserve(self, n):
+        """Enlarge the Gram matrix, at least to twice its size, if `n` support vectors need it."""
+        old, size = self._gram, min(n, self._budget)
+        if size > len(old):
+            size = min(max(size, 2 * len(old)), self._budget)
+            self._gram = np.zeros((size, size))
+            self._gram[: len(old), : len(old)] = old
 
     def _fix_features(self, view):
         """Compute the matrix F of the features, and project α onto the eigenvectors that are kept."""

@@ -32,6 +32,13 @@ def test_budgets_are_filled_and_never_exceeded(Learner, seed, budget):
 
 
 @pytest.mark.parametrize("Learner", ON_A_BUDGET)
+def test_a_budget_that_is_never_filled_takes_no_memory(Learner):
+    X, y = noisy_stream(3, n=60)
+    model = Learner(10**6, gamma=0.1).fit(X, y)
+    assert model.n_support_ == model.n_updates_
+
+
+@pytest.mark.parametrize("Learner", ON_A_BUDGET)
 def test_a_full_support_set_keeps_the_budget_that_learning_began_with(Learner):
     X, y = noisy_stream(28, n=300)
     plain, changed = Learner(16, gamma=0.1), Learner(16, gamma=0.1)
