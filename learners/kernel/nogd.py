@@ -231,6 +231,9 @@ class NOGD(KernelClassifier):
     coef0: float = 1.0
     epochs: int = 1
 
+    # None in models that were saved when the Gram matrix had the size of the budget from the start.
+    _budget = None
+
     def _check_parameters(self):
         if self.rank is not None and self.rank > self.budget:
             raise ValueError(f"NOGD: rank must be <= budget, got {self.rank!r} > {self.budget!r}")
@@ -252,7 +255,7 @@ class NOGD(KernelClassifier):
             self._reserve(n + len(codes))
             n, *filled, start = _fill(view, n, codes, scores, eta, self._gram)
             counts += filled
-            if n == self._budget:
+            if n == (self._budget or len(self._gram)):
                 self._fix_features(view)
         if self._F is not None:
             counts += _descend(view, n, start, codes, scores, eta, self._F)
@@ -260,7 +263,7 @@ class NOGD(KernelClassifier):
 
     def _reserve(self, n):
         """Enlarge the Gram matrix, at least to twice its size, if `n` support vectors need it."""
-        old, size = self._gram, min(n, self._budget)
+        old, size = self._gram, min(n, self._budget or 0)
         if size > len(old):
             size = min(max(size, 2 * len(old)), self._budget)
             self._gram = np.zeros((size, size))
