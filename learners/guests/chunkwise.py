@@ -26,6 +26,10 @@ class ChunkwiseGuest(Guest):
         self.gives_scores = hasattr(learner, "decision_function")
         self.scores_are_log_odds = bool(getattr(learner, "scores_are_log_odds", False))
 
+    def scores_along(self, delayed: bool) -> bool:
+        # Without a delay, the scores are those that `learn` returns.
+        return self.gives_scores or not delayed
+
     def learn_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
         # The labels are copied because other runs share the array, and a learner might change it.
         with in_one_line("learn()"):

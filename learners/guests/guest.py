@@ -24,7 +24,7 @@ class Guest(ABC):
     `attributes` maps columns of the table of results to the learner's attributes with these counts.
 
     `scores_are_log_odds` says whether the scores are log odds, from which probabilities follow;
-    `gives_scores` is False if the scores only express the predicted class.
+    `gives_scores` is False if the scores only express the predicted class. Both are final after `begin`.
     """
 
     # False means that rows keep features that never occur. A learner may use the number of features, so
@@ -51,6 +51,10 @@ class Guest(ABC):
 
     def _start(self, n_features: int) -> None:  # noqa: B027 -- optional
         """Prepare for a stream with `n_features` features; does nothing by default."""
+
+    def scores_along(self, delayed: bool) -> bool:
+        """Return whether scores along a stream, with `delayed` labels or not, say more than predictions."""
+        return self.gives_scores
 
     def rows_of(self, X: Any) -> Any:
         """Convert a block of rows to the learner's input, an object with a `shape`; called once per block."""

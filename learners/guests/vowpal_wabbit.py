@@ -53,10 +53,11 @@ class VowpalWabbitGuest(Guest):
 
     def _start(self, n_features: int) -> None:
         self._many = self._n_classes > 2 or self.learner.tells_classes
-        self.gives_scores = not self._many
         words = self.learner.args.replace("=", " ").split()
-        # Vowpal Wabbit's score is the log odds if the loss is logistic and no option `--link` transforms it.
-        self.scores_are_log_odds = not self._many and "logistic" in words and "--link" not in words
+        # With `--binary`, Vowpal Wabbit predicts -1 or 1.
+        self.gives_scores = not self._many and "--binary" not in words
+        # Its score is the log odds if the loss is logistic and no option `--link` transforms it.
+        self.scores_are_log_odds = self.gives_scores and "logistic" in words and "--link" not in words
         first, *others = range(1, self._n_classes + 1)
         self._labels = [str(each) for each in (first, *others)] if self._many else ["-1", "1"]
         self._workspace = self.learner.workspace(self._n_classes)

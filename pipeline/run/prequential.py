@@ -354,17 +354,18 @@ def stream_through(
     spec, part, noisy, counted_from = cell.spec, inputs.train, inputs.noisy, inputs.counted_from
     course, classes = spec.course, np.arange(len(inputs.stream.classes), dtype=np.int32)
     watch = Stopwatch(cell.execution.time_limit)
-    tallies = None
-    if spec.kept:
-        references = References(noisy, part.codes, len(classes), course.delay, inputs.followed)
-        log_odds = has_log_odds(streamed)
-        tallies = Tallies(
-            noisy, part.codes, len(classes), spec.kept, log_odds, references, counted_from, course
-        )
-    recorder = Recorder(noisy, part.codes, spec.checkpoints, course, counted_from, tallies)
     compile_loops([streamed], (spec.learner, spec.params), part, classes)
     begins()
     begin(streamed, classes, part)
+    tallies = None
+    if spec.kept:
+        # Asked after `begin`, because adapters may know only then which scores they give.
+        scored = not isinstance(streamed, Guest) or streamed.scores_along(course.delay > 0)
+        kept = [each for each in spec.kept if scored or each != "scores"]
+        references = References(noisy, part.codes, len(classes), course.delay, inputs.followed)
+        log_odds = has_log_odds(streamed)
+        tallies = Tallies(noisy, part.codes, len(classes), kept, log_odds, references, counted_from, course)
+    recorder = Recorder(noisy, part.codes, spec.checkpoints, course, counted_from, tallies)
     late = DelayedLearner(streamed, course.delay) if course.delay else None
     stopped = _first_pass(streamed, late, part, noisy, watch, recorder, accuracy, begins)
     begins()

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ...learners import registry
 from ...learners.guests.given import Given
+from ...learners.guests.names import VOWPAL_WABBIT
 from .. import data
 from ..noise import Noise
 from ..scoring import Kept
@@ -136,6 +137,8 @@ class CellSpec:
             **({"test_rows": "shuffled"} if self._tests_some_of_fold else {}),
             # Before this key existed, all points of such a grid predicted with the first point's output.
             **({"outputs": "own"} if self._compares_outputs else {}),
+            # Before this key existed, log loss was missing, and predicted classes were measured as scores.
+            **({"scores": "own"} if self.learner == VOWPAL_WABBIT and "scores" in self.kept else {}),
         }
         # Left out when empty, so that cells computed before this field existed keep their keys.
         return document | {"features": self.features} if self.features else document

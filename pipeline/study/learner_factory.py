@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from ... import learners
 from ...learners import registry
 from ...learners.guests.given import find_given, names_given
-from ...learners.guests.kinds import takes_batches
+from ...learners.guests.kinds import as_guest, takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ...learners.guests.template import STATES, Template
@@ -132,6 +132,15 @@ class ResolvedLearner:
     def scores_linearly(self, params: Mapping[str, Any]) -> bool:
         """Return whether the learner, with these parameters, scores all rows by one weight vector."""
         return bool(self.make(params).scores_are_linear)
+
+    def gives_scores(self, params: Mapping[str, Any], delayed: bool) -> bool:
+        """Return whether the learner gives scores along a stream; True if only its cells will know."""
+        if self.built_in or self.problem:
+            return True
+        try:
+            return as_guest(self.make(params)).scores_along(delayed)
+        except (TypeError, ValueError, GuestError):
+            return True
 
     def make(
         self,

@@ -15,7 +15,7 @@ from ...learners.guests.given import find_given
 from .. import data
 from ..errors import InputError
 from ..noise import Noise
-from ..scoring import kept_for
+from ..scoring import Kept, kept_for
 from .cell import Cell, CellGroup, CellSpec, Execution, FeatureWork, Group, Params, StageName
 from .checks import Learners, check_study, check_tasks, draws_randomly
 from .learner_factory import (
@@ -26,7 +26,7 @@ from .learner_factory import (
     with_canonical_numbers,
     with_dataset_parameters,
 )
-from .specs import AlgorithmSpec, DatasetSpec, Scalar
+from .specs import AlgorithmSpec, Course, DatasetSpec, Scalar
 from .study import Study
 
 # The best parameters of each grid, by ((data set, algorithm, noise), seed on which the grid was tuned).
@@ -304,6 +304,7 @@ class Plan:
     ) -> CellGroup:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
         max_tune = dataset.max_tune or study.max_tune
+        course = study.course_of(dataset, tuned=task.label in self._tuned)
         execution, seeds = entry.execution, self.seeds_of(task, noise)
         if len(seeds) < len(study.seeds):
             execution = replace(execution, repetitions=len(seeds))
@@ -328,14 +329,24 @@ class Plan:
             max_train=_least(study.max_train, max_tune if stage == "tune" else None),
             max_test=study.max_test,
             test_curve=study.test_curve and stage == "run",
-            course=study.course_of(dataset, tuned=task.label in self._tuned),
+            course=course,
             # Tuning cells store only mistakes, by which the settings of a grid are compared, unless the study
             # wants all measures of them (`test_points`).
-            kept=kept_for(study.metrics) if stage == "run" or study.test_points else (),
+            kept=self._kept(entry, course) if stage == "run" or study.test_points else (),
             test_point=study.test_points and stage == "tune",
             features=self.features[task.label],
         )
         return CellGroup(spec, execution, members)
+
+    def _kept(self, entry: PlannedAlgorithm, course: Course) -> tuple[Kept, ...]:
+        """Return what cells must store for the study's metrics, without scores that the learner lacks."""
+        kept, algorithm = kept_for(self.study.metrics), entry.algorithm
+        # Cells that once stored losses of such a learner's predictions thus have other keys now.
+        if "scores" in kept and not self.learners[algorithm.label].gives_scores(
+            algorithm.fixed, course.delay > 0
+        ):
+            return tuple(each for each in kept if each != "scores")
+        return kept
 
     def _entry(self, algorithm: AlgorithmSpec) -> PlannedAlgorithm:
         grid = json.dumps(algorithm.grid, sort_keys=True) if algorithm.grid else None

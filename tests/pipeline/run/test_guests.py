@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,58 @@ def test_guests_of_all_kinds_beside_our_own(dataset: dict[str, Any]) -> None:
         assert [row.get("log_loss_given") is not None for row in found][:3] == [False, False, True]
 
 
+@pytest.mark.parametrize("delay", [0, 3])
+def test_predictions_are_not_measured_as_scores(delay: int) -> None:
+    study = {"protocol": "holdout", "delay": delay, "max_examples": 60}
+    [other] = cells({"name": "Sound"}, metrics=["f1"], **study)
+    [cell] = cells({"name": "Sound"}, metrics=["f1", "auc", "log_loss"], **study)
+    # Such a cell stores the same as one of a study without metrics of scores, and so has the same key.
+    assert (cell.key, cell.spec.kept) == (other.key, ("classes",))
+    # If planning does not know the learner, its cell does.
+    found = run_cell(Cell(replace(cell.spec, kept=("classes", "scores"))))
+    assert found.row["right_given"]
+    columns = {*found.row, *found.curve}
+    assert not [name for name in columns if name.startswith(("auc", "hinge_loss", "test_auc"))]
+
+
+def test_scores_that_a_learner_in_blocks_returns_are_measured() -> None:
+    for delay, kept in ((0, ("scores",)), (3, ())):
+        [cell] = cells({"name": "InBlocks"}, metrics=["auc"], delay=delay, max_examples=60)
+        assert cell.spec.kept == kept
+        assert ("auc_given" in run_cell(cell).row) == (delay == 0)
+
+
+@vw
+def test_the_log_loss_of_vowpal_wabbit_along_the_stream() -> None:
+    import vowpalwabbit
+
+    [cell] = cells({"name": "vw", "args": "--loss_function logistic"}, metrics=["log_loss"])
+    inputs = learn_cell(cell).inputs
+    model, losses = vowpalwabbit.Workspace("--quiet --loss_function logistic"), []
+    for x, code in zip(inputs.stream.X[inputs.train.rows].tolist(), inputs.noisy.tolist(), strict=True):
+        row = " | " + " ".join(f"{j}:{value!r}" for j, value in enumerate(x))
+        losses.append(np.log1p(np.exp(-(2 * code - 1) * model.predict(row))))
+        model.learn(("-1", "1")[code] + row)
+    assert run_cell(cell).row["log_loss_given"] == pytest.approx(np.mean(losses), rel=1e-6)
+
+
+@vw
+@pytest.mark.parametrize("args", ["--binary --loss_function logistic", "--oaa 2"])
+def test_vowpal_wabbit_without_scores(args: str) -> None:
+    [cell] = cells({"name": "vw", "args": args}, metrics=["auc", "test_log_loss"], protocol="holdout")
+    row = run_cell(cell).row
+    assert row["status"] == "ok", row["error"]
+    assert not row.keys() & {"auc_given", "hinge_loss_given", "test_auc", "test_log_loss"}
+
+
+def test_cells_of_vowpal_wabbit_with_scores_have_other_keys() -> None:
+    asked, plain = (
+        cells({"name": "vw", "args": "--ftrl"}, metrics=metrics)[0].spec.document
+        for metrics in (["auc", "f1"], ["f1"])
+    )
+    assert (asked["scores"], "scores" in plain) == ("own", False)
+
+
 @pytest.mark.parametrize("delay", [0, 5])
 def test_a_batch_is_predicted_then_learnt(delay: int) -> None:
     from sklearn.linear_model import SGDClassifier
@@ -222,8 +275,6 @@ def test_a_key_holds_class_version_and_parameters() -> None:
 
 
 def test_another_version_than_planned_is_not_run() -> None:
-    from dataclasses import replace
-
     [cell] = cells({"name": SGD})
     other = Cell(replace(cell.spec, algorithm_version="scikit-learn 0.1"))
     row = run_cell(other).row
