@@ -17,6 +17,10 @@ from .returned import GuestError, checked_codes, checked_scores, scores_of_codes
 _MANY = ("--oaa", "--ect", "--csoaa", "--wap", "--log_multi", "--recall_tree", "--plt", "--boosting")
 
 
+# Options `--link` whose scores are positive for both classes.
+_POSITIVE = ("logistic", "poisson")
+
+
 class VowpalWabbit:
     """The learner that studies call ``vw``.
 
@@ -42,6 +46,13 @@ class VowpalWabbit:
         """Raise ValueError for invalid arguments."""
         if not isinstance(self.args, str):
             raise ValueError(f"args must be a text such as '--ftrl', got {self.args!r}")
+        words = self.args.replace("=", " ").split()
+        link = words[words.index("--link") + 1 :][:1] if "--link" in words else []
+        if link and link[0] in _POSITIVE and not self.tells_classes:
+            raise ValueError(
+                f"args {self.args!r}: leave --link {link[0]} out: it makes every score positive, so that the "
+                "second class is always predicted"
+            )
         try:
             self.workspace(2).finish()
         except RuntimeError as error:

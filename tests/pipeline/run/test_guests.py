@@ -378,6 +378,7 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"name": SGD, "loss": "hinged"}, "The 'loss' parameter of SGDClassifier must be"),
         ({"name": SGD, "query": "all"}, "query works with learners of this package only: remove query"),
         pytest.param({"name": "vw", "args": "--nosuch"}, "unrecognised option '--nosuch'", marks=vw),
+        ({"name": "vw", "args": "--loss_function logistic --link=logistic"}, "leave --link logistic out"),
     ],
 )
 def test_a_slip_in_the_study_is_refused(algorithm: dict[str, Any], message: str) -> None:
