@@ -92,6 +92,8 @@ def learn_grid(
     rows = finite_rows(matrix)
     for each in learners[1:]:
         each.begin(learners[0].classes_, matrix.shape[1])
+        if hasattr(learners[0], "feature_names_in_"):
+            each.feature_names_in_ = learners[0].feature_names_in_
     found = learn_together(learners, rows, codes)
     return [
         LearntPoint(point, each, np.ascontiguousarray(scores))

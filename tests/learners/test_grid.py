@@ -1,6 +1,7 @@
 """Points of a grid that are learnt in one reading equal the points learnt alone, to the last bit."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -222,6 +223,14 @@ def test_many_classes():
         other = AROW(**point.params)
         assert np.array_equal(point.scores, other.learn(X, y))
         assert state(point.learner) == state(other)
+
+
+def test_every_point_keeps_the_names_of_columns():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]})
+    for point in learn_grid(AROW(), {"r": [0.1, 1.0]}, frame, [0, 1]):
+        assert point.learner.feature_names_in_.tolist() == ["a", "b"]
+        with pytest.raises(ValueError, match="feature names should match"):
+            point.learner.predict(frame[["b", "a"]])
 
 
 @pytest.mark.parametrize(
