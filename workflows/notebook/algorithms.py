@@ -49,6 +49,10 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
     """
     if isinstance(estimator, type):
         return _class_table(estimator)
+    wraps = isinstance(estimator, QueryAll | FollowTheLeader | ExponentialWeights | Resetting)
+    if wraps and estimator.epochs != 1:
+        name = type(estimator).__name__
+        raise InputError(f"algorithms: {name}: leave epochs out: it makes one pass in a study")
     if isinstance(estimator, QueryAll):
         return estimator_table(estimator.learner) | _strategy_keys(estimator)
     if isinstance(estimator, FollowTheLeader | ExponentialWeights):
@@ -117,9 +121,15 @@ def _strategy_keys(estimator: QueryAll) -> dict[str, Any]:
 
 
 def _tuning_keys(estimator: FollowTheLeader | ExponentialWeights) -> dict[str, Any]:
+    name = type(estimator).__name__
+    if isinstance(estimator.learner, Resetting):
+        raise InputError(
+            f"algorithms: {name}(Resetting(...)): a study restarts all points of a grid together: write "
+            f"Resetting({name}(...))"
+        )
     if getattr(estimator, "eta", None) is not None:
         raise InputError(f"algorithms: {estimator!r}: leave eta out: a study always uses its default")
-    tune = next(key for key, name in TUNERS.items() if type(estimator).__name__ == name)
+    tune = next(key for key, each in TUNERS.items() if each == name)
     return {"tune": tune, **{key: plain(list(values)) for key, values in estimator.grid.items()}}
 
 

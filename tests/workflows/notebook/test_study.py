@@ -21,6 +21,7 @@ from singlepass.learners import (
     Perceptron,
     QueryAll,
     RandomQueries,
+    Resetting,
     SelectiveSampling,
 )
 from singlepass.pipeline.errors import InputError
@@ -122,6 +123,10 @@ def test_a_shipped_study_is_found_by_name() -> None:
             AdaptiveSelectiveSampling(Perceptron()),
             {"name": "Perceptron", "query": "selective-adaptive", "query_beta": 1.0},
         ),
+        (
+            Resetting(FollowTheLeader(AROW(), {"r": [0.1, 1.0]})),
+            {"name": "AROW", "r": [0.1, 1.0], "tune": "leader", "reset": "ddm"},
+        ),
         (RandomQueries(Perceptron(), q=0.2), {"name": "Perceptron", "query": "random", "query_q": 0.2}),
         (
             SGDClassifier(learning_rate="pa1", alpha=0, fit_intercept=False),
@@ -155,6 +160,13 @@ SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
         ({"algorithms": [3]}, "int has no predict"),
         ({"algorithms": RandomQueries(AROW(), random_state=3)}, "leave random_state out"),
         ({"algorithms": ExponentialWeights(AROW(), {"r": [1.0]}, eta=0.5)}, "leave eta out"),
+        ({"algorithms": QueryAll(AROW(), epochs=2)}, "QueryAll: leave epochs out"),
+        ({"algorithms": Resetting(AROW(), epochs=3)}, "Resetting: leave epochs out"),
+        ({"algorithms": FollowTheLeader(AROW(), {"r": [1.0]}, epochs=3)}, "leave epochs out"),
+        (
+            {"algorithms": FollowTheLeader(Resetting(AROW()), {"r": [1.0]})},
+            "write Resetting(FollowTheLeader(...))",
+        ),
         ({"algorithms": [AROW(r=0.1), AROW(r=1.0)]}, "two entries are called 'AROW'"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
         ({"datasets": {"mine": 3}}, "data set 'mine' is a int: give a name, a path, (X, y)"),
