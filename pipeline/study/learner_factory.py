@@ -212,11 +212,11 @@ class ResolvedLearner:
             made = self.make(params)
         except (TypeError, GuestError):  # the learner cannot be constructed with these parameters alone
             return True
-        tags = getattr(made, "__sklearn_tags__", None)
-        if tags is None:
-            # `_multiclass` is the attribute by which River's classifiers declare this.
+        try:
+            declared = made.__sklearn_tags__().classifier_tags
+        except AttributeError:
+            # River's classifiers declare this by `_multiclass`; its wrappers have tags that fail.
             return bool(getattr(made, "_multiclass", True))
-        declared = tags().classifier_tags
         return declared is None or bool(declared.multi_class)
 
 

@@ -14,6 +14,7 @@ from singlepass.pipeline.data import TaskRef
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.study.cell import Cell, CellSpec, Execution
+from singlepass.pipeline.study.learner_factory import ResolvedLearner
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.pipeline.study.study_file import parse_study
@@ -384,6 +385,19 @@ def test_many_classes_for_a_learner_of_two_are_one_line(monkeypatch: pytest.Monk
         make_plan(parse_study({**study, "algorithms": [{"name": "Perceptron"}, {"name": "TwoOnly"}]}))
     assert "more than two classes, but algorithm 'TwoOnly' takes two" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("many", [True, False])
+def test_tags_that_fail_are_not_asked(many: bool) -> None:
+    """The wrappers of River inherit a method of tags whose base class is missing."""
+
+    class Wrapper:
+        _multiclass = many
+
+        def __sklearn_tags__(self) -> Any:
+            return super().__sklearn_tags__()  # type: ignore[misc]
+
+    assert ResolvedLearner("Wrapper", Wrapper).takes_many_classes({}) == many
 
 
 def test_a_missing_plugin_is_one_line(tmp_path) -> None:
