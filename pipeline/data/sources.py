@@ -14,6 +14,7 @@ import numpy as np
 from cachetools import LRUCache, cached
 
 from ..randomness import random_state
+from .formats.labels import class_name
 from .tables.cache import recipe_key
 from .tables.options import Option, Options, Value, resolve_options
 from .tables.stream import Table
@@ -127,7 +128,9 @@ class Source(Dataset):
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
         """Return the tasks that a study's key `task` selects, by classes, groupings and task lists."""
         given = dict(given)
-        positive = str(given.pop("positive", ""))
+        positive = given.pop("positive", "")
+        # A label may be true or 1.0 here: find the class by the name that it has in the data.
+        positive = positive if isinstance(positive, str) else class_name(positive)
         declared = self.options(given)
         options = resolve_options(label, given, declared)
         found = name_tasks(

@@ -102,6 +102,8 @@ class NotebookStudy:
                 if name.startswith(_IN_MEMORY):
                     message = message.replace(str(data.frame_path(name)), f"data set {entry.label!r}")
                     message = message.replace(repr(name), repr(entry.label))
+                    if test := entry.options.get("test"):
+                        message = message.replace(str(test), f"data set {entry.label!r}: test")
             raise InputError(message) from None
 
     def __repr__(self) -> str:

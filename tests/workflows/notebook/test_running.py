@@ -23,6 +23,7 @@ from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store
+from singlepass.pipeline.study.plan import make_plan
 from singlepass.workflows import Results, Study, compare, load, run
 from singlepass.workflows.progress import LineProgress, NotebookBar, progress_display
 from singlepass.workflows.report import write_report
@@ -144,6 +145,23 @@ def test_data_frames_with_a_test_part() -> None:
     found = compare(datasets, "AROW", protocol="holdout", seeds=1, progress=False)
     assert found.cells["test_examples"].tolist() == [169]
     assert found.cells["n_features"].tolist() == [32]
+
+
+def test_a_test_frame_is_named_by_its_data_set() -> None:
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0], "label": ["no", "yes"]})
+    table = {"frame": frame, "test": frame[["b", "a", "label"]]}
+    with pytest.raises(InputError, match=r"^data set 'mine': test: its feature columns differ from those of"):
+        compare({"mine": table}, "AROW", protocol="holdout", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "name"),
+    [(Y == 0, True, "true"), (Y == 0, False, "false"), (Y * 1.0, 0.0, "0"), (Y * 1, np.int64(0), "0")],
+)
+def test_a_positive_class_is_named_as_in_the_labels(labels: Any, positive: Any, name: str) -> None:
+    study = Study({"datasets": {"X": X, "y": labels, "positive": positive}, "algorithms": "AROW"})
+    [task] = make_plan(study.valid).tasks
+    assert task.task == f"binary:{name}"
 
 
 def test_the_temporary_folder_exists_as_long_as_the_results() -> None:
