@@ -178,8 +178,8 @@ def finite_rows(X: Any) -> Rows:
 def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_many: bool) -> NDArray[Any]:
     """Return the sorted distinct classes of a first call: those given by the user, or the labels in `y`.
 
-    Raise ValueError, which contains the learner's `name`, for fewer than two classes, and for more than two
-    unless the learner `takes_many`.
+    Raise ValueError, which contains the learner's `name`, for NaN, for fewer than two classes, and for more
+    than two unless the learner `takes_many`.
     """
     if classes is None:
         classes = _distinct(y)
@@ -189,6 +189,8 @@ def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_
                 "if further classes follow in later rows, pass classes=[...]"
             )
     classes = np.unique(classes)
+    if classes.dtype.kind == "f" and np.isnan(classes).any():
+        raise ValueError(f"{name}: classes contain NaN, which is no class: leave it out")
     if len(classes) > 2 and not takes_many:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass. "

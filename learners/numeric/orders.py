@@ -20,8 +20,9 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
     """Combine a matrix and an order of its rows into the form that compiled loops take; nothing is copied.
 
     `X` is what `as_rows` takes, `order` an array-like of m row numbers, in any order and with repetition. The
-    result is a read-only ``(values, order)`` or ``(data, indices, indptr, order)``. Raises IndexError for a
-    row number outside 0 … n - 1, which compiled loops do not check, and TypeError as `as_rows` does.
+    result is a read-only ``(values, order)`` or ``(data, indices, indptr, order)``. Raises IndexError for row
+    numbers that are not integers or outside 0 … n - 1, which compiled loops do not check, and TypeError as
+    `as_rows` does.
 
     Examples
     --------
@@ -68,7 +69,11 @@ def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
 
 
 def _row_numbers(order: ArrayLike, n: int) -> NDArray[np.int64]:
-    numbers = np.ascontiguousarray(order, dtype=np.int64)
+    given = np.asarray(order)
+    if given.size and given.dtype.kind not in "iu":
+        hint = ": pass np.flatnonzero(mask) for a mask" if given.dtype.kind == "b" else ""
+        raise IndexError(f"row numbers must be integers, got {given.dtype}{hint}")
+    numbers = np.ascontiguousarray(given, dtype=np.int64)
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < n):
         raise IndexError(f"row numbers must be 0 to {n - 1}, got {numbers.min()} to {numbers.max()}")
     return read_only(numbers)
@@ -93,7 +98,7 @@ def take_rows(X: MatrixT, order: ArrayLike) -> MatrixT:
     """Gather rows into a new matrix of the same kind and dtype, without holding the GIL while copying.
 
     The arguments are those of `ordered_rows`. The result is C-contiguous and has its own memory. Raises
-    IndexError for a row number outside 0 … n - 1.
+    IndexError for row numbers that are not integers or outside 0 … n - 1.
     """
     out: Any
     rows = as_rows(X)

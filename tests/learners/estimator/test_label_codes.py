@@ -70,3 +70,8 @@ def test_one_label_has_the_code_that_it_has_among_others(classes):
         assert one.tolist() == [code]
     with pytest.raises(ValueError, match="is not one of the classes"):
         label_codes(np.array(["maybe"]), classes)
+
+
+def test_nan_is_no_class():
+    with pytest.raises(ValueError, match="AROW: classes contain NaN"):
+        AROW().partial_fit([[1.0], [2.0]], [0, 1], classes=[0, 1, np.nan])

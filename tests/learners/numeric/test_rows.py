@@ -143,6 +143,19 @@ def test_take_rows_checks_bounds(order):
             take_rows(X, order)
 
 
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ([0.5], "must be integers, got float64"),
+        (np.array([True, False, True]), r"got bool: pass np\.flatnonzero\(mask\)"),
+    ],
+)
+def test_row_numbers_are_integers(order, said):
+    for take in (take_rows, ordered_rows):
+        with pytest.raises(IndexError, match=said):
+            take(np.eye(3), order)
+
+
 def test_row_range_of_part_of_a_matrix():
     X = sp.random(30, 8, density=0.3, format="csr", random_state=np.random.RandomState(2))
     part = row_range(row_range(as_rows(X), 5, 25), 3, 9)
