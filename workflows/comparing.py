@@ -60,7 +60,17 @@ def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note)
 
     For each new learner the study gets one more ranking, with this learner as its focus. `note` receives a
     line that names the data sets that are not on this machine. Relative paths of data start at `folder`.
+    Raises InputError for a learner that is given twice, or has the label of an algorithm of the study.
     """
+    labels = [each.label for each in study.algorithms]
+    for name in names:
+        if name in labels:
+            raise InputError(
+                f"--with: {study.name} has an algorithm {name!r} already: write a study that extends it, in "
+                "which the learner has another label"
+            )
+        if names.count(name) > 1:
+            raise InputError(f"--with: {name!r} is given twice: name it once")
     there = [
         each.label
         for each in study.datasets
@@ -75,7 +85,6 @@ def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Note)
         note(f"data not here: {', '.join(names)} does not run on {', '.join(dict.fromkeys(absent))}")
     own = [{"name": name, **({"datasets": there} if absent else {})} for name in names]
     table = study.model_dump(mode="json", exclude_unset=True)
-    labels = [each.label for each in study.algorithms]
     focused = [
         {"title": f"{name} and the study's algorithms", "algorithms": [*labels, name], "focus": name}
         for name in names

@@ -315,6 +315,15 @@ def test_a_newcomer_is_the_focus_of_the_report(tmp_path: Path) -> None:
         newcomer(str(plugin))
 
 
+def test_a_newcomer_has_a_name_of_its_own(tmp_path: Path) -> None:
+    for names, line in (
+        (["AROW"], "whole has an algorithm 'AROW' already: write a study that extends it"),
+        (["NHERD", "NHERD"], "'NHERD' is given twice: name it once"),
+    ):
+        with pytest.raises(InputError, match=f"^--with: {line}"):
+            with_newcomers(parse_study(STUDY), names, tmp_path, lambda line: None)
+
+
 def test_a_newcomer_runs_where_data_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path / "empty"))
