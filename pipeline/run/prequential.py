@@ -300,6 +300,7 @@ class DelayedLearner:
         self._teach = learner.teach_rows if isinstance(learner, Guest) else learner.learn_rows
         # Rows whose labels have not arrived, oldest first.
         self._waiting: deque[tuple[Any, Codes]] = deque()
+        self._seen = 0
 
     def learn_along(self, X: Any, codes: Codes, stops: Rows) -> Passage:
         """Predict each row of X, and after each learn the earlier row whose label is due.
@@ -322,12 +323,21 @@ class DelayedLearner:
                 counted.append(self._learner.counters())
         names = dict.fromkeys(name for counts in counted for name in counts)
         counts = {name: [each.get(name) for each in counted] for name in names}
+        self._seen += len(codes)
         return Passage(np.concatenate(scores), seconds, counts)
 
     def end_of_stream(self) -> None:
         """Learn the last `delay` rows, whose labels arrive only after the stream has ended."""
         while self._waiting:
             self._teach(*self._waiting.popleft())
+
+    def switches(self) -> list[int] | None:
+        """Return after how many examples of the stream each switch of the learner came.
+
+        The learner numbers the rows that it has learned. Switches after the end of the stream are left out.
+        """
+        learned = self._learner.switches()
+        return learned and [t + self._delay for t in learned if t + self._delay <= self._seen]
 
 
 # If a cell has a time limit, the time is checked each time after this many rows: often enough for a learner
@@ -376,7 +386,7 @@ def stream_through(
     outcome.row |= {
         "status": "stopped" if stopped else "ok",
         "error": stopped or None,
-        "switches": streamed.switches(),
+        "switches": (late or streamed).switches(),
     }
     return outcome
 

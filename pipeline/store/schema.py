@@ -105,9 +105,9 @@ CELLS = pa.schema(
         # `test_occurred` (how often each class occurs) are stored for every cell.
         *_KEPT,
         *_fields(pa.float64(), *PRECISIONS, *REGRETS),
-        # Numbers of examples after which an algorithm that adapts online switched its model: to the next
-        # level of complexity, to other parameters of a grid that took the lead, or to a restart by a drift
-        # detector.
+        # Numbers of predicted examples after which an algorithm that adapts online switched its model: to the
+        # next level of complexity, to other parameters of a grid that took the lead, or to a restart by a
+        # drift detector.
         pa.field("switches", pa.list_(pa.int64())),
         *_fields(pa.int64(), "test_examples", "test_mistakes"),
         pa.field("test_accuracy", pa.float64()),

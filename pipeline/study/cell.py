@@ -93,6 +93,15 @@ class CellSpec:
         grid = dict(self.params).get("tune_grid") if self.learner == "MarginPerceptron" else None
         return isinstance(grid, str) and len(json.loads(grid).get("output", ())) > 1
 
+    @property
+    def _switches_late(self) -> bool:
+        """Return whether labels are late and the learner restarts or switches its model."""
+        if not self.course.delay:
+            return False
+        params = dict(self.params)
+        tracks = "reset" in params or params.get("tune") == "leader"
+        return tracks or self.learner == "OnlineModelSelection"
+
     def at(self, seed: int, params: Params) -> CellSpec:
         """Return a copy with this seed and these parameters; faster than `dataclasses.replace`."""
         other = object.__new__(CellSpec)
@@ -139,6 +148,8 @@ class CellSpec:
             **({"outputs": "own"} if self._compares_outputs else {}),
             # Before this key existed, log loss was missing, and predicted classes were measured as scores.
             **({"scores": "own"} if self.learner == VOWPAL_WABBIT and "scores" in self.kept else {}),
+            # Before this key existed, switches were counted in learned rows, and so stored `delay` too early.
+            **({"switches": "in the stream"} if self._switches_late else {}),
         }
         # Left out when empty, so that cells computed before this field existed keep their keys.
         return document | {"features": self.features} if self.features else document

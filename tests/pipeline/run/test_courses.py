@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from singlepass.learners import AROW, KernelPerceptron, Passage, PassiveAggressive
+from singlepass.learners import (
+    AROW,
+    FollowTheLeader,
+    KernelPerceptron,
+    Passage,
+    PassiveAggressive,
+    Resetting,
+)
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run import splits
@@ -266,6 +274,49 @@ def test_the_last_labels_are_learnt_before_the_test(tmp_path: Path) -> None:
     [cell] = cells_of(dataset, {"name": "AROW"}, delay=N, protocol="holdout", test_fraction=0.25)
     learner = AROW().partial_fit(X[:300], y[:300])
     assert outcome(cell).row["test_mistakes"] == (learner.predict(X[300:]) != y[300:]).sum()
+
+
+@pytest.mark.parametrize(
+    ("own", "made"),
+    [
+        ({"C": 0.1, "reset": "ddm"}, Resetting(PassiveAggressive(C=0.1))),
+        ({"C": [0.01, 0.1], "tune": "leader"}, FollowTheLeader(PassiveAggressive(), {"C": [0.01, 0.1]})),
+    ],
+    ids=["reset", "leader"],
+)
+@pytest.mark.parametrize(("delay", "n"), [(150, 1000), (300, 600)])
+def test_switches_are_counted_in_predicted_rows(
+    own: dict[str, Any], made: Any, delay: int, n: int, tmp_path: Path
+) -> None:
+    path, rng = tmp_path / "flip.csv", np.random.RandomState(1)
+    X = rng.standard_normal((n, 2)).round(3)
+    # The classes change places after 400 rows.
+    y = (X[:, 0] > 0) ^ (np.arange(n) >= 400)
+    rows = np.column_stack([X, y])
+    np.savetxt(path, rows, delimiter=",", fmt=["%.3f", "%.3f", "%d"], header="a,b,y", comments="")
+    [cell] = cells_of({"path": str(path), "target": "y"}, {"name": "PassiveAggressive", **own}, delay=delay)
+    # Labels of the last `delay` rows come when no row is predicted any more.
+    made = clone(made).fit(X[: n - delay], y[: n - delay])
+    assert outcome(cell).row["switches"] == [t + delay for t in made.switches()]
+    assert (made.switches() == []) == (n == 600 and "reset" in own)
+    if "reset" in own and n == 1000:
+        assert made.switches()[0] > 400
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "tracked"),
+    [
+        ({"name": "AROW", "reset": "ddm"}, True),
+        ({"name": "AROW", "r": [0.1, 1.0], "tune": "leader"}, True),
+        ({"name": "OnlineModelSelection"}, True),
+        ({"name": "AROW", "r": [0.1, 1.0], "tune": "weights"}, False),
+        ({"name": "AROW"}, False),
+    ],
+)
+def test_cells_with_late_switches_have_other_keys(algorithm: dict[str, Any], tracked: bool) -> None:
+    late, usual = (cells_of({"name": "gauss"}, algorithm, delay=each)[0] for each in (5, 0))
+    assert ("switches" in late.spec.document) == tracked
+    assert "switches" not in usual.spec.document
 
 
 @pytest.mark.parametrize("algorithm", [{"name": "AROW"}, {"name": "KernelPerceptron"}, {"name": "NoChange"}])
