@@ -23,7 +23,8 @@ class Curve:
     algorithm: str
     # Examples seen, or another quantity on the x axis.
     t: NDArray[np.float64]
-    # Mean and standard deviation (n - 1) over seeds; sd is 0 for a single seed.
+    # Mean and standard deviation (n - 1) over seeds; sd is 0 for a single seed. Both are NaN where the value
+    # of a seed is undefined, except at the first and last point.
     mean: NDArray[np.float64]
     sd: NDArray[np.float64]
     # Number of seeds averaged.
@@ -72,11 +73,14 @@ class CellCurves:
     def series(
         self, dataset: str, noise: Noise, algorithm: str, column: str, against: str
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return columns `against` (x) and `column` (y) per seed; only the last of points with equal x."""
+        """Return columns `against` (x) and `column` (y) per seed; only the last of points with equal x.
+
+        y is NaN where it is undefined.
+        """
         found = []
         for place in self._places.get((dataset, noise.slug, algorithm), ()):
             x, y = self.column(against)[place], self.column(column)[place]
-            known = ~np.isnan(x) & ~np.isnan(y)
+            known = ~np.isnan(x)
             x, y = x[known], y[known]
             if x.size:
                 last = np.append(x[1:] != x[:-1], True)
@@ -99,7 +103,8 @@ def mean_curves(
     The x values are those of column `against`; of points with the same x only the last counts. `from_zero`
     says whether the column counts from 0 at the start of the stream. Algorithms without a curve are left out.
     If seeds have different checkpoints, their curves are interpolated linearly at the checkpoints of all
-    seeds, from the latest first checkpoint (0 with `from_zero`) to the end of the shortest stream.
+    seeds, from the latest first checkpoint (0 with `from_zero`) to the end of the shortest stream. Undefined
+    values (NaN) are gaps: they are neither interpolated nor left out of a mean.
     """
     found = []
     for algorithm in algorithms:
@@ -112,10 +117,15 @@ def mean_curves(
         grid = grid[(start <= grid) & (grid <= stop)]
         if from_zero:
             series = [(np.r_[0.0, t], np.r_[0.0, y]) for t, y in series]
-        if not grid.size:
-            continue
         values = np.array([np.interp(grid, t, y) for t, y in series])
-        sd = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(grid.size)
+        defined = np.flatnonzero(~np.isnan(values).any(axis=0))
+        if not defined.size:
+            continue
+        # Curves begin and end with defined values.
+        kept = slice(defined[0], defined[-1] + 1)
+        grid, values = grid[kept], values[:, kept]
+        mean = values.mean(axis=0)
+        sd = values.std(axis=0, ddof=1) if len(values) > 1 else np.where(np.isnan(mean), np.nan, 0.0)
         changes = curves.changes(dataset, noise, algorithm) if against == "t" else ()
-        found.append(Curve(algorithm, grid, values.mean(axis=0), sd, len(values), changes=changes))
+        found.append(Curve(algorithm, grid, mean, sd, len(values), changes=changes))
     return found

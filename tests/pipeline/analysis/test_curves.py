@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -9,7 +13,9 @@ from singlepass.pipeline.analysis.curves import CellCurves, mean_curves
 from singlepass.pipeline.noise import Noise
 
 
-def tables(points: dict[str, dict[int, int]], *, status: str = "ok") -> tuple[pd.DataFrame, pd.DataFrame]:
+def tables(
+    points: Mapping[str, Mapping[int, float]], *, status: str = "ok"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     cells = pd.DataFrame(
         [
             {
@@ -73,6 +79,40 @@ def test_a_stopped_cell_counts_as_far_as_it_came() -> None:
     cells, curves = tables({"A0": {10: 1, 20: 3}}, status="stopped")
     [curve] = mean_curves(CellCurves(cells, curves), dataset="d", noise=Noise(0.1), algorithms=["A"])
     assert curve.t.tolist() == [10, 20]
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "t", "mean"),
+    [
+        ({1: 0.0, 2: NAN, 3: NAN, 4: 1.0}, {1: 0.5, 2: 0.5, 4: 0.5}, [1, 2, 3, 4], [0.25, NAN, NAN, 0.75]),
+        # Gaps at the ends only shorten the curve.
+        ({1: NAN, 2: 1.0, 3: 0.0}, {1: 0.5, 2: 0.0, 3: NAN}, [2], [0.5]),
+        # With other checkpoints a gap reaches from the last defined value to the next.
+        ({2: 1.0, 4: NAN, 6: 1.0}, {2: 0.0, 3: 0.0, 6: 0.0}, [2, 3, 4, 6], [0.5, NAN, NAN, 0.5]),
+        ({1: NAN, 2: NAN}, {1: 0.5, 2: 0.5}, None, None),
+    ],
+)  # fmt: skip
+def test_undefined_values_are_gaps(a: Any, b: Any, t: Any, mean: Any) -> None:
+    cells, curves = tables({"A0": a, "A1": b})
+    asked = {"dataset": "d", "noise": Noise(0.1), "algorithms": ["A"], "from_zero": False}
+    found = mean_curves(CellCurves(cells, curves), **asked)
+    if t is None:
+        assert found == []
+        return
+    [curve] = found
+    assert curve.t.tolist() == t
+    assert curve.mean == pytest.approx(mean, nan_ok=True)
+    assert np.isnan(curve.sd).tolist() == np.isnan(mean).tolist()
+
+
+def test_the_gap_of_a_single_seed_has_no_spread() -> None:
+    cells, curves = tables({"A0": {1: 0.0, 2: NAN, 3: 1.0}})
+    asked = {"dataset": "d", "noise": Noise(0.1), "algorithms": ["A"], "from_zero": False}
+    [curve] = mean_curves(CellCurves(cells, curves), **asked)
+    assert curve.sd == pytest.approx([0.0, NAN, 0.0], nan_ok=True)
 
 
 def test_a_column_as_a_function_of_another() -> None:

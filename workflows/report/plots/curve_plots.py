@@ -68,6 +68,20 @@ class Axis(NamedTuple):
     log_x: bool = False
 
 
+def _marked(t: NDArray[np.float64], mean: NDArray[np.float64], wanted: NDArray[np.float64]) -> list[int]:
+    """Return which points get a mark: the defined ones at or after `wanted`, and all between two gaps.
+
+    A line does not show a single point between two gaps.
+    """
+    defined = np.isfinite(mean)
+    around = np.pad(defined, 1)
+    marked = defined & ~around[:-2] & ~around[2:]
+    places = np.flatnonzero(defined)
+    marks = np.searchsorted(t[places], wanted)
+    marked[places[np.minimum(marks, places.size - 1)]] = True
+    return [int(place) for place in np.flatnonzero(marked)]
+
+
 def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis) -> None:
     """Draw the curves of several algorithms: mean over seeds, shaded by one standard deviation."""
     bottom = _logarithmic(axes, curves) if axis.log else -np.inf
@@ -81,7 +95,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
             axes.fill_between(t, low, high, color=colour, alpha=0.18, lw=0, gid=gid)
         # Draw four marks per curve, staggered by algorithm so that marks of close curves do not coincide.
         shares = 0.25 * np.arange(1, 5) - 0.03 * (place % 5)
-        marks = np.searchsorted(t, t[0] * (t[-1] / t[0]) ** shares if by_powers else t[-1] * shares)
+        wanted = t[0] * (t[-1] / t[0]) ** shares if by_powers else t[-1] * shares
         axes.plot(
             t,
             mean,
@@ -90,7 +104,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
             marker=marker,
             drawstyle="steps-post" if axis.steps else "default",
             clip_on=axis.log,
-            markevery=sorted(set(np.minimum(marks, t.size - 1).tolist())),
+            markevery=_marked(t, mean, wanted),
             gid=gid,
         )
         if curve.marks:

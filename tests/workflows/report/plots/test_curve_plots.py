@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 from singlepass.pipeline.analysis.curves import Curve
-from singlepass.workflows.report.plots.curve_plots import Axis, learning_curves
+from singlepass.workflows.report.plots.curve_plots import Axis, draw_curves, learning_curves
 from singlepass.workflows.report.plots.svg import styles_of
 
 STYLES = styles_of(["AROW"])
@@ -28,6 +29,19 @@ def test_unknown_values_are_not_drawn() -> None:
     curve = Curve("AROW", t, np.array([np.nan, 3.0, np.inf]), np.zeros(3), 1)
     [svg], sheet = learning_curves([("", [curve])], STYLES, Axis("t", "%", log=True))
     assert "nan" not in f"{svg} {sheet}".lower()
+
+
+def test_undefined_values_break_the_line() -> None:
+    figure, axes = pyplot.subplots()
+    t, mean = np.arange(1.0, 9.0), np.array([0.1, 0.2, np.nan, 0.9, np.nan, 0.4, 0.5, 0.6])
+    draw_curves(axes, [Curve("AROW", t, mean, np.where(np.isnan(mean), np.nan, 0.1), 2)], STYLES, Axis())
+    [line] = axes.lines
+    assert np.isnan(line.get_ydata()).tolist() == np.isnan(mean).tolist()
+    # The point between two gaps has a mark; no mark is in a gap.
+    assert line.get_markevery() == [1, 3, 5, 7]
+    [band] = axes.collections
+    assert len(band.get_paths()) == 3
+    pyplot.close(figure)
 
 
 def test_a_panel_is_the_same_whatever_stands_beside_it() -> None:
