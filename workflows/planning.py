@@ -304,6 +304,7 @@ def show_outline(found: StudyOutline) -> None:
         *_time(found),
         *_missing(found),
         *_budgets(found),
+        *_late_labels(found),
     ):
         put(line)
 
@@ -438,6 +439,18 @@ def _budgets(found: StudyOutline) -> Iterator[str]:
                     f"budget   {each.label}: {max(large):,} is more than the {outlook.rows:,} rows of "
                     f"{outlook.label}, so no support vector is ever removed; set a smaller budget"
                 )
+
+
+def _late_labels(found: StudyOutline) -> Iterator[str]:
+    """Yield a line for each data set whose stream ends before the first label comes."""
+    delay = found.study.delay
+    for outlook, entry in zip(found.outlooks, found.study.datasets, strict=True):
+        rows = rows_of_task(found.study, entry, outlook)
+        if 0 < rows <= delay:
+            yield (
+                f"delay    {outlook.label}: no label comes before the end of a stream of {rows:,} rows "
+                f"(delay = {delay:,}), so nothing is learned along the stream; set a smaller delay"
+            )
 
 
 def _number(n: int, what: str) -> str:

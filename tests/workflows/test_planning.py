@@ -489,3 +489,18 @@ def test_random_reads_of_a_table_beyond_memory_are_named(
     (line,) = lines["shuffled"]
     assert "long: its table of" in line
     assert 'set order = "blocks" or "given"' in line
+
+
+@pytest.mark.parametrize(("delay", "said"), [(0, False), (59, False), (60, True)])
+def test_streams_that_end_before_the_first_label_are_named(delay: int, said: bool) -> None:
+    dataset = {"name": "gauss", "n_train": 90, "n_test": 0}
+    study = {
+        "name": "s",
+        "max_examples": 60,
+        "delay": delay,
+        "datasets": [dataset],
+        "algorithms": [{"name": "AROW"}],
+    }
+    lines = list(planning._late_labels(outline(parse_study(study), "out")))
+    text = "delay    gauss: no label comes before the end of a stream of 60 rows (delay = 60), so nothing"
+    assert [line.startswith(text) for line in lines] == [True] * said
