@@ -210,9 +210,20 @@ def _courses(view: StudyView) -> Iterator[str]:
         if size := entry.get("batch"):
             sizes = ", ".join(map(str, size)) if isinstance(size, list) else str(size)
             yield f"{entry.get('label')} predicts {sizes} examples at a time, then learns them."
+    if repeated := [str(each.get("label")) for each in study.get("algorithms", []) if _learns_again(each)]:
+        yield (
+            f"{few(repeated)} {'learns' if len(repeated) == 1 else 'learn'} the same examples again in "
+            "later passes (epochs): results along the stream are those of the first pass, but updates are "
+            "counted in all of them."
+        )
     if delay := study.get("delay"):
         due = ", just before that later example is predicted" if study.get("label_due") == "before" else ""
         yield f"The label of an example comes {count(delay, 'example')} later{due}."
+
+
+def _learns_again(algorithm: Mapping[str, Any]) -> bool:
+    """Return whether an algorithm of a study makes, or tries, more than one pass."""
+    return any(isinstance(n, int) and n > 1 for n in np.ravel(algorithm.get("epochs") or 1).tolist())
 
 
 def _looks_ahead(view: StudyView) -> list[str]:

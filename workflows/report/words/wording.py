@@ -80,6 +80,10 @@ def verdict(comparison: Comparison) -> str:
     """Say in a sentence which algorithm leads at one noise level and whether that is significant."""
     first = leaders(comparison)
     if not first:
+        lacks = [text for each in comparison.dropped for text in each.missing.values()]
+        if lacks and all(text.startswith("undefined") for text in lacks):
+            label = comparison.metric.label
+            return f"{label} is undefined at some seeds of every data set, so nothing is ranked."
         return "no data set has a complete result of every algorithm, so nothing is ranked."
     if comparison.k == 1:
         return f"{first[0]} is the only algorithm ranked, so there is nothing to compare."

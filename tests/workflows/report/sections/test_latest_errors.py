@@ -56,6 +56,13 @@ def test_what_is_not_usual_is_said_first(view: StudyView) -> None:
     assert "read in the order" not in texts(opening(view_of(datasets=DATASETS[2:])))
 
 
+def test_later_passes_are_said() -> None:
+    algorithms = [{"name": "Perceptron"}, {"name": "Perceptron", "label": "again", "epochs": 3}]
+    said = texts(opening(view_of(datasets=DATASETS[2:], seeds=1, algorithms=algorithms)))
+    assert "again learns the same examples again in later passes (epochs)" in said
+    assert "later passes" not in texts(opening(view_of(datasets=DATASETS[2:], seeds=1)))
+
+
 def test_one_repetition_is_complete_where_seeds_move_nothing(view: StudyView) -> None:
     scores = view.averages.scores(view.metric, view.design.noise[0], view.design)
     assert not scores.missing

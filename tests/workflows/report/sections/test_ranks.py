@@ -65,6 +65,18 @@ def test_a_metric_that_is_undefined_at_some_seeds(tmp_path: Path) -> None:
     assert "not all seeds have run" not in markdown
 
 
+def test_a_metric_that_is_undefined_on_every_data_set(tmp_path: Path) -> None:
+    made = make_results(datasets=("a", "b"), algorithms=("A", "B"), noise=(0.0,), seeds=2, tuned=())
+    cells = made.cells.assign(auc_clean=0.75).astype({"auc_clean": "float64"})
+    cells.loc[cells["seed"] == 1, "auc_clean"] = float("nan")
+    study = {**made.study, "metrics": ["auc"]}
+    _, markdown = render(replace(made, cells=cells, study=study), tmp_path)
+    text = (
+        "Without label noise online AUC is undefined at some seeds of every data set, so nothing is ranked."
+    )
+    assert text in markdown
+
+
 @pytest.mark.slow
 def test_ranks_by_model_of_noise(tmp_path: Path) -> None:
     long = {f"a class with a long name {i}": 0.1 for i in range(5)}
