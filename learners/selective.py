@@ -50,7 +50,9 @@ class _ByChance(QueryAll):
 
     def switches(self) -> list[int] | None:
         inner = super().switches()
-        return None if inner is None else [self._asked[t] for t in inner]
+        # After a restart by the last queried row, the next queried row is not known yet: it is a later one.
+        rows = [*self._asked, self.n_examples_]
+        return None if inner is None else [rows[t] for t in inner]
 
 
 @dataclass(eq=False, repr=False)

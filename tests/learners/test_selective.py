@@ -20,6 +20,7 @@ from singlepass.learners import (
     Perceptron,
     QueryAll,
     RandomQueries,
+    Resetting,
     SelectiveSampling,
 )
 
@@ -299,6 +300,14 @@ def test_switches_are_rows_of_the_stream(strategy):
     for t in range(len(y)):
         cut.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1])
     assert cut.switches() == [asked[0], asked[2]]
+
+
+def test_a_restart_by_the_last_queried_row_is_a_switch():
+    X, y = noisy_stream(8, n=90)
+    y[60:] = 1 - y[60:]
+    restarted = Resetting(PassiveAggressive()).fit(X, y)
+    n = restarted.resets_[0]
+    assert RandomQueries(Resetting(PassiveAggressive()), q=1.0).fit(X[:n], y[:n]).switches() == [n]
 
 
 @pytest.mark.slow
