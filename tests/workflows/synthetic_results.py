@@ -153,6 +153,17 @@ def fail(results: StudyResults, keys: list[str], error: str = "ValueError: no <g
     return replace(results, cells=cells)
 
 
+def diverging_results() -> StudyResults:
+    """Build results that are ranked by hinge loss, ten billion times larger on the first data set."""
+    names, algorithms = ("wild", "a", "b", "c"), ("PA", "CW", "AROW")
+    options: dict[str, Any] = {"noise": (0.0,), "protocol": "prequential", "tuned": (), "seeds": 1}
+    made = make_results(datasets=names, algorithms=algorithms, **options)
+    loss = made.cells["mistakes_clean"] / 700
+    loss = loss.mask(made.cells["dataset"] == "wild", 1e10 * loss)
+    study = {**made.study, "metrics": ["hinge_loss"]}
+    return replace(made, cells=made.cells.assign(hinge_loss_clean=loss), study=study)
+
+
 def results_with_sizes(*, seeds: int = 2, **options: Any) -> StudyResults:
     """Build results of four algorithms; all except AROW have support sets, 10 larger with every seed."""
     made = make_results(algorithms=(*SIZES, "AROW"), tuned=(), seeds=seeds, **options)

@@ -19,7 +19,7 @@ from singlepass.workflows.report import render_report, write_report
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.embedded import numbers
 
-from ..synthetic_results import DATASETS, fail, make_results
+from ..synthetic_results import DATASETS, diverging_results, fail, make_results
 from .report_page import Page, csv_rows, headings, render
 
 EVIL = ("A<b>&_$^{%}", "_under\\score", '"quoted" ~tilde # é', "long " * 12)
@@ -101,6 +101,14 @@ def test_embedded_numbers_of_151_data_sets_are_small_and_exact() -> None:
     scores = view.comparisons[0].scores
     embedded = np.array(found["values"][0]) / 10.0 ** found["scale"]
     assert embedded == pytest.approx(scores.to_numpy(), abs=1e-9)
+
+
+def test_embedded_numbers_of_a_diverging_loss_are_exact() -> None:
+    view = StudyView(diverging_results())
+    found = numbers(view)["metrics"][0]
+    assert found["name"] == "hinge_loss"
+    embedded = np.array(found["values"][0]) / 10.0 ** found["scale"]
+    assert embedded == pytest.approx(view.comparisons[0].scores.to_numpy(), rel=1e-14)
 
 
 def test_mean_rank_table_is_the_ranking(usual: tuple[Path, Page, str]) -> None:

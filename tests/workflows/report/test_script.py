@@ -23,7 +23,7 @@ from singlepass.workflows.report import render_report
 from singlepass.workflows.report.document import SCRIPT
 from singlepass.workflows.report.page.view import StudyView
 
-from ..synthetic_results import make_results
+from ..synthetic_results import diverging_results, make_results
 from .chromium import Browser, browser, needs_chromium
 
 pytestmark = needs_chromium
@@ -314,6 +314,40 @@ def test_statistics_equal_those_of_the_analysis(n: int, opened: Opened) -> None:
     near = {"rel": 1e-6} if n <= 200 else {"abs": 1e-3}
     assert [pair["p"] for pair in found["pairs"]] == pytest.approx([pair.p for pair in expected], **near)
     assert [pair["holm"] for pair in found["pairs"]] == pytest.approx([e.p_holm for e in expected], **near)
+
+
+def test_statistics_of_scores_of_any_size_equal_those_of_the_analysis(opened: Opened) -> None:
+    rng = np.random.RandomState(3)
+    # Thirds, so that equal scores and differences differ by rounding errors.
+    scores: NDArray[np.float64] = rng.randint(0, 40, (60, 4)) / 3 * 10.0 ** rng.randint(-3, 4, (60, 1))
+    bases = [i // 3 for i in range(60)]
+    found = statistics(opened.browser, f"compare({scores.tolist()}, {bases}, false)")
+    frame = pd.DataFrame(scores, columns=[*"abcd"])
+    assert np.array_equal(found["ranks"], block_ranks(frame, "lower"))
+    blocks = frame.groupby(bases).mean()
+    assert found["p"] == pytest.approx(friedman(block_ranks(blocks, "lower")).p, rel=1e-6)
+    expected = wilcoxon_holm(blocks, [*"abcd"], "lower")
+    assert [(pair["wins"], pair["losses"]) for pair in found["pairs"]] == [
+        (e.wins, e.losses) for e in expected
+    ]
+    assert [pair["p"] for pair in found["pairs"]] == pytest.approx([e.p for e in expected], rel=1e-6)
+
+
+def test_a_diverging_loss_leaves_other_data_sets_their_digits(opened: Opened, tmp_path: Path) -> None:
+    results = diverging_results()
+    page = render_report(results, tmp_path)[0]
+    opened.browser.open(f"{page.as_uri()}#explore?d=1-3")
+    view = StudyView(results)
+    comparison = view.compared(view.metric, within(view.design, ["a", "b", "c"]))[0]
+    assert opened.column("#explore table", 0) == [*comparison.mean_ranks.index]
+    assert opened.column("#explore table", 1) == [f"{rank:.2f}" for rank in comparison.mean_ranks]
+    wins = [f"{pair.wins}" for pair in comparison.pairs]
+    assert (
+        opened.run(
+            "[...document.querySelectorAll('#explore details tbody tr')].map(row => row.cells[2].textContent)"
+        )
+        == wins
+    )
 
 
 def test_intervals_equal_those_of_the_analysis(opened: Opened) -> None:

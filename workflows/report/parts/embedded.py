@@ -18,8 +18,13 @@ from ..plots.svg import PALETTE
 from ..words.wording import setting
 from .data_sets import data_sets
 
-# Significant digits of scores: enough to recompute the report's ranks, at ten bytes a score.
+# Scores are integers with a common factor if the smallest then has this many digits: enough to recompute the
+# report's ranks, at ten to thirteen bytes a score.
 _DIGITS = 9
+# If the largest score is more than this many orders of magnitude above the smallest, like the loss of a
+# learner that diverges, such integers are too long. Each score is then a number with `_EXACT_DIGITS` digits.
+_MOST_ORDERS = 3
+_EXACT_DIGITS = 15
 # Significant digits of costs, which are only drawn and printed.
 _COST_DIGITS = 3
 # The page should contain at most this many values of curves (five bytes each). A curve therefore has fewer
@@ -81,17 +86,6 @@ def _rankings(view: StudyView) -> Any:
         }
 
 
-def _integers(table: Any, digits: int) -> tuple[list[Any], int]:
-    """Return numbers times 10^scale as integers of at most `digits` digits, and the exponent `scale`.
-
-    NaN and infinity become None.
-    """
-    values = np.asarray(table, dtype=np.float64)
-    finite = values[np.isfinite(values) & (values != 0)]
-    scale = digits - math.ceil(math.log10(np.abs(finite).max())) if finite.size else 0
-    return _rounded(10.0**scale * values), scale
-
-
 def _rounded(values: NDArray[np.float64]) -> list[Any]:
     """Round values to integers and return them as nested lists, with None for NaN and infinity."""
     known = np.isfinite(values)
@@ -106,10 +100,17 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
     tables = []
     for noise in view.design.noise:
         scores = view.averages.scores(metric, noise, view.design)
-        means = scores.mean.where(scores.complete).to_numpy(np.float64)
+        tables.append(scores.mean.where(scores.complete).to_numpy(np.float64))
+    means = np.asarray(tables)
+    sizes = np.log10(np.abs(means[np.isfinite(means) & (means != 0)]))
+    least, most = (math.ceil(sizes.min()), math.ceil(sizes.max())) if sizes.size else (0, 0)
+    scale, whole = 0, most - least <= _MOST_ORDERS
+    if whole:
+        scale = _DIGITS - least
         # Make scores equal that differ only by a rounding error, as is done before ranking.
-        tables.append([snap(row) for row in means])
-    values, scale = _integers(tables, _DIGITS)
+        values = _rounded(10.0**scale * np.asarray([[snap(row) for row in table] for table in means]))
+    else:
+        values = _all_short(means, _EXACT_DIGITS)
     return {
         "name": metric.name,
         "label": metric.label,
@@ -117,6 +118,7 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
         "percent": metric.percent,
         "decimals": metric.decimals,
         "scale": scale,
+        "whole": whole,
         "values": values,
     }
 
@@ -132,14 +134,20 @@ def _costs(view: StudyView) -> Any:
     for column, label, factor in _COSTS:
         if column in rows and rows[column].notna().any():
             means = factor * groups[column].mean().astype("float64").reindex(index).to_numpy().reshape(shape)
-            # Round each cost to three significant digits. Scores are integers with a common factor instead,
-            # but small costs would become 0 that way.
-            texts = [[[_short(value) for value in row] for row in table] for table in means]
-            yield {"name": column, "label": label, "cost": True, "scale": 0, "values": texts}
+            # Round each cost to three significant digits. Integers with a common factor would make
+            # small costs 0.
+            values = _all_short(means, _COST_DIGITS)
+            yield {"name": column, "label": label, "cost": True, "scale": 0, "values": values}
 
 
-def _short(value: Any) -> float | None:
-    short = float(f"{value:.{_COST_DIGITS}g}")
+def _all_short(means: Any, digits: int) -> list[Any]:
+    """Round values by noise, data set and algorithm to significant digits; return them as nested lists."""
+    return [[[_short(value, digits) for value in row] for row in table] for table in means]
+
+
+def _short(value: Any, digits: int) -> float | None:
+    """Round a value to significant digits, to an integer if it is one; return None for NaN and infinity."""
+    short = float(f"{value:.{digits}g}")
     if not math.isfinite(short):
         return None
     return int(short) if short.is_integer() else short

@@ -28,13 +28,13 @@ const equation = (p) => (p < 0.0005 ? "p < 0.001" : `p = ${shownP(p)}`);
 
 // Compare the chosen algorithms on the chosen data sets, as pipeline.analysis.comparison.compare does.
 export function compared(D, { a, d, n, m }) {
-  const { values, higher } = D.metrics[m], known = (i) => d.some((j) => values[n][j]?.[i] != null);
+  const { values, higher, whole } = D.metrics[m], known = (i) => d.some((j) => values[n][j]?.[i] != null);
   const runs = (i) => d.every((j) => !D.bound[i] || D.bound[i].includes(j));
   const measured = a.filter(known), everywhere = measured.filter(runs);
   const names = everywhere.length > 1 ? everywhere : measured;
   const data = names.length ? d.filter((j) => names.every((i) => values[n][j]?.[i] != null)) : [];
   const rows = data.map((j) => names.map((i) => (higher ? -1 : 1) * values[n][j][i]));
-  return { names, data, ...(rows.length ? compare(rows, data.map((j) => D.bases[j])) : { n: 0, blocks: 0, mean: [], pairs: [] }) };
+  return { names, data, ...(rows.length ? compare(rows, data.map((j) => D.bases[j]), whole) : { n: 0, blocks: 0, mean: [], pairs: [] }) };
 }
 
 export function explore(D, visibility) {

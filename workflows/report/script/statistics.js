@@ -184,17 +184,27 @@ export function intervals(ranks, bases) {
   });
 }
 
+// Return the place of the twelfth digit of the largest value.
+const twelfth = (values) => 10 ** (Math.ceil(Math.log10(Math.max(...values.map(Math.abs)))) - 12) || 1;
+
 // Compare algorithms by a table of scores, one row a data set; lower is better. Tests take means of base sets.
-export function compare(rows, bases) {
-  const ranks = rows.map(rankdata), k = rows[0].length, pairs = [];
-  const blocks = grouped(rows, bases).map((some) => means(some).map(Math.round)), n = blocks.length;
+// Scores are integers, rounded in the last digit (`whole`), or numbers, compared as the analysis does: by the
+// twelve digits of a row for ties, and of the table for differences.
+export function compare(rows, bases, whole = true) {
+  const level = (row) => {
+    const step = whole ? 1 : twelfth(row);
+    return row.map((value) => Math.round(value / step));
+  };
+  const ranks = rows.map((row) => rankdata(level(row))), k = rows[0].length, pairs = [];
+  const blocks = grouped(rows, bases).map(means), levels = blocks.map(level), n = blocks.length;
+  // Integers are rounded, so equal differences may differ in the last digit.
+  const step = whole ? 10 : twelfth(blocks.flat());
   for (let i = 0; i < k; i++) for (let j = i + 1; j < k; j++) {
-    // Scores are rounded to 9 digits, so equal differences may differ in the last one.
-    const gains = blocks.map((row) => Math.round((row[j] - row[i]) / 10));
+    const gains = blocks.map((row, at) => (levels[at][i] === levels[at][j] ? 0 : Math.round((row[j] - row[i]) / step)));
     pairs.push({ i, j, wins: gains.filter((gain) => gain > 0).length, losses: gains.filter((gain) => gain < 0).length,
       favored: rankSum(gains) < 0 ? j : i, p: n > 1 ? signedRank(gains) : null });
   }
   if (n > 1) holm(pairs.map((pair) => pair.p)).forEach((p, place) => (pairs[place].holm = p));
   return { n: rows.length, blocks: n, ranks, mean: means(ranks), pairs, intervals: intervals(ranks, bases),
-    p: n > 1 && k > 2 ? friedman(blocks.map(rankdata)) : null };
+    p: n > 1 && k > 2 ? friedman(levels.map(rankdata)) : null };
 }
