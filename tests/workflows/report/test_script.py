@@ -307,13 +307,20 @@ def test_statistics_equal_those_of_the_analysis(n: int, opened: Opened) -> None:
     frame = pd.DataFrame(scores, columns=[*"abcd"], dtype="float64")
     ranks = block_ranks(frame, "lower")
     assert np.array_equal(found["ranks"], ranks)
-    assert found["p"] == pytest.approx(friedman(ranks).p, rel=1e-6)
+    outcome = friedman(ranks)
+    assert found["p"] == pytest.approx(outcome.p, rel=1e-6)
+    assert found["test"] == ("Friedman (Iman–Davenport)" if np.isfinite(outcome.f) else "Friedman")
     expected = wilcoxon_holm(frame, [*"abcd"], "lower")
     assert [pair["wins"] for pair in found["pairs"]] == [pair.wins for pair in expected]
     # Beyond 200 base sets the page takes the normal approximation, the analysis beyond 1,000.
     near = {"rel": 1e-6} if n <= 200 else {"abs": 1e-3}
     assert [pair["p"] for pair in found["pairs"]] == pytest.approx([pair.p for pair in expected], **near)
     assert [pair["holm"] for pair in found["pairs"]] == pytest.approx([e.p_holm for e in expected], **near)
+
+
+def test_rows_that_all_agree_are_tested_by_chi_square(opened: Opened) -> None:
+    found = statistics(opened.browser, "compare([[10, 20, 30], [20, 40, 60], [10, 50, 70]], [0, 1, 2])")
+    assert (found["test"], found["p"]) == ("Friedman", pytest.approx(friedman([[1, 2, 3]] * 3).p, rel=1e-6))
 
 
 def test_statistics_of_scores_of_any_size_equal_those_of_the_analysis(opened: Opened) -> None:

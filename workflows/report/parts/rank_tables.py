@@ -181,12 +181,11 @@ def friedman_table(comparisons: Sequence[Comparison]) -> TableBlock | None:
             "chi2": f.chi2,
             "chi2_p": f.chi2_p,
             "F": f.f,
-            "F_p": f.f_p,
+            "F_p": f.f_p if np.isfinite(f.f) else np.nan,
             "nemenyi_cd": c.critical_difference,
             "smallest_p_holm": c.smallest_p if c.pairs else None,
         }
-        shown = values if np.isfinite(f.f) else {**values, "F_p": None}
-        rows.append([c.noise.short, c.metric.label, c.n_sources, c.k, *shown.values()])
+        rows.append([c.noise.short, c.metric.label, c.n_sources, c.k, *values.values()])
         sizes = {"datasets": c.n, "base_sets": c.n_sources, "algorithms": c.k}
         data.append({"noise": c.noise.slug, "metric": c.metric.name, **sizes, **values})
     if not rows:

@@ -109,7 +109,7 @@ export function explore(D, visibility) {
     told.textContent = c.n === 0 ? "No chosen data set has results of all chosen algorithms: choose others."
       : `Recomputed in this page for ${part}: ${names[0]} leads with mean rank ${fixed(c.mean[best], 2)}` +
         (names.length > 1 ? `, followed by ${names[1]} (${fixed(c.mean[order[1]], 2)}${c.blocks > 1 ? `; ${test(order[1])}` : ""}).` : ".") +
-        (c.p === null || c.p === undefined ? "" : ` Friedman (Iman–Davenport): ${equation(c.p)}.`);
+        (c.p === null || c.p === undefined ? "" : ` ${c.test}: ${equation(c.p)}.`);
     const costs = costMetrics.map((m) => costsOf(m, order.map((x) => meanOf(m, c.names[x], c.data))));
     const rows = c.n ? order.map((x, at) => {
       const i = c.names[x], span = c.intervals?.[x];

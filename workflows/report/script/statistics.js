@@ -62,15 +62,15 @@ function chi2Tail(x, k) {
   return chi2Tail(x, k - 2) + (x > 0 ? term : k === 2 ? 1 : 0);
 }
 
-// Return the p-value of Iman and Davenport's F, or of chi-square if all rows of ranks agree.
+// Return the p-value of Iman and Davenport's F, or of chi-square if all rows of ranks agree, with the test's name.
 export function friedman(ranks) {
   const n = ranks.length, k = ranks[0].length, middle = (k + 1) / 2;
   const between = n * means(ranks).reduce((sum, mean) => sum + (mean - middle) ** 2, 0);
   const within = ranks.flat().reduce((sum, rank) => sum + (rank - middle) ** 2, 0) / (n * (k - 1));
   const chi2 = within ? between / within : 0, room = n * (k - 1) - chi2;
-  if (room < 1e-9 * n * (k - 1)) return chi2Tail(chi2, k - 1);
+  if (room < 1e-9 * n * (k - 1)) return { p: chi2Tail(chi2, k - 1), test: "Friedman" };
   const f = ((n - 1) * chi2) / room, free = (k - 1) * (n - 1);
-  return incompleteBeta(free / (free + (k - 1) * f), free / 2, (k - 1) / 2);
+  return { p: incompleteBeta(free / (free + (k - 1) * f), free / 2, (k - 1) / 2), test: "Friedman (Iman–Davenport)" };
 }
 
 // Up to this many differences the distribution of the rank sum is enumerated.
@@ -206,5 +206,5 @@ export function compare(rows, bases, whole = true) {
   }
   if (n > 1) holm(pairs.map((pair) => pair.p)).forEach((p, place) => (pairs[place].holm = p));
   return { n: rows.length, blocks: n, ranks, mean: means(ranks), pairs, intervals: intervals(ranks, bases),
-    p: n > 1 && k > 2 ? friedman(levels.map(rankdata)) : null };
+    ...(n > 1 && k > 2 ? friedman(levels.map(rankdata)) : { p: null }) };
 }

@@ -108,6 +108,17 @@ def test_ranks_by_model_of_noise(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("one/tables/*by-model*"))
 
 
+def test_an_infinite_statistic_has_no_p_value(tmp_path: Path) -> None:
+    results = make_results(datasets=("a", "b", "c"), algorithms=("A", "B", "C"), noise=(0.0,), tuned=())
+    results.cells["test_accuracy"] = results.cells["algorithm"].map({"A": 0.7, "B": 0.8, "C": 0.9})
+    _, markdown = render(results, tmp_path)
+    assert "| 6.00 | 0.050 | ∞ | – |" in markdown
+    head, row, *_ = csv_rows(tmp_path / "tables" / "friedman.csv")
+    found = dict(zip(head, row, strict=True))
+    assert (found["F"], found["F_p"]) == ("inf", "")
+    assert float(found["chi2_p"]) == pytest.approx(0.0498, abs=1e-4)
+
+
 def test_the_matrix_of_pairs_has_effects_and_tests(tmp_path: Path) -> None:
     made = make_results(datasets=tuple("abcdefghij"), algorithms=("A", "B", "C"), noise=(0.1,), tuned=())
     _, markdown = render(made, tmp_path)
