@@ -280,6 +280,15 @@ def test_legend_hides_and_highlights_everywhere(opened: Opened) -> None:
     assert "AROW" in opened.column("#ranks table", 0)
 
 
+def test_hiding_an_algorithm_leaves_a_data_set_of_its_name(opened: Opened, tmp_path: Path) -> None:
+    results = make_results(datasets=("AROW", "b"), algorithms=("PA", "AROW"), noise=(0.0,), seeds=1, tuned=())
+    opened.browser.open(f"{render_report(results, tmp_path)[0].as_uri()}#explore?hide=AROW")
+    assert opened.column("#ranks table", 0) == ["PA"]
+    assert opened.column("#explore table", 0) == ["PA"]
+    assert opened.column("#accuracy table", 0) == ["AROW", "b"]
+    assert sorted(opened.column("#explore .row table", 0)) == ["AROW", "b"]
+
+
 def test_curves_of_every_task_are_there_on_demand(opened: Opened) -> None:
     opened.open()
     opened.choose("Data set", "digits[4-vs-rest]")

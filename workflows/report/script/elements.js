@@ -32,4 +32,8 @@ export function fixed(value, digits) {
   return (Math.abs(value) < 0.5 / 10 ** digits ? 0 : value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
+// Return the place of the algorithm that a row is about, or -1, given the row's first entry and its header. A
+// data set may have the label of an algorithm; a matrix of pairs has no first header.
+export const algorithmOf = (names, text, head) => (["algorithm", "first", ""].includes(head) ? names.indexOf(text) : -1);
+
 export const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;

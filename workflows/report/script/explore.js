@@ -1,5 +1,5 @@
 // Choose algorithms, data sets, noise and metric; the ranks, tests and figures of the choice are computed here.
-import { drawn, element, fixed, number, plural } from "./elements.js";
+import { algorithmOf, drawn, element, fixed, number, plural } from "./elements.js";
 import { compare } from "./statistics.js";
 import { enhance } from "./tables.js";
 import { DASHES, chart } from "./figures.js";
@@ -57,7 +57,7 @@ export function explore(D, visibility) {
   function table(title, header, rows, note = "") {
     const made = element("table", {}, element("caption", {}, element("span", {}, title)),
       element("thead", {}, element("tr", {}, ...header.map((head, i) => element("th", { scope: "col", class: i ? "" : "text" }, head)))),
-      element("tbody", {}, ...rows.map(([first, ...rest]) => element("tr", { "data-a": algorithms.includes(first) ? algorithms.indexOf(first) : undefined },
+      element("tbody", {}, ...rows.map(([first, ...rest]) => element("tr", { "data-a": algorithmOf(algorithms, first, header[0]) },
         element("th", { scope: "row", class: "text", title: first }, first), ...rest.map((text) => element("td", {}, text))))));
     const box = element("div", {}, element("div", { class: "scroll fit", role: "region", tabindex: "0", "aria-label": title }, made), element("p", { class: "note" }, note));
     enhance(made);

@@ -1,5 +1,5 @@
 // Hovering and hiding in all figures, and figures that the page draws itself.
-import { drawn, element, number } from "./elements.js";
+import { algorithmOf, drawn, element, number } from "./elements.js";
 
 // The points of a figure that hovering finds: algorithm, place in the drawing, text.
 const POINTS = new WeakMap();
@@ -69,7 +69,7 @@ export class Visibility {
     document.body.append(this.bar);
     document.adoptedStyleSheets = [this.#sheet];
     for (const head of document.querySelectorAll("tbody th")) {
-      const place = names.indexOf(head.title || head.textContent.trim());
+      const place = algorithmOf(names, head.title || head.textContent.trim(), head.closest("table").rows[0].cells[0].textContent.trim());
       if (place >= 0) head.parentElement.dataset.a = place;
     }
   }
