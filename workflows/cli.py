@@ -25,6 +25,9 @@ from .study_commands import compare, doctor, merge, plan, report, run, submit, v
 # report creates fewer objects than this.
 _NEW_OBJECTS = 500_000
 
+# Commands that run cells, and store each when it has finished.
+_STORING = ("run", "compare", "reproduce")
+
 # Set when this process receives SIGTERM: from Slurm (time limit), `kubectl delete pod` or systemd.
 _terminated = threading.Event()
 
@@ -39,7 +42,7 @@ class _Commands(click.Group):
         except InputError as error:
             _fail(str(error))
         except KeyboardInterrupt as interrupt:
-            _stopped(interrupt)
+            _stopped(interrupt, stores=ctx.invoked_subcommand in _STORING)
 
 
 @contextlib.contextmanager
@@ -249,7 +252,7 @@ def main() -> None:
     except click.ClickException as error:
         _fail(error.format_message())
     except (KeyboardInterrupt, click.Abort) as interrupt:
-        _stopped(interrupt)
+        _stopped(interrupt, stores=False)
     except BrokenPipeError:
         if not _reader_is_gone():
             raise
@@ -268,10 +271,12 @@ def _reader_is_gone() -> bool:
     return False
 
 
-def _stopped(interrupt: BaseException) -> NoReturn:
+def _stopped(interrupt: BaseException, *, stores: bool) -> NoReturn:
+    """Report an interrupt in one line; `stores` says whether the command stores finished cells."""
     # The interrupt may carry a more precise instruction for the user.
     then = str(interrupt) or "run the same command to continue"
-    click.echo(f"singlepass: stopped; finished cells are stored, {then}", err=True)
+    kept = f"; finished cells are stored, {then}" if stores else ""
+    click.echo(f"singlepass: stopped{kept}", err=True)
     sys.exit(128 + (signal.SIGTERM if _terminated.is_set() else signal.SIGINT))
 
 

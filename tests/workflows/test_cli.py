@@ -67,6 +67,25 @@ def test_run_report_and_run_again(singlepass: Call, study_file: Path, tmp_path: 
     assert (tmp_path / "elsewhere" / "report.html").exists()
 
 
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (["run", "quickstart"], "stopped; finished cells are stored, run the same command to continue"),
+        (["list", "studies"], "stopped"),
+    ],
+)
+def test_only_commands_that_run_cells_say_that_cells_are_stored(
+    singlepass: Call, monkeypatch: pytest.MonkeyPatch, command: list[str], line: str
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.app.commands[command[0]], "callback", interrupt)
+    result = singlepass(*command)
+    assert result.returncode == 130
+    assert result.stderr == f"singlepass: {line}\n"
+
+
 def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(
         "from singlepass.learners import Perceptron as _P\n"
