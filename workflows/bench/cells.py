@@ -222,7 +222,7 @@ def guests() -> list[Measurement]:
         }
         contests = [
             Contest(
-                f"a row of {GUEST_FEATURES} features through a cell, {what}",
+                f"a row of {GUEST_FEATURES} features through a cell, {what}: µs added per row",
                 ours,
                 peer,
                 aim,
