@@ -267,7 +267,8 @@ class _Window:
                 await self._take_back()
                 silent, unfit = len(self._aside.silent), len(self._workforce.unfit)
                 await self._answer(partial(self._roll.call, self._client, threads, silent, unfit))
-                await waiting.look(self._workforce.ready or self._workforce.sending, there=bool(threads))
+                ready = self._workforce.ready or self._workforce.sending
+                await waiting.look(ready, bool(threads), 0 < unfit == len(threads))
             if self._workforce.ready:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted

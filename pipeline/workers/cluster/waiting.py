@@ -28,11 +28,12 @@ class Waiting:
         self._said = self._came = False
         self._last_error: str | None = None
 
-    async def look(self, ready: bool, there: bool = False) -> None:
+    async def look(self, ready: bool, there: bool = False, unfit: bool = False) -> None:
         """Check the wait and report it; raise InputError if it took too long, or if no worker can come.
 
         Call it again and again. `ready` says whether a worker can run cells; `there` says whether any worker
-        is connected, even if it does not answer.
+        is connected, even if it does not answer; `unfit` says whether all connected workers are unfit, which
+        was reported for each.
         """
         now = time.monotonic()
         if ready:
@@ -50,6 +51,8 @@ class Waiting:
         # Ask the batch queue in another thread, because its command may take seconds.
         told, ended = ("", False) if starting is None else await asyncio.to_thread(starting.report)
         lacking = "has had no worker that answers" if there else "has had no workers"
+        if unfit:
+            lacking = "has had only unfit workers (see above)"
         # If all jobs have ended before any worker came, none will come. Later this is no failure, because an
         # adaptive cluster requests new jobs.
         if over or (ended and not self._came):

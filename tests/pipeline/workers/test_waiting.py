@@ -1,0 +1,26 @@
+"""Test what a run says when it has waited too long for a worker."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.workers.cluster.connection import SchedulerPlace
+from singlepass.pipeline.workers.cluster.waiting import Waiting
+
+
+@pytest.mark.parametrize(
+    ("there", "unfit", "cause"),
+    [
+        (False, False, "has had no workers"),
+        (True, False, "has had no worker that answers"),
+        (True, True, r"has had only unfit workers \(see above\)"),
+    ],
+)
+def test_the_last_line_names_the_cause(there: bool, unfit: bool, cause: str) -> None:
+    waiting = Waiting(SchedulerPlace("tcp://host:1"), -1.0, lambda line: None)
+    line = rf"^scheduler tcp://host:1: {cause} for 0 s; start one with `dask worker tcp://host:1`$"
+    with pytest.raises(InputError, match=line):
+        asyncio.run(waiting.look(False, there, unfit))
