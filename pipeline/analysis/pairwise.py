@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from ..scoring import Direction
-from .ranks import snap
+from .ranks import snap, snap_decimals
 
 # Up to this many base sets the null distribution of the rank sum is enumerated, ties included. Beyond it the
 # normal approximation is used, which is far off for small p-values (at n = 151 it gives 2.3e-7 instead of
@@ -71,12 +71,12 @@ def _exact_tails(ranks: NDArray[np.float64], statistic: float) -> tuple[float, f
 def signed_rank(differences: ArrayLike) -> SignedRank:
     """Test paired differences by Wilcoxon's signed ranks, exactly for up to 1,000 base sets, ties included.
 
-    `differences` has one value per base set.
+    `differences` has one value per base set. Only values of exactly equal size tie.
 
     F. Wilcoxon (1945). Zero differences are ranked and then left out (J. W. Pratt, 1959): a tie shows that
     small differences are common, which dropping it beforehand would hide.
     """
-    values = snap(np.asarray(differences, dtype=np.float64))
+    values = np.asarray(differences, dtype=np.float64)
     nonzero = values != 0
     count = int(nonzero.sum())
     if count == 0:
@@ -191,19 +191,32 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
 
 
 def _differences(table: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> list[NDArray[np.float64]]:
-    """Return the differences of pairs of columns, rounded so that equal differences compare equal.
+    """Return the differences of pairs of columns, with ties made exactly equal.
 
-    Two scores with equal ranks differ by 0. All other differences are rounded at the same digit, given by the
-    largest score of the table. If each row were rounded by its own largest score, equal differences in two
-    rows might not tie.
+    Two scores with equal ranks differ by 0. Two other differences tie if their sizes differ by no more than
+    the digit at which `snap` rounds the larger of their rows. Rounding all of them at one digit would lose
+    small differences if a loss diverges on one data set.
     """
     ranked = np.array([snap(row) for row in table]).reshape(table.shape)
-    largest = np.abs(table).max(initial=0.0)
+    digits = np.array([snap_decimals(row) for row in table], dtype=np.int64)
     found = []
     for i, j in pairs:
-        rounded = snap(np.append(table[:, i] - table[:, j], largest))[:-1]
-        found.append(np.where(ranked[:, i] == ranked[:, j], 0.0, rounded))
+        differences = np.where(ranked[:, i] == ranked[:, j], 0.0, table[:, i] - table[:, j])
+        found.append(_tied(differences, digits))
     return found
+
+
+def _tied(differences: NDArray[np.float64], digits: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Round each run of differences of nearly equal size to one value; `digits` are the decimals of each."""
+    order = np.argsort(np.abs(differences), kind="stable")
+    sizes, decimals = np.abs(differences)[order], digits[order]
+    coarse = np.minimum(decimals[1:], decimals[:-1])
+    apart = (np.diff(sizes) > 10.0**-coarse) | ((sizes[:-1] == 0) & (sizes[1:] != 0))
+    starts = np.flatnonzero(np.append(True, apart)[: sizes.size])
+    found = np.empty(sizes.size)
+    for run in np.split(np.arange(sizes.size), starts[1:]):
+        found[order[run]] = np.round(sizes[run[:1]], int(decimals[run].min()))
+    return np.copysign(found, differences)
 
 
 def smallest_p(n: int, k: int) -> float:

@@ -23,12 +23,14 @@ _DIGITS = 12
 
 def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round to 12 digits, counted from the largest absolute value, so that equal results compare equal."""
+    return np.asarray(np.round(values, snap_decimals(values)))
+
+
+def snap_decimals(values: NDArray[np.float64]) -> int:
+    """Return the number of decimals to which `snap` rounds, negative for values of more than 12 digits."""
     finite = np.abs(values[np.isfinite(values)])
     largest = float(finite.max()) if finite.size else 0.0
-    if largest == 0.0:
-        return values
-    decimals = _DIGITS - int(np.ceil(np.log10(largest)))
-    return np.asarray(np.round(values, decimals))
+    return _DIGITS - int(np.ceil(np.log10(largest))) if largest else 0
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,15 @@ def test_rounding_error_is_a_tie() -> None:
     assert (pair.wins, pair.ties, pair.losses, pair.p) == (0, 2, 0, 1.0)
 
 
+def test_a_diverging_loss_leaves_small_differences_their_size() -> None:
+    usual = np.array([[0.3, 0.1], [0.5, 0.3], [0.7, 0.4], [0.2, 0.6], [0.9, 0.4]])
+    diverging = np.array([[3e14, 2e15]])
+    (pair,) = wilcoxon_holm(np.concatenate([usual, diverging]), ["a", "b"], "lower")
+    # 0.3 - 0.1 and 0.5 - 0.3 tie, whatever rounding does.
+    assert pair.p == signed_rank([-2, -2, -3, 4, -5, 100]).p
+    assert (pair.wins, pair.ties, pair.losses) == (2, 0, 4)
+
+
 @given(st.lists(st.lists(st.integers(0, 60), min_size=6, max_size=6), min_size=4, max_size=12))
 def test_p_values_are_those_of_exact_means(right: list[list[int]]) -> None:
     """Accuracies of two algorithms, means of three seeds of 60 rows: the differences tie as fractions do."""

@@ -335,7 +335,7 @@ def test_rows_that_all_agree_are_tested_by_chi_square(opened: Opened) -> None:
 def test_statistics_of_scores_of_any_size_equal_those_of_the_analysis(opened: Opened) -> None:
     rng = np.random.RandomState(3)
     # Thirds, so that equal scores and differences differ by rounding errors.
-    scores: NDArray[np.float64] = rng.randint(0, 40, (60, 4)) / 3 * 10.0 ** rng.randint(-3, 4, (60, 1))
+    scores: NDArray[np.float64] = rng.randint(0, 40, (60, 4)) / 3 * 10.0 ** rng.randint(-3, 11, (60, 1))
     bases = [i // 3 for i in range(60)]
     found = statistics(opened.browser, f"compare({scores.tolist()}, {bases}, false)")
     frame = pd.DataFrame(scores, columns=[*"abcd"])

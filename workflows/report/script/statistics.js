@@ -187,20 +187,28 @@ export function intervals(ranks, bases) {
 // Return the place of the twelfth digit of the largest value.
 const twelfth = (values) => 10 ** (Math.ceil(Math.log10(Math.max(...values.map(Math.abs)))) - 12) || 1;
 
+// Make differences equal whose sizes differ by no more than the larger of their steps, one for each.
+function tied(differences, steps) {
+  const order = differences.map((_, i) => i).sort((a, b) => Math.abs(differences[a]) - Math.abs(differences[b]));
+  const found = [...differences];
+  for (let at = 1; at < order.length; at++) {
+    const [low, high] = [order[at - 1], order[at]], gap = Math.abs(differences[high]) - Math.abs(differences[low]);
+    if (found[low] && gap <= Math.max(steps[low], steps[high])) found[high] = Math.sign(found[high]) * Math.abs(found[low]);
+  }
+  return found;
+}
+
 // Compare algorithms by a table of scores, one row a data set; lower is better. Tests take means of base sets.
-// Scores are integers, rounded in the last digit (`whole`), or numbers, compared as the analysis does: by the
-// twelve digits of a row for ties, and of the table for differences.
+// Scores are integers, rounded in the last digit (`whole`), or numbers, compared by the twelve digits of a row.
 export function compare(rows, bases, whole = true) {
-  const level = (row) => {
-    const step = whole ? 1 : twelfth(row);
-    return row.map((value) => Math.round(value / step));
-  };
+  const stepOf = (row) => (whole ? 1 : twelfth(row)), level = (row) => row.map((value) => Math.round(value / stepOf(row)));
   const ranks = rows.map((row) => rankdata(level(row))), k = rows[0].length, pairs = [];
-  const blocks = grouped(rows, bases).map(means), levels = blocks.map(level), n = blocks.length;
-  // Integers are rounded, so equal differences may differ in the last digit.
-  const step = whole ? 10 : twelfth(blocks.flat());
+  const blocks = grouped(rows, bases).map(means), levels = blocks.map(level), steps = blocks.map(stepOf), n = blocks.length;
   for (let i = 0; i < k; i++) for (let j = i + 1; j < k; j++) {
-    const gains = blocks.map((row, at) => (levels[at][i] === levels[at][j] ? 0 : Math.round((row[j] - row[i]) / step)));
+    const same = (at) => levels[at][i] === levels[at][j];
+    // Integers are rounded, so equal differences may differ in the last digit.
+    const gains = whole ? blocks.map((row, at) => (same(at) ? 0 : Math.round((row[j] - row[i]) / 10)))
+      : tied(blocks.map((row, at) => (same(at) ? 0 : row[j] - row[i])), steps);
     pairs.push({ i, j, wins: gains.filter((gain) => gain > 0).length, losses: gains.filter((gain) => gain < 0).length,
       favored: rankSum(gains) < 0 ? j : i, p: n > 1 ? signedRank(gains) : null });
   }
