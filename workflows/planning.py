@@ -69,6 +69,8 @@ class StudyOutline:
     scales: Mapping[str, str]
     # The error with which a run would stop before its first cell; empty if it can start.
     refusal: str
+    # Whether there are results, whose cells of data sets that are not parsed cannot be counted.
+    stored: bool
 
     def left(self) -> Counter[tuple[str, Pair]]:
         """Return how many cells a run would compute, by stage, data set and algorithm."""
@@ -138,6 +140,7 @@ def outline(
         _grids(study, plan, outlooks),
         data.scales_apart(plan.here),
         refusal,
+        stored=bool(store.bases or store.exists()),
     )
 
 
@@ -398,7 +401,8 @@ def _time(found: StudyOutline) -> Iterator[str]:
         return
     seconds = found.seconds_left()
     if seconds is None:
-        yield "time     unknown: no cell has finished yet"
+        unread = found.stored and any(not outlook.ready for outlook in found.outlooks)
+        yield f"time     unknown: no {'counted cell has finished' if unread else 'cell has finished yet'}"
         return
     cores = joblib.cpu_count()
     pairs = {pair for _, pair in left}
@@ -426,6 +430,8 @@ def _missing(found: StudyOutline) -> Iterator[str]:
             yield f"missing  {outlook.label}: {outlook.state}"
         elif outlook.tasks is None:
             yield f"unknown  {outlook.label}: number of tasks, until it is parsed; its cells are not counted"
+        elif found.stored and not outlook.ready:
+            yield f"unread   {outlook.label}: its finished cells are not counted until it is parsed"
 
 
 def _budgets(found: StudyOutline) -> Iterator[str]:

@@ -353,6 +353,23 @@ def test_without_data_no_time_is_guessed(tmp_path: Path, singlepass: Call) -> No
     assert "time     unknown: no cell has finished yet" in singlepass("plan", "s.toml").stdout
 
 
+def test_cells_of_data_that_are_not_parsed_are_not_counted(
+    tmp_path: Path, singlepass: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "\n".join(f"{x % 7},{x % 3},{'ab'[x % 2]}" for x in range(40))
+    (tmp_path / "mine.csv").write_text(f"u,v,label\n{rows}\n")
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\n[[datasets]]\npath = "mine.csv"\n[[algorithms]]\nname = "AROW"\n'
+    )
+    assert "unread" not in singlepass("plan", "s.toml", "--out", "out").stdout
+    singlepass("run", "s.toml", "--out", "out")
+    assert "time     all cells are finished" in singlepass("plan", "s.toml", "--out", "out").stdout
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "other"))
+    text = singlepass("plan", "s.toml", "--out", "out").stdout
+    assert "time     unknown: no counted cell has finished" in text
+    assert "unread   mine: its finished cells are not counted until it is parsed" in text
+
+
 def test_a_study_that_cannot_be_run_is_one_line(tmp_path: Path, singlepass: Call) -> None:
     (tmp_path / "own.toml").write_text(OWN.replace('"Forgetron"', '"Forgetro"'))
     result = singlepass("plan", "own.toml")

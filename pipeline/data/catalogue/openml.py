@@ -45,6 +45,8 @@ def openml_set(number: int, *, download: bool = True) -> tuple[OpenMLSet, Path]:
     try:
         kept = json.loads((folder / "pin.json").read_text())
         entry = OpenMLSet(**{**kept, "ignored": tuple(kept["ignored"])})
+        # If the file was removed, it is downloaded again.
+        (folder / _file_name(entry.url)).stat()
     except (OSError, ValueError, TypeError, KeyError):
         if not download:
             raise InputError(f"OpenML {number}: not downloaded yet") from None

@@ -241,6 +241,9 @@ def test_a_changed_copy_of_openml_is_refused(openml: Callable[..., None], cache:
     kept.write_text(ARFF.replace("0.25", "0.35"))
     with pytest.raises(InputError, match=r"not the file that was downloaded from OpenML 151 .* remove "):
         expand(openml=151)
+    kept.unlink()
+    expand(openml=151)
+    assert kept.is_file()
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,10 @@ def _rows_that_tune(view: StudyView) -> list[str]:
     found: dict[str, dict[str, None]] = {}
     for _, rows in runs[runs["dataset"].isin(tuned)].groupby("dataset", sort=False):
         parent = str(rows["parent"].iloc[0])
-        found.setdefault(_reuse(rows, study, parent), {})[parent] = None
+        text = _reuse(rows, study, parent)
+        if rows["drawn"].isna().all():  # cells of an earlier version
+            text = f"If rows are drawn for each seed, no row used for tuning is reported. Otherwise: {text}"
+        found.setdefault(text, {})[parent] = None
     if len(found) < 2:
         return list(found)
     return [f"{', '.join(names)}: {text}" for text, names in found.items()]

@@ -45,8 +45,13 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
             _made(drawn=False, order="given"),
             "Winners are chosen on the first 10% of the stream, which are not reported.",
         ),
-        # Results of earlier versions do not record whether the data set has its own test part.
+        # Results of earlier versions do not record whether the data set has its own test part or is drawn.
         (_made(), f"Otherwise: {SPLIT}70%"),
+        (
+            _made("prequential"),
+            "If rows are drawn for each seed, no row used for tuning is reported. Otherwise: Winners are "
+            "chosen on the reported stream in another order",
+        ),
     ],
 )
 def test_a_report_says_which_rows_tune(results: StudyResults, said: str, tmp_path: Path) -> None:
