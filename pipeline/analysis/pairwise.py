@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from ..scoring import Direction
-from .ranks import snap, snap_decimals
+from .ranks import score_decimals, snap_scores
 
 # Up to this many base sets the null distribution of the rank sum is enumerated, ties included. Beyond it the
 # normal approximation is used, which is far off for small p-values (at n = 151 it gives 2.3e-7 instead of
@@ -194,28 +194,25 @@ def _differences(table: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -
     """Return the differences of pairs of columns, with ties made exactly equal.
 
     Two scores with equal ranks differ by 0. Two other differences tie if their sizes differ by no more than
-    the digit at which `snap` rounds the larger of their rows. Rounding all of them at one digit would lose
-    small differences if a loss diverges on one data set.
+    the last digit to which their scores are rounded for ranks.
     """
-    ranked = np.array([snap(row) for row in table]).reshape(table.shape)
-    digits = np.array([snap_decimals(row) for row in table], dtype=np.int64)
+    ranked = np.array([snap_scores(row) for row in table]).reshape(table.shape)
+    decimals = np.array([score_decimals(row) for row in table], dtype=np.int64).reshape(table.shape)
     found = []
     for i, j in pairs:
         differences = np.where(ranked[:, i] == ranked[:, j], 0.0, table[:, i] - table[:, j])
-        found.append(_tied(differences, digits))
+        found.append(_tied(differences, 10.0 ** -decimals[:, [i, j]].min(axis=1)))
     return found
 
 
-def _tied(differences: NDArray[np.float64], digits: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Round each run of differences of nearly equal size to one value; `digits` are the decimals of each."""
+def _tied(differences: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give neighbors in size that are at most the larger of their steps apart the same size."""
     order = np.argsort(np.abs(differences), kind="stable")
-    sizes, decimals = np.abs(differences)[order], digits[order]
-    coarse = np.minimum(decimals[1:], decimals[:-1])
-    apart = (np.diff(sizes) > 10.0**-coarse) | ((sizes[:-1] == 0) & (sizes[1:] != 0))
+    sizes, steps = np.abs(differences)[order], steps[order]
+    apart = (np.diff(sizes) > np.maximum(steps[1:], steps[:-1])) | ((sizes[:-1] == 0) & (sizes[1:] != 0))
     starts = np.flatnonzero(np.append(True, apart)[: sizes.size])
     found = np.empty(sizes.size)
-    for run in np.split(np.arange(sizes.size), starts[1:]):
-        found[order[run]] = np.round(sizes[run[:1]], int(decimals[run].min()))
+    found[order] = np.repeat(sizes[starts], np.diff(np.append(starts, sizes.size)))
     return np.copysign(found, differences)
 
 

@@ -23,14 +23,36 @@ _DIGITS = 12
 
 def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round to 12 digits, counted from the largest absolute value, so that equal results compare equal."""
-    return np.asarray(np.round(values, snap_decimals(values)))
+    return np.asarray(np.round(values, _decimals(_largest(values))))
 
 
-def snap_decimals(values: NDArray[np.float64]) -> int:
-    """Return the number of decimals to which `snap` rounds, negative for values of more than 12 digits."""
+def snap_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round each score of a data set to its `score_decimals`, so that equal scores compare equal."""
+    decimals, found = score_decimals(scores), scores.copy()
+    for each in np.unique(decimals):
+        found[decimals == each] = np.round(scores[decimals == each], each)
+    return found
+
+
+def score_decimals(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return to how many decimals each score of a data set is rounded; negative for more than 12 digits.
+
+    Twelve digits are counted from the largest score if it is at most 1. Otherwise they are counted from 1 for
+    scores up to 1, and from the score itself for larger ones, so that the loss of an algorithm that diverges
+    does not make the scores of others equal.
+    """
+    least = min(_largest(scores), 1.0)
+    sizes = np.where(np.isfinite(scores), np.maximum(np.abs(scores), least), least)
+    return np.array([_decimals(size) for size in sizes], dtype=np.int64)
+
+
+def _largest(values: NDArray[np.float64]) -> float:
     finite = np.abs(values[np.isfinite(values)])
-    largest = float(finite.max()) if finite.size else 0.0
-    return _DIGITS - int(np.ceil(np.log10(largest))) if largest else 0
+    return float(finite.max()) if finite.size else 0.0
+
+
+def _decimals(size: float) -> int:
+    return _DIGITS - int(np.ceil(np.log10(size))) if size else 0
 
 
 @dataclass(frozen=True)
@@ -56,7 +78,7 @@ def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
     if values.size == 0:
         return scores.astype(np.float64)
     keyed = values if direction == "lower" else -values
-    ranks = rankdata([snap(row) for row in keyed], method="average", axis=1)
+    ranks = rankdata([snap_scores(row) for row in keyed], method="average", axis=1)
     return pd.DataFrame(ranks, index=scores.index, columns=scores.columns)
 
 

@@ -129,13 +129,15 @@ class Source(Dataset):
         """Return the tasks that a study's key `task` selects, by classes, groupings and task lists."""
         given = dict(given)
         positive = given.pop("positive", "")
-        # A label may be true or 1.0 here: find the class by the name that it has in the data.
-        positive = positive if isinstance(positive, str) else class_name(positive)
         declared = self.options(given)
         options = resolve_options(label, given, declared)
+        classes = self.classes(options)
+        if not isinstance(positive, str):
+            # A class true or 1.0 is named "true" or "1", but "True" or "1.0" if a file has it as text.
+            positive = str(positive) if str(positive) in classes else class_name(positive)
         found = name_tasks(
             label,
-            self.classes(options),
+            classes,
             task,
             groupings=self.groupings,
             positive=positive,

@@ -13,7 +13,14 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from singlepass.pipeline.analysis.friedman import friedman, nemenyi_difference
-from singlepass.pipeline.analysis.pairwise import cliques, holm, signed_rank, smallest_p, wilcoxon_holm
+from singlepass.pipeline.analysis.pairwise import (
+    cliques,
+    hodges_lehmann,
+    holm,
+    signed_rank,
+    smallest_p,
+    wilcoxon_holm,
+)
 from singlepass.pipeline.analysis.ranks import block_ranks, mean_ranks
 
 # Demšar (2006), table 6: area under the curve of four variants of C4.5 on 14 data sets. (On "voting" the last
@@ -157,13 +164,17 @@ def test_rounding_error_is_a_tie() -> None:
     assert (pair.wins, pair.ties, pair.losses, pair.p) == (0, 2, 0, 1.0)
 
 
-def test_a_diverging_loss_leaves_small_differences_their_size() -> None:
-    usual = np.array([[0.3, 0.1], [0.5, 0.3], [0.7, 0.4], [0.2, 0.6], [0.9, 0.4]])
-    diverging = np.array([[3e14, 2e15]])
-    (pair,) = wilcoxon_holm(np.concatenate([usual, diverging]), ["a", "b"], "lower")
+@pytest.mark.parametrize("third", [0.5, 2e5, 2e11, 1e300])
+def test_a_diverging_loss_leaves_other_scores_their_digits(third: float) -> None:
+    table = np.array([[0.3, 0.1], [0.5, 0.3], [0.7, 0.4], [0.2, 0.6], [0.9, 0.4], [0.45, 0.3]])
+    scores = pd.DataFrame(table, columns=["a", "b"]).assign(c=[third, 0.5, 0.5, 0.5, 0.5, 0.5])
+    pair = wilcoxon_holm(scores, [*"abc"], "lower")[0]
     # 0.3 - 0.1 and 0.5 - 0.3 tie, whatever rounding does.
-    assert pair.p == signed_rank([-2, -2, -3, 4, -5, 100]).p
-    assert (pair.wins, pair.ties, pair.losses) == (2, 0, 4)
+    exact = [20, 20, 30, -40, 50, 15]
+    assert (pair.wins, pair.ties, pair.losses) == (1, 0, 5)
+    assert pair.p == signed_rank(exact).p
+    assert pair.effect == pytest.approx(hodges_lehmann(exact)[0] / 100, rel=1e-9)
+    assert block_ranks(scores, "lower").iloc[0].tolist() == [2, 1, 3]
 
 
 @given(st.lists(st.lists(st.integers(0, 60), min_size=6, max_size=6), min_size=4, max_size=12))

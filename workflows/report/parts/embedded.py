@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ....pipeline.analysis.metrics import Metric
-from ....pipeline.analysis.ranks import snap
+from ....pipeline.analysis.ranks import snap_scores
 from ....pipeline.analysis.subsets import among, task_groups, tasks_of, within
 from ....pipeline.counts import LATEST_ERRORS
 from ..page.view import StudyView
@@ -108,7 +108,7 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
     if whole:
         scale = _DIGITS - least
         # Make scores equal that differ only by a rounding error, as is done before ranking.
-        values = _rounded(10.0**scale * np.asarray([[snap(row) for row in table] for table in means]))
+        values = _rounded(10.0**scale * np.asarray([[snap_scores(row) for row in table] for table in means]))
     else:
         values = _all_short(means, _EXACT_DIGITS)
     return {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ....pipeline.analysis.comparison import Comparison
 from ....pipeline.analysis.curves import Curve, mean_curves
 from ....pipeline.counts import LATEST_ERRORS
@@ -224,5 +226,7 @@ def stream_blocks(
         note += " Dashed vertical lines: the stream changes."
     if any(curve.marks for curve in curves):
         note += " Rings: where a seed's model was replaced or became more complex."
+        if any(curve.marks and np.isnan(curve.mean).any() for curve in curves):
+            note += " Gaps have none."
     legend = view.legend(names or [curve.algorithm for curve in curves])
     return [Heading(title), Text(note + more, "soft"), legend, panels]

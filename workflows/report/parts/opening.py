@@ -133,8 +133,8 @@ _MOST_PARTS = 4
 _PROTOCOLS = {
     "holdout": "Protocol: holdout. The training part is streamed once, each example predicted before it is "
     "learned; accuracy is then measured on clean test labels.",
-    "prequential": "Protocol: prequential. The whole stream is seen once, each example predicted before it "
-    "is learned; there is no test part.",
+    "prequential": "Protocol: prequential. Each example of the stream is predicted before it is learned for "
+    "the first time; there is no test part.",
     "crossval": "Protocol: cross-validation. Every seed is a fold, streamed once and tested on clean labels.",
 }
 

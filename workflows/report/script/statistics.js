@@ -184,10 +184,13 @@ export function intervals(ranks, bases) {
   });
 }
 
-// Return the place of the twelfth digit of the largest value.
-const twelfth = (values) => 10 ** (Math.ceil(Math.log10(Math.max(...values.map(Math.abs)))) - 12) || 1;
+// Return the place of the last digit that counts of each score of a row, as pipeline.analysis.ranks does.
+function lastDigits(row) {
+  const least = Math.min(1, Math.max(...row.map(Math.abs)));
+  return row.map((value) => 10 ** (Math.ceil(Math.log10(Math.max(least, Math.abs(value)))) - 12) || 1);
+}
 
-// Make differences equal whose sizes differ by no more than the larger of their steps, one for each.
+// Give neighbors in size that are at most the larger of their steps apart the same size.
 function tied(differences, steps) {
   const order = differences.map((_, i) => i).sort((a, b) => Math.abs(differences[a]) - Math.abs(differences[b]));
   const found = [...differences];
@@ -199,16 +202,17 @@ function tied(differences, steps) {
 }
 
 // Compare algorithms by a table of scores, one row a data set; lower is better. Tests take means of base sets.
-// Scores are integers, rounded in the last digit (`whole`), or numbers, compared by the twelve digits of a row.
+// Scores are integers, rounded in the last digit (`whole`), or numbers, compared by twelve digits.
 export function compare(rows, bases, whole = true) {
-  const stepOf = (row) => (whole ? 1 : twelfth(row)), level = (row) => row.map((value) => Math.round(value / stepOf(row)));
+  const stepsOf = (row) => (whole ? row.map(() => 1) : lastDigits(row));
+  const level = (row) => stepsOf(row).map((step, i) => Math.round(row[i] / step) * step);
   const ranks = rows.map((row) => rankdata(level(row))), k = rows[0].length, pairs = [];
-  const blocks = grouped(rows, bases).map(means), levels = blocks.map(level), steps = blocks.map(stepOf), n = blocks.length;
+  const blocks = grouped(rows, bases).map(means), levels = blocks.map(level), steps = blocks.map(stepsOf), n = blocks.length;
   for (let i = 0; i < k; i++) for (let j = i + 1; j < k; j++) {
     const same = (at) => levels[at][i] === levels[at][j];
     // Integers are rounded, so equal differences may differ in the last digit.
     const gains = whole ? blocks.map((row, at) => (same(at) ? 0 : Math.round((row[j] - row[i]) / 10)))
-      : tied(blocks.map((row, at) => (same(at) ? 0 : row[j] - row[i])), steps);
+      : tied(blocks.map((row, at) => (same(at) ? 0 : row[j] - row[i])), steps.map((row) => Math.max(row[i], row[j])));
     pairs.push({ i, j, wins: gains.filter((gain) => gain > 0).length, losses: gains.filter((gain) => gain < 0).length,
       favored: rankSum(gains) < 0 ? j : i, p: n > 1 ? signedRank(gains) : null });
   }

@@ -60,6 +60,7 @@ def test_later_passes_are_said() -> None:
     algorithms = [{"name": "Perceptron"}, {"name": "Perceptron", "label": "again", "epochs": 3}]
     said = texts(opening(view_of(datasets=DATASETS[2:], seeds=1, algorithms=algorithms)))
     assert "again learns the same examples again in later passes (epochs)" in said
+    assert "seen once" not in said
     assert "later passes" not in texts(opening(view_of(datasets=DATASETS[2:], seeds=1)))
 
 
