@@ -431,7 +431,7 @@ def _missing(found: StudyOutline) -> Iterator[str]:
         elif outlook.tasks is None:
             yield f"unknown  {outlook.label}: number of tasks, until it is parsed; its cells are not counted"
         elif found.stored and not outlook.ready:
-            yield f"unread   {outlook.label}: its finished cells are not counted until it is parsed"
+            yield f"unread   {outlook.label}: its finished cells, if any, are not counted until it is parsed"
 
 
 def _budgets(found: StudyOutline) -> Iterator[str]:

@@ -189,7 +189,7 @@ def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_
                 "if further classes follow in later rows, pass classes=[...]"
             )
     classes = np.unique(classes)
-    if classes.dtype.kind == "f" and np.isnan(classes).any():
+    if any(each != each for each in classes.tolist()):
         raise ValueError(f"{name}: classes contain NaN, which is no class: leave it out")
     if len(classes) > 2 and not takes_many:
         raise ValueError(

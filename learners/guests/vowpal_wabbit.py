@@ -46,13 +46,6 @@ class VowpalWabbit:
         """Raise ValueError for invalid arguments."""
         if not isinstance(self.args, str):
             raise ValueError(f"args must be a text such as '--ftrl', got {self.args!r}")
-        words = self.args.replace("=", " ").split()
-        link = words[words.index("--link") + 1 :][:1] if "--link" in words else []
-        if link and link[0] in _POSITIVE and not self.tells_classes:
-            raise ValueError(
-                f"args {self.args!r}: leave --link {link[0]} out: it makes every score positive, so that the "
-                "second class is always predicted"
-            )
         try:
             self.workspace(2).finish()
         except RuntimeError as error:
@@ -65,6 +58,12 @@ class VowpalWabbitGuest(Guest):
     def _start(self, n_features: int) -> None:
         self._many = self._n_classes > 2 or self.learner.tells_classes
         words = self.learner.args.replace("=", " ").split()
+        link = words[words.index("--link") + 1] if "--link" in words else ""
+        if link in _POSITIVE and not self._many:
+            raise GuestError(
+                f"args {self.learner.args!r}: leave --link {link} out: it makes every score positive, so "
+                "that the second class is always predicted"
+            )
         # With `--binary`, Vowpal Wabbit predicts -1 or 1.
         self.gives_scores = not self._many and "--binary" not in words
         # Its score is the log odds if the loss is logistic and no option `--link` transforms it.

@@ -95,12 +95,11 @@ class CellSpec:
 
     @property
     def _switches_late(self) -> bool:
-        """Return whether labels are late and the learner restarts or switches its model."""
-        if not self.course.delay:
-            return False
+        """Return whether labels are late and the learner may restart or switch its model."""
         params = dict(self.params)
-        tracks = "reset" in params or params.get("tune") == "leader"
-        return tracks or self.learner == "OnlineModelSelection"
+        tracks = "reset" in params or params.get("tune") == "leader" or self.learner == "OnlineModelSelection"
+        # Learners from outside this package may have `switches_`.
+        return bool(self.course.delay) and (tracks or registry.built_in(self.learner) is None)
 
     def at(self, seed: int, params: Params) -> CellSpec:
         """Return a copy with this seed and these parameters; faster than `dataclasses.replace`."""

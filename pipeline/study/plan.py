@@ -342,9 +342,9 @@ class Plan:
         """Return what cells must store for the study's metrics, without scores that the learner lacks."""
         kept, algorithm = kept_for(self.study.metrics), entry.algorithm
         # Cells that once stored losses of such a learner's predictions thus have other keys now.
-        if "scores" in kept and not self.learners[algorithm.label].gives_scores(
-            algorithm.fixed, course.delay > 0
-        ):
+        first = algorithm.fixed | {name: values[0] for name, values in algorithm.grid.items()}
+        learner = self.learners[algorithm.label]
+        if "scores" in kept and not learner.gives_scores(first, course.delay > 0):
             return tuple(each for each in kept if each != "scores")
         return kept
 

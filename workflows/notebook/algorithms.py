@@ -54,13 +54,24 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
         name = type(estimator).__name__
         raise InputError(f"algorithms: {name}: leave epochs out: it makes one pass in a study")
     if isinstance(estimator, QueryAll):
-        return estimator_table(estimator.learner) | _strategy_keys(estimator)
+        return _around(estimator, _strategy_keys(estimator))
     if isinstance(estimator, FollowTheLeader | ExponentialWeights):
-        return estimator_table(estimator.learner) | _tuning_keys(estimator)
+        return _around(estimator, _tuning_keys(estimator))
     if isinstance(estimator, Resetting):
-        return estimator_table(estimator.learner) | {"reset": estimator.detector}
+        return _around(estimator, {"reset": estimator.detector})
     parameters = _parameters(estimator)
     return _given_table(estimator) if parameters is None else _class_table(type(estimator)) | parameters
+
+
+def _around(estimator: Any, own: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of the learner inside an estimator, with the estimator's own keys."""
+    inner = estimator_table(estimator.learner)
+    if twice := inner.keys() & own.keys() & {"query", "reset", "tune"}:
+        name, key = type(estimator).__name__, min(twice)
+        raise InputError(
+            f"algorithms: {name}: its learner has {key!r} already: a study has one {key!r} at most"
+        )
+    return inner | own
 
 
 def _class_table(cls: type[Any]) -> dict[str, Any]:

@@ -107,3 +107,10 @@ if importlib.util.find_spec("river") is not None:
         def __init__(self, l2=0.0):
             model = multiclass.OneVsRestClassifier(linear_model.LogisticRegression(l2=l2))
             super().__init__(preprocessing.StandardScaler(), model)
+
+
+class Tuned(Sound):
+    """Need a parameter."""
+
+    def __init__(self, rate):
+        self.rate = rate

@@ -311,6 +311,8 @@ def test_switches_are_counted_in_predicted_rows(
         ({"name": "OnlineModelSelection"}, True),
         ({"name": "AROW", "r": [0.1, 1.0], "tune": "weights"}, False),
         ({"name": "AROW"}, False),
+        # A learner from outside may have `switches_`.
+        ({"name": "sklearn.linear_model:SGDClassifier"}, True),
     ],
 )
 def test_cells_with_late_switches_have_other_keys(algorithm: dict[str, Any], tracked: bool) -> None:

@@ -197,6 +197,15 @@ def test_predictions_are_not_measured_as_scores(delay: int) -> None:
     assert not [name for name in columns if name.startswith(("auc", "hinge_loss", "test_auc"))]
 
 
+def test_predictions_of_a_tuned_learner_are_not_measured_as_scores() -> None:
+    table = {"name": "s", "seeds": 1, "datasets": [GAUSS], "metrics": ["auc"]}
+    algorithm = {"name": "Tuned", "rate": [1.0, 2.0]}
+    plan = make_plan(parse_study({**table, "algorithms": [algorithm]}), plugins=(OWN,))
+    spec = next(plan.tuning_cells()).spec
+    [cell] = plan.evaluation_cells({(spec.group, spec.seed): {"rate": 1.0}})
+    assert cell.spec.kept == ()
+
+
 def test_scores_that_a_learner_in_blocks_returns_are_measured() -> None:
     for delay, kept in ((0, ("scores",)), (3, ())):
         [cell] = cells({"name": "InBlocks"}, metrics=["auc"], delay=delay, max_examples=60)
@@ -225,6 +234,15 @@ def test_vowpal_wabbit_without_scores(args: str) -> None:
     row = run_cell(cell).row
     assert row["status"] == "ok", row["error"]
     assert not row.keys() & {"auc_given", "hinge_loss_given", "test_auc", "test_log_loss"}
+
+
+@vw
+def test_links_onto_positive_numbers_fail_with_two_classes() -> None:
+    link = {"name": "vw", "args": "--loss_function logistic --link=logistic"}
+    [row] = rows(link)
+    assert (row["status"], "leave --link logistic out" in row["error"]) == ("failed", True)
+    [row] = rows(link, dataset={"name": "digits", "max_examples": 60})
+    assert row["status"] == "ok"
 
 
 def test_cells_of_vowpal_wabbit_with_scores_have_other_keys() -> None:
@@ -378,7 +396,6 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"name": SGD, "loss": "hinged"}, "The 'loss' parameter of SGDClassifier must be"),
         ({"name": SGD, "query": "all"}, "query works with learners of this package only: remove query"),
         pytest.param({"name": "vw", "args": "--nosuch"}, "unrecognised option '--nosuch'", marks=vw),
-        ({"name": "vw", "args": "--loss_function logistic --link=logistic"}, "leave --link logistic out"),
     ],
 )
 def test_a_slip_in_the_study_is_refused(algorithm: dict[str, Any], message: str) -> None:

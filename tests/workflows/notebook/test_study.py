@@ -167,6 +167,7 @@ SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
             {"algorithms": FollowTheLeader(Resetting(AROW()), {"r": [1.0]})},
             "write Resetting(FollowTheLeader(...))",
         ),
+        ({"algorithms": Resetting(Resetting(AROW()))}, "Resetting: its learner has 'reset' already"),
         ({"algorithms": [AROW(r=0.1), AROW(r=1.0)]}, "two entries are called 'AROW'"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
         ({"datasets": {"mine": 3}}, "data set 'mine' is a int: give a name, a path, (X, y)"),
