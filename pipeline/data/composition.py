@@ -65,10 +65,16 @@ def composed_name(
             )
         for key in given.keys() & FEATURE_OPTIONS.keys():
             raise InputError(f"compose: {key} applies to the whole stream: set it next to compose")
-        if "test" in given:
+        if "n_train" in given:
             raise InputError(
-                f"compose: source {name or path!r} has test = {given['test']!r}, but a composed stream has "
-                "no test part: remove test"
+                f"compose: source {name or path!r} has n_train = {given['n_train']!r}, but the whole stream "
+                "has one length: set n_train next to compose"
+            )
+        if "test" in given or given.get("n_test"):
+            key = "test" if "test" in given else "n_test"
+            raise InputError(
+                f"compose: source {name or path!r} has {key} = {given[key]!r}, but a composed stream has "
+                f"no test part: remove {key}"
             )
         named.append({"source": name if path is None else absolute(str(path), base), "options": given})
     return COMPOSED + json.dumps({"parts": named, "at": at, "width": width}, sort_keys=True)

@@ -87,7 +87,8 @@ def metrics(view: StudyView) -> Section | None:
 def _best(view: StudyView) -> str:
     if view.design.repetitions < 2:
         return f"The best of a {'column' if view.single else 'row'} is bold."
-    shared = "" if view.results.study.get("tune_each") else ", which share what tuning chose"
+    is_shared = view.results.tuning and not view.results.study.get("tune_each")
+    shared = ", which share what tuning chose" if is_shared else ""
     return (
         f"Bold: not told apart from the best by the 95% interval of the paired difference over seeds{shared}."
     )

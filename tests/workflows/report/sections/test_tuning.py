@@ -77,9 +77,10 @@ def test_seeds_that_tune_share_nothing(tmp_path: Path) -> None:
     results = _made(drawn=False)
     _, text = render(results, tmp_path / "shared")
     assert "over seeds, which share what tuning chose." in text
-    _, text = render(replace(results, study={**results.study, "tune_each": True}), tmp_path)
-    assert "over seeds." in text
-    assert "share what tuning chose" not in text
+    for alone in ({"study": {**results.study, "tune_each": True}}, {"tuning": []}):
+        _, text = render(replace(results, **alone), tmp_path)
+        assert "over seeds." in text
+        assert "share what tuning chose" not in text
 
 
 def test_data_sets_of_several_kinds_are_named(tmp_path: Path) -> None:
