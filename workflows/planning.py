@@ -427,7 +427,8 @@ def _time(found: StudyOutline) -> Iterator[str]:
 def _missing(found: StudyOutline) -> Iterator[str]:
     for outlook in found.outlooks:
         if outlook.missing:
-            yield f"missing  {outlook.label}: {outlook.state}"
+            stored = "; its finished cells, if any, are not counted" if found.stored else ""
+            yield f"missing  {outlook.label}: {outlook.state}{stored}"
         elif outlook.tasks is None:
             yield f"unknown  {outlook.label}: number of tasks, until it is parsed; its cells are not counted"
         elif found.stored and not outlook.ready:

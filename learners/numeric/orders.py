@@ -70,7 +70,10 @@ def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
 
 def _row_numbers(order: ArrayLike, n: int) -> NDArray[np.int64]:
     given = np.asarray(order)
-    if given.size and given.dtype.kind not in "iuO":
+    if given.dtype.kind == "O":
+        # Such as those of `pandas.Series` of mixed types: NumPy finds out what they are.
+        given = np.array(given.tolist())
+    if given.size and given.dtype.kind not in "iu":
         hint = ": pass np.flatnonzero(mask) for a mask" if given.dtype.kind == "b" else ""
         raise IndexError(f"row numbers must be integers, got {given.dtype}{hint}")
     numbers = np.ascontiguousarray(given, dtype=np.int64)

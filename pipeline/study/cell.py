@@ -94,6 +94,11 @@ class CellSpec:
         return isinstance(grid, str) and len(json.loads(grid).get("output", ())) > 1
 
     @property
+    def _has_scores_of_vowpal_wabbit(self) -> bool:
+        linked = "--link" in str(dict(self.params).get("args", ""))
+        return self.learner == VOWPAL_WABBIT and (linked or "scores" in self.kept)
+
+    @property
     def _switches_late(self) -> bool:
         """Return whether labels are late and the learner may restart or switch its model."""
         params = dict(self.params)
@@ -145,8 +150,9 @@ class CellSpec:
             **({"test_rows": "shuffled"} if self._tests_some_of_fold else {}),
             # Before this key existed, all points of such a grid predicted with the first point's output.
             **({"outputs": "own"} if self._compares_outputs else {}),
-            # Before this key existed, log loss was missing, and predicted classes were measured as scores.
-            **({"scores": "own"} if self.learner == VOWPAL_WABBIT and "scores" in self.kept else {}),
+            # Before this key existed, log loss was missing, predicted classes were measured as scores, and a
+            # `--link` that makes every score positive was accepted.
+            **({"scores": "own"} if self._has_scores_of_vowpal_wabbit else {}),
             # Before this key existed, switches were counted in learned rows, and so stored `delay` too early.
             **({"switches": "in the stream"} if self._switches_late else {}),
         }

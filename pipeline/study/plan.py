@@ -342,9 +342,8 @@ class Plan:
         """Return what cells must store for the study's metrics, without scores that the learner lacks."""
         kept, algorithm = kept_for(self.study.metrics), entry.algorithm
         # Cells that once stored losses of such a learner's predictions thus have other keys now.
-        first = algorithm.fixed | {name: values[0] for name, values in algorithm.grid.items()}
-        learner = self.learners[algorithm.label]
-        if "scores" in kept and not learner.gives_scores(first, course.delay > 0):
+        learner, late = self.learners[algorithm.label], course.delay > 0
+        if "scores" in kept and not any(learner.gives_scores(each, late) for each in grid_points(algorithm)):
             return tuple(each for each in kept if each != "scores")
         return kept
 

@@ -42,15 +42,11 @@ class OpenMLSet:
 def openml_set(number: int, *, download: bool = True) -> tuple[OpenMLSet, Path]:
     """Return an OpenML data set and its file from the cache or, if `download` allows it, the network."""
     folder = cache_folder() / "data" / f"openml-{number}"
-    try:
-        kept = json.loads((folder / "pin.json").read_text())
-        entry = OpenMLSet(**{**kept, "ignored": tuple(kept["ignored"])})
-        # If the file was removed, it is downloaded again.
-        (folder / _file_name(entry.url)).stat()
-    except (OSError, ValueError, TypeError, KeyError):
+    entry = _kept(folder)
+    if entry is None or not (folder / _file_name(entry.url)).exists():
         if not download:
-            raise InputError(f"OpenML {number}: not downloaded yet") from None
-        entry = _fetch(number, folder)
+            raise InputError(f"OpenML {number}: not downloaded yet")
+        entry = _fetch(number, folder, entry)
     path = folder / _file_name(entry.url)
     if file_sha256(path) != entry.sha256:
         raise InputError(
@@ -60,18 +56,21 @@ def openml_set(number: int, *, download: bool = True) -> tuple[OpenMLSet, Path]:
     return entry, path
 
 
-def _fetch(number: int, folder: Path) -> OpenMLSet:
+def _kept(folder: Path) -> OpenMLSet | None:
+    """Return the data set that was downloaded into a folder earlier, or None."""
+    try:
+        kept = json.loads((folder / "pin.json").read_text())
+        return OpenMLSet(**{**kept, "ignored": tuple(kept["ignored"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _fetch(number: int, folder: Path, kept: OpenMLSet | None) -> OpenMLSet:
+    """Download a data set; if it is `kept` but its file was removed, only the same file again."""
     scratch = scratch_folder(folder)
     try:
-        address = f"{_API}/{number}"
-        described, reasons = retrieve("description.json", [mirrored(address)], None, scratch)
-        if described is None:
-            raise InputError(
-                f"OpenML {number}: its description cannot be downloaded ({'; '.join(reasons)}); check the "
-                f"number and the connection to {urlsplit(address).netloc}"
-            )
-        entry = _described(number, described)
-        checksum = f"md5:{entry.md5}" if entry.md5 else None
+        entry = kept or _asked(number, scratch)
+        checksum = f"sha256:{kept.sha256}" if kept else f"md5:{entry.md5}" if entry.md5 else None
         path, reasons = retrieve(_file_name(entry.url), [mirrored(entry.url)], checksum, scratch)
         if path is None:
             raise InputError(f"OpenML {number} ({entry.name}): the download failed ({'; '.join(reasons)})")
@@ -82,6 +81,18 @@ def _fetch(number: int, folder: Path) -> OpenMLSet:
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return entry
+
+
+def _asked(number: int, scratch: Path) -> OpenMLSet:
+    """Ask OpenML for the description of a data set."""
+    address = f"{_API}/{number}"
+    described, reasons = retrieve("description.json", [mirrored(address)], None, scratch)
+    if described is None:
+        raise InputError(
+            f"OpenML {number}: its description cannot be downloaded ({'; '.join(reasons)}); check the "
+            f"number and the connection to {urlsplit(address).netloc}"
+        )
+    return _described(number, described)
 
 
 def _described(number: int, path: Path) -> OpenMLSet:

@@ -148,6 +148,8 @@ def test_take_rows_checks_bounds(order):
     [
         ([0.5], "must be integers, got float64"),
         (np.array([True, False, True]), r"got bool: pass np\.flatnonzero\(mask\)"),
+        (np.array([True, False, True], object), r"got bool: pass np\.flatnonzero\(mask\)"),
+        (np.array([0, 1.7], object), "must be integers, got float64"),
     ],
 )
 def test_row_numbers_are_integers(order, said):

@@ -159,7 +159,7 @@ def test_seeds_draw_anew_and_content_names_it() -> None:
         ([{"name": "sea", "standardize": True}, *SEA], {}, "standardize applies to the whole stream"),
         ([{"path": "a.csv", "test": "b.csv"}, *SEA], {}, "'a.csv' has test = 'b.csv', but .*: remove test"),
         ([{**SEA[0], "n_test": 9}, SEA[1]], {}, "'sea' has n_test = 9, but .*: remove n_test"),
-        ([{**SEA[0], "n_train": 9}, SEA[1]], {}, "'sea' has n_train = 9, but .*: set n_train next to compose"),
+        ([{**SEA[0], "n_train": 9}, SEA[1]], {}, "'sea' has n_train = 9, but .*: set n_train next"),
     ],
 )
 def test_what_cannot_be_composed_is_one_line(parts: Any, how: dict[str, Any], message: str) -> None:

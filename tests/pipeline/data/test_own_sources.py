@@ -244,6 +244,10 @@ def test_a_changed_copy_of_openml_is_refused(openml: Callable[..., None], cache:
     kept.unlink()
     expand(openml=151)
     assert kept.is_file()
+    kept.unlink()
+    openml(ARFF.replace("0.25", "0.35"))
+    with pytest.raises(InputError, match=r"OpenML 151 \(toy\): the download failed \(.*checksum sha256:"):
+        expand(openml=151)
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,14 @@ if importlib.util.find_spec("river") is not None:
             super().__init__(preprocessing.StandardScaler(), model)
 
 
+class SometimesLikely(Sound):
+    """Give probabilities with one value of a parameter only."""
+
+    def __init__(self, likely):
+        if likely:
+            self.predict_proba = lambda X: np.full((len(X), 2), 0.5)
+
+
 class Tuned(Sound):
     """Need a parameter."""
 

@@ -245,12 +245,24 @@ def test_links_onto_positive_numbers_fail_with_two_classes() -> None:
     assert row["status"] == "ok"
 
 
-def test_cells_of_vowpal_wabbit_with_scores_have_other_keys() -> None:
-    asked, plain = (
-        cells({"name": "vw", "args": "--ftrl"}, metrics=metrics)[0].spec.document
-        for metrics in (["auc", "f1"], ["f1"])
-    )
-    assert (asked["scores"], "scores" in plain) == ("own", False)
+@pytest.mark.parametrize(
+    ("args", "metrics", "other"),
+    [("--ftrl", ["auc", "f1"], True), ("--ftrl", ["f1"], False), ("--link poisson", ["f1"], True)],
+)
+def test_cells_of_vowpal_wabbit_with_scores_have_other_keys(
+    args: str, metrics: list[str], other: bool
+) -> None:
+    [cell] = cells({"name": "vw", "args": args}, metrics=metrics)
+    assert ("scores" in cell.spec.document) == other
+
+
+def test_scores_of_one_point_of_a_grid_suffice() -> None:
+    table = {"name": "s", "seeds": 1, "datasets": [GAUSS], "metrics": ["auc"]}
+    algorithm = {"name": "SometimesLikely", "likely": [False, True]}
+    plan = make_plan(parse_study({**table, "algorithms": [algorithm]}), plugins=(OWN,))
+    spec = next(plan.tuning_cells()).spec
+    [cell] = plan.evaluation_cells({(spec.group, spec.seed): {"likely": True}})
+    assert cell.spec.kept == ("scores",)
 
 
 @pytest.mark.parametrize("delay", [0, 5])
