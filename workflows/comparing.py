@@ -17,6 +17,8 @@ from pydantic_core import PydanticUndefined
 
 from ..learners import registry
 from ..pipeline import data
+from ..pipeline.analysis.design import study_design
+from ..pipeline.analysis.progress import not_run
 from ..pipeline.errors import InputError, did_you_mean
 from ..pipeline.noise import parse_noise
 from ..pipeline.store.merging import merge_cells, merge_plans
@@ -290,14 +292,10 @@ def _refuse_other_cells(found: Sequence[_Finished]) -> None:
 def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
     """Return the number of final cells of a merged study that none of its results planned.
 
-    They are missing if results of different algorithms have different seeds.
+    They are missing if results differ in two of these: algorithms, data sets, noise levels and seeds.
     """
     cells = as_planned(store.cells(plan["key"].to_pylist()), plan)
-    only = {each["label"]: each.get("datasets") for each in study["algorithms"]}
-    absent = 0
-    for (_, parent, _), own in cells[cells["stage"] == "run"].groupby(["dataset", "parent", "noise"]):
-        names = [label for label, datasets in only.items() if not datasets or parent in datasets]
-        absent += len(names) * own["seed"].nunique() - len(own)
+    absent = sum(lack.cells for lack in not_run(cells, study_design(cells, study)))
     # Some may be planned but not finished.
     return max(0, absent - (len(plan) - len(cells)))
 

@@ -183,6 +183,20 @@ def test_seeds_that_only_some_algorithms_have_are_missing_after_a_merge(tmp_path
     assert found.planned == GRID + FINAL == len(found.cells) + 2 * 2 * 2
 
 
+def test_levels_and_seeds_that_a_data_set_lacks_are_missing_after_a_merge(tmp_path: Path) -> None:
+    first, second = STUDY["datasets"]
+    parts = [
+        run(tmp_path / "a", datasets=[first], noise=[0.0], seeds=[0]),
+        run(tmp_path / "b", datasets=[second], noise=[0.2], seeds=[1]),
+    ]
+    merge_results(parts, str(tmp_path / "merged"), lambda line: None)
+    found = read_results(str(tmp_path / "merged"))
+    final = len(found.cells[found.cells["stage"] == "run"])
+    assert final == 2 * 2
+    # Of each algorithm: two data sets with two levels of noise and two seeds.
+    assert found.planned == len(found.cells) - final + 2 * 2 * 2 * 2
+
+
 def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
     halves = [run(tmp_path / "a", seeds=1), run(tmp_path / "b", seeds=[1], title="Other")]
     notes: list[str] = []

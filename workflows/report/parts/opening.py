@@ -75,14 +75,25 @@ def _rare_classes(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
 def _below_the_majority(rows: pd.DataFrame) -> Iterator[str]:
     """Name the algorithms that are right less often than a constant prediction of the most frequent class."""
     accuracies, majorities = [], []
-    columns = ("occurred_clean", "test_occurred", "test_accuracy", "mistakes_clean", "n_examples")
-    for occurred, tested, accuracy, mistakes, n in zip(*(rows[name] for name in columns), strict=True):
+    columns = [
+        "occurred_clean",
+        "right_clean",
+        "mistakes_clean",
+        "n_examples",
+        "test_occurred",
+        "test_accuracy",
+    ]
+    # Cells of a study without metrics of predictions may lack the column `right_clean`.
+    values = rows.reindex(columns=columns).itertuples(index=False)
+    for occurred, right, mistakes, n, tested, accuracy in values:
         most = int(np.argmax(occurred))
         if np.ndim(tested) == 1 and np.sum(tested):
             accuracies.append(accuracy)
             majorities.append(tested[most] / np.sum(tested))
         else:
-            accuracies.append(1 - mistakes / n if n and not pd.isna(mistakes) else np.nan)
+            # Without metrics of predictions, only the counts are stored in which ties are mistakes.
+            share = 1 - mistakes / n if n and not pd.isna(mistakes) else np.nan
+            accuracies.append(np.sum(right) / np.sum(occurred) if np.ndim(right) == 1 else share)
             majorities.append(occurred[most] / np.sum(occurred))
     frame = rows[["dataset", "noise", "algorithm"]].assign(own=accuracies, constant=majorities)
     frame = frame.astype({"own": "float64", "constant": "float64"}).dropna(subset=["own"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
@@ -123,6 +124,12 @@ def test_who_is_below_the_most_frequent_class_is_named() -> None:
     ]
     fine = replace(results, cells=results.cells.assign(test_accuracy=0.96))
     assert not any(text.startswith("Below") for text in notes(StudyView(fine)))
+    # Along the stream ties are mistakes, but metrics of predictions count them as the first class.
+    tied = cells.assign(test_occurred=None, mistakes_clean=500, n_examples=1000)
+    right = pd.Series([np.array([880, 50])] * len(tied), tied.index)
+    for stored, said in ((right, False), (None, True)):
+        texts = notes(StudyView(replace(results, cells=tied.assign(right_clean=stored))))
+        assert any(text.startswith("Below") for text in texts) == said
 
 
 def test_ties_are_noted_where_they_matter() -> None:
