@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import gc
+import io
 import os
 import signal
 import sys
@@ -244,6 +246,10 @@ def main() -> None:
     # Exempt all objects from garbage collection at exit: Python would search all modules for cycles, which
     # takes half a second.
     atexit.register(gc.freeze)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names of learners and data sets may contain characters that the terminal's encoding lacks.
+            stream.reconfigure(errors="replace")
     try:
         status = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -256,10 +262,20 @@ def main() -> None:
     except BrokenPipeError:
         if not _reader_is_gone():
             raise
-        # The program that reads our output has exited, such as `| head`: discard the output not written yet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The program that reads our output has exited, such as `| head`.
+        _discard_output()
         sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _discard_output()
+        _fail("no space left on the disk of the output")
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _discard_output() -> None:
+    """Discard what standard output could not write, so that Python does not try again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _reader_is_gone() -> bool:

@@ -18,6 +18,7 @@ from rich.filesize import decimal
 
 from ..pipeline import data
 from ..pipeline.errors import InputError
+from ..pipeline.store.folder import local_folder
 from ..pipeline.study.learner_factory import known_learners, missing_learners
 from ..pipeline.study.plan import make_plan
 from ..pipeline.study.study import Study
@@ -121,7 +122,7 @@ def _check_output(found: Findings, out: str) -> None:
         found.fact("output", f"{out}: a lease prevents two runs at a time")
         return
     # Test the nearest parent that exists, because the folder itself may not exist yet.
-    folder = Path(out).absolute()
+    folder = local_folder(out).absolute()
     while not folder.exists():
         folder = folder.parent
     state, problem = "can be written and locked", ""

@@ -47,6 +47,7 @@ def reproduce(
             "--threads needs studies to run, but --finished runs none: leave one of the two out"
         )
     from ..pipeline.errors import InputError, did_you_mean
+    from ..pipeline.store.folder import local_folder
     from .reproduce.page import write_page, write_summary
     from .reproduce.paper import read_studies, study_folder, study_names
     from .reproduce.papers import OWN, PAPERS
@@ -60,7 +61,7 @@ def reproduce(
         for place, name in enumerate(names, start=1):
             click.echo(f"study {place} of {len(names)}: {name}", err=True)
             _run(name, study_folder(results, name), threads)
-    target = Path(out or f"reproduced/{paper}{'-small' if small else ''}")
+    target = local_folder(out or f"reproduced/{paper}{'-small' if small else ''}")
     written = write_page(found, read_studies(found, results, small=small), target)
     click.echo(f"page: {written[0]}")
     if readme is not None:

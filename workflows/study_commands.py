@@ -339,16 +339,17 @@ def _absolute_bases(bases: tuple[str, ...]) -> tuple[str, ...]:
 
 def _report(results: str, to: str | None) -> Path:
     """Write the report of results, or of all results in a folder; print and return the path of its page."""
+    from ..pipeline.store.folder import local_folder
     from .report import write_report
     from .report.index import results_in, write_index
 
     # The report of results at a URL goes to a local folder.
     if to is None:
         to = f"report/{results.rstrip('/').rpartition('/')[2]}" if "://" in results else results
-    if "://" not in results and results_in(Path(results)):
-        page, *_ = write_index(Path(results), Path(to))
+    if "://" not in results and results_in(local_folder(results)):
+        page, *_ = write_index(local_folder(results), local_folder(to))
     else:
-        page, *_ = write_report(results, Path(to))
+        page, *_ = write_report(results, local_folder(to))
     click.echo(f"report: {page}")
     return page
 

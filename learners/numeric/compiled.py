@@ -97,12 +97,12 @@ def cache_folder(package: str = _LEARNERS) -> Path | None:
     """
     base = os.environ.get("SINGLEPASS_CACHE") or platformdirs.user_cache_dir()
     try:
-        folder = Path(base).expanduser().absolute() / "singlepass" / "numba" / _source_hash(package)
+        folder = Path(os.path.expanduser(base)).absolute() / "singlepass" / "numba" / _source_hash(package)
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             os.utime(folder)
         _remove_stale(folder.parent, folder)
-    except (OSError, RuntimeError):  # RuntimeError: the user has no home folder.
+    except OSError:
         return None
     return folder
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,9 @@ def absolute(path: str | Path, base: str | Path) -> str:
     if is_url(str(path)):
         return str(path)
     # Do not resolve symbolic links, to keep the name and the suffix that the user gave.
-    return str(Path(base).expanduser().absolute() / Path(path).expanduser())
+    # Unlike `Path.expanduser`, this keeps a "~" that is not followed by the name of a user.
+    start, rest = (os.path.expanduser(each) for each in (base, path))
+    return str(Path(start).absolute() / rest)
 
 
 # The headers of an HTTP answer, besides the size, that change with the content of a file.

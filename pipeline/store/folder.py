@@ -12,6 +12,7 @@ import os
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from pathlib import Path
 
 import fsspec
 import pyarrow as pa
@@ -25,6 +26,11 @@ _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "os
 _AT_ONCE = 16
 
 
+def local_folder(path: str | Path) -> Path:
+    """Return the path of a local folder; ``~`` at its start is the user's home folder, if it is known."""
+    return Path(os.path.expanduser(path))
+
+
 class Folder:
     """A folder of any fsspec file system; raises InputError for an unknown kind of URL.
 
@@ -34,7 +40,11 @@ class Folder:
 
     def __init__(self, url: str) -> None:
         try:
-            self.fs, self.root = fsspec.core.url_to_fs(url)
+            if "://" in url:
+                self.fs, self.root = fsspec.core.url_to_fs(url)
+            else:
+                # Not `url_to_fs`, which takes "::" in a path for two URLs.
+                self.fs, self.root = fsspec.filesystem("file"), str(local_folder(url).absolute())
         except (ImportError, ValueError) as error:
             raise InputError(f"output {url}: {error}") from None
         protocols = (self.fs.protocol,) if isinstance(self.fs.protocol, str) else self.fs.protocol

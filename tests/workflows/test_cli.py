@@ -228,6 +228,34 @@ def test_a_closed_output_pipe_is_silent(arguments: list[str]) -> None:
     assert (ran.returncode, ran.stderr) == (1, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_an_output_on_a_full_disk_is_one_line() -> None:
+    command = Path(sys.executable).with_name("singlepass")
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run([command, "list", "learners"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (ran.returncode, ran.stderr) == (2, "singlepass: error: no space left on the disk of the output\n")
+
+
+def test_an_output_in_ascii_has_question_marks() -> None:
+    command = Path(sys.executable).with_name("singlepass")
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ran = subprocess.run([command, "list", "learners", "ALMA"], env=ascii_only, capture_output=True)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"?" in ran.stdout
+
+
+@pytest.mark.parametrize(("out", "folder"), [("~/zz", "home/zz"), ("~none", "~none"), ("x::y", "x::y")])
+def test_results_and_their_report_share_a_folder(
+    tmp_path: Path, singlepass: Call, monkeypatch: pytest.MonkeyPatch, out: str, folder: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    table = '[[datasets]]\npath = "~rows.csv"\n[[algorithms]]\nname = "Perceptron"\n'
+    (tmp_path / "s.toml").write_text(f'name = "s"\nseeds = 1\n{table}')
+    (tmp_path / "~rows.csv").write_text("u,label\n" + "1,a\n2,b\n" * 9)
+    assert singlepass("run", "s.toml", "--out", out).returncode == 0
+    assert {"cells", "report.html"} <= {each.name for each in (tmp_path / folder).iterdir()}
+
+
 def test_another_broken_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(**_: object) -> None:
         raise BrokenPipeError("to a worker")

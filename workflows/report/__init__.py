@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,8 @@ def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
     with rare_collections():
         from ...pipeline.analysis.study_results import read_results
 
-        return render_report(read_results(str(results)), Path(results) if out is None else Path(out))
+        folder = os.path.expanduser(results if out is None else out)
+        return render_report(read_results(str(results)), Path(folder))
 
 
 def render_report(results: StudyResults, out: Path) -> list[Path]:

@@ -24,7 +24,7 @@ def data_folder() -> Path | None:
     named = os.environ.get("SINGLEPASS_DATA")
     if not named:
         return None
-    folder = Path(named).expanduser().absolute()
+    folder = Path(os.path.expanduser(named)).absolute()
     if not folder.is_dir():
         raise InputError(
             f"SINGLEPASS_DATA = {named!r} is not a folder; unset it, or name the folder of your data"

@@ -14,7 +14,7 @@ def cache_folder() -> Path:
     """Return the folder for downloads and parsed data: ``SINGLEPASS_CACHE``, or the user's cache folder."""
     named = os.environ.get("SINGLEPASS_CACHE")
     if named:
-        return Path(named).expanduser().absolute()
+        return Path(os.path.expanduser(named)).absolute()
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("singlepass", appauthor=False))
