@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from singlepass.pipeline.analysis.subsets import among, within
 from singlepass.workflows.report import render_report
 from singlepass.workflows.report.document import SCRIPT
 from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.embedded import numbers
 
 from ..synthetic_results import diverging_results, make_results
 from .chromium import Browser, browser, needs_chromium
@@ -311,8 +312,7 @@ def test_statistics_equal_those_of_the_analysis(n: int, opened: Opened) -> None:
     rng = np.random.RandomState(n)
     # Few distinct values, so that there are ties; a trend, so that p-values range widely.
     scores: NDArray[np.int64] = rng.randint(0, 40, (n, 4)) + np.array([0, 0, 5, 12])
-    rows = 10**7 * scores
-    found = statistics(opened.browser, f"compare({rows.tolist()}, {[*range(n)]})")
+    found = statistics(opened.browser, f"compare({scores.tolist()}, {[*range(n)]})")
     frame = pd.DataFrame(scores, columns=[*"abcd"], dtype="float64")
     ranks = block_ranks(frame, "lower")
     assert np.array_equal(found["ranks"], ranks)
@@ -339,7 +339,7 @@ def test_statistics_of_scores_of_any_size_equal_those_of_the_analysis(opened: Op
     # Single algorithms diverge.
     scores *= np.where(rng.random_sample((60, 4)) < 0.05, 1e14, 1.0)
     bases = [i // 3 for i in range(60)]
-    found = statistics(opened.browser, f"compare({scores.tolist()}, {bases}, false)")
+    found = statistics(opened.browser, f"compare({scores.tolist()}, {bases})")
     frame = pd.DataFrame(scores, columns=[*"abcd"])
     assert np.array_equal(found["ranks"], block_ranks(frame, "lower"))
     blocks = frame.groupby(bases).mean()
@@ -349,6 +349,44 @@ def test_statistics_of_scores_of_any_size_equal_those_of_the_analysis(opened: Op
         (e.wins, e.losses) for e in expected
     ]
     assert [pair["p"] for pair in found["pairs"]] == pytest.approx([e.p for e in expected], rel=1e-6)
+
+
+def test_statistics_of_embedded_accuracies_equal_those_of_the_report(opened: Opened) -> None:
+    # Means of seven seeds of 150 rows, and of two tasks: equal differences differ by rounding errors.
+    datasets = tuple(f"set{i}[{task}-vs-rest]" for i in range(30) for task in range(2))
+    results = make_results(datasets=datasets, algorithms=CHOSEN, noise=(0.0,), seeds=7, tuned=())
+    accuracies = np.random.RandomState(4).randint(120, 130, len(results.cells)) / 150
+    view = StudyView(replace(results, cells=results.cells.assign(test_accuracy=accuracies)))
+    embedded = numbers(view)
+    rows = (-np.array(embedded["metrics"][0]["values"][0])).tolist()
+    found = statistics(opened.browser, f"compare({rows}, {embedded['bases']})")
+    comparison = view.comparisons[0]
+    assert np.array_equal(found["ranks"], comparison.ranks)
+    assert comparison.friedman is not None
+    assert found["p"] == pytest.approx(comparison.friedman.p, rel=1e-6)
+    assert [pair["p"] for pair in found["pairs"]] == pytest.approx([e.p for e in comparison.pairs], rel=1e-6)
+
+
+def test_rounding_errors_tie_next_to_powers_of_ten_and_half_digits(opened: Opened) -> None:
+    for row in ([1.00000000000007, 1], [0.8000927734375001, 0.8000927734374998]):
+        found = statistics(opened.browser, f"compare([{row}], [0])")
+        assert (found["ranks"], found["pairs"][0]["wins"]) == ([[1.5, 1.5]], 0)
+
+
+def test_an_infinite_loss_is_the_worst_of_its_data_set(opened: Opened, tmp_path: Path) -> None:
+    results = diverging_results()
+    infinite = (results.cells["dataset"] == "a") & (results.cells["algorithm"] == "PA")
+    cells = results.cells.assign(hinge_loss_clean=results.cells["hinge_loss_clean"].mask(infinite, np.inf))
+    results = replace(results, cells=cells)
+    opened.browser.problems.clear()
+    opened.browser.open(f"{render_report(results, tmp_path)[0].as_uri()}#explore")
+    assert opened.browser.problems == []
+    comparison = StudyView(results).comparisons[0]
+    assert comparison.n == 4
+    assert opened.column("#explore table", 0) == [*comparison.mean_ranks.index]
+    assert opened.column("#explore table", 1) == [f"{rank:.2f}" for rank in comparison.mean_ranks]
+    means = dict(zip(opened.column("#explore table", 0), opened.column("#explore table", 3), strict=True))
+    assert means["PA"] == "–"
 
 
 def test_a_diverging_loss_leaves_other_data_sets_their_digits(opened: Opened, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ....pipeline.analysis.metrics import Metric
-from ....pipeline.analysis.ranks import snap_scores
 from ....pipeline.analysis.subsets import among, task_groups, tasks_of, within
 from ....pipeline.counts import LATEST_ERRORS
 from ..page.view import StudyView
@@ -18,13 +17,8 @@ from ..plots.svg import PALETTE
 from ..words.wording import setting
 from .data_sets import data_sets
 
-# Scores are integers with a common factor if the smallest then has this many digits: enough to recompute the
-# report's ranks, at ten to thirteen bytes a score.
-_DIGITS = 9
-# If the largest score is more than this many orders of magnitude above the smallest, like the loss of a
-# learner that diverges, such integers are too long. Each score is then a number with `_EXACT_DIGITS` digits.
-_MOST_ORDERS = 3
-_EXACT_DIGITS = 15
+# Significant digits of scores. Ranks and tests count twelve, so the page finds those of the report.
+_SCORE_DIGITS = 15
 # Significant digits of costs, which are only drawn and printed.
 _COST_DIGITS = 3
 # The page should contain at most this many values of curves (five bytes each). A curve therefore has fewer
@@ -101,25 +95,13 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
     for noise in view.design.noise:
         scores = view.averages.scores(metric, noise, view.design)
         tables.append(scores.mean.where(scores.complete).to_numpy(np.float64))
-    means = np.asarray(tables)
-    sizes = np.log10(np.abs(means[np.isfinite(means) & (means != 0)]))
-    least, most = (math.ceil(sizes.min()), math.ceil(sizes.max())) if sizes.size else (0, 0)
-    scale, whole = 0, most - least <= _MOST_ORDERS
-    if whole:
-        scale = _DIGITS - least
-        # Make scores equal that differ only by a rounding error, as is done before ranking.
-        values = _rounded(10.0**scale * np.asarray([[snap_scores(row) for row in table] for table in means]))
-    else:
-        values = _all_short(means, _EXACT_DIGITS)
     return {
         "name": metric.name,
         "label": metric.label,
         "higher": metric.direction == "higher",
         "percent": metric.percent,
         "decimals": metric.decimals,
-        "scale": scale,
-        "whole": whole,
-        "values": values,
+        "values": _all_short(tables, _SCORE_DIGITS),
     }
 
 
@@ -137,7 +119,7 @@ def _costs(view: StudyView) -> Any:
             # Round each cost to three significant digits. Integers with a common factor would make
             # small costs 0.
             values = _all_short(means, _COST_DIGITS)
-            yield {"name": column, "label": label, "cost": True, "scale": 0, "values": values}
+            yield {"name": column, "label": label, "cost": True, "values": values}
 
 
 def _all_short(means: Any, digits: int) -> list[Any]:
@@ -145,11 +127,14 @@ def _all_short(means: Any, digits: int) -> list[Any]:
     return [[[_short(value, digits) for value in row] for row in table] for table in means]
 
 
-def _short(value: Any, digits: int) -> float | None:
-    """Round a value to significant digits, to an integer if it is one; return None for NaN and infinity."""
+def _short(value: Any, digits: int) -> float | str | None:
+    """Round a value to significant digits, to an integer if it is one; return None for NaN.
+
+    JSON has no infinity: the text becomes a number in the script.
+    """
     short = float(f"{value:.{digits}g}")
     if not math.isfinite(short):
-        return None
+        return None if math.isnan(short) else "Infinity" if short > 0 else "-Infinity"
     return int(short) if short.is_integer() else short
 
 

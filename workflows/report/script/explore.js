@@ -28,13 +28,13 @@ const equation = (p) => (p < 0.0005 ? "p < 0.001" : `p = ${shownP(p)}`);
 
 // Compare the chosen algorithms on the chosen data sets, as pipeline.analysis.comparison.compare does.
 export function compared(D, { a, d, n, m }) {
-  const { values, higher, whole } = D.metrics[m], known = (i) => d.some((j) => values[n][j]?.[i] != null);
+  const { values, higher } = D.metrics[m], known = (i) => d.some((j) => values[n][j]?.[i] != null);
   const runs = (i) => d.every((j) => !D.bound[i] || D.bound[i].includes(j));
   const measured = a.filter(known), everywhere = measured.filter(runs);
   const names = everywhere.length > 1 ? everywhere : measured;
   const data = names.length ? d.filter((j) => names.every((i) => values[n][j]?.[i] != null)) : [];
   const rows = data.map((j) => names.map((i) => (higher ? -1 : 1) * values[n][j][i]));
-  return { names, data, ...(rows.length ? compare(rows, data.map((j) => D.bases[j]), whole) : { n: 0, blocks: 0, mean: [], pairs: [] }) };
+  return { names, data, ...(rows.length ? compare(rows, data.map((j) => D.bases[j])) : { n: 0, blocks: 0, mean: [], pairs: [] }) };
 }
 
 export function explore(D, visibility) {
@@ -43,7 +43,7 @@ export function explore(D, visibility) {
   const whole = { a: all(algorithms), d: all(datasets), n: 0, m: 0, pair: [0, Math.min(1, algorithms.length - 1)], s: 0, q: 0 };
   const state = { ...whole };
 
-  const valueOf = (m, j, i, n = state.n) => metrics[m].values[n][j]?.[i] == null ? null : metrics[m].values[n][j][i] / 10 ** metrics[m].scale;
+  const valueOf = (m, j, i, n = state.n) => metrics[m].values[n][j]?.[i] == null ? null : Number(metrics[m].values[n][j][i]);
   const unit = (m) => (metrics[m].percent ? 100 : 1);
   const labelOf = (m) => `${metrics[m].label}${metrics[m].percent ? ", %" : ""}`;
   const shown = (m, value) => (metrics[m].cost ? number(value, 3) : fixed(value === null ? null : unit(m) * value, metrics[m].decimals + 1));
@@ -135,13 +135,13 @@ export function explore(D, visibility) {
   const costMetrics = all(metrics).filter((m) => metrics[m].cost);
   function showCosts(c) {
     costs.replaceChildren(...costMetrics.map((m) => chart({ title: `${metrics[state.m].label} against ${metrics[m].label}`, x: { label: metrics[m].label, log: true }, y: { label: `mean ${labelOf(state.m)}` },
-      series: c.names.map((i) => ({ a: i, style: D.styles[i], i, at: [meanOf(m, i, c.data), meanOf(state.m, i, c.data)] })).filter(({ at }) => at[0] > 0 && at[1] !== null)
+      series: c.names.map((i) => ({ a: i, style: D.styles[i], i, at: [meanOf(m, i, c.data), meanOf(state.m, i, c.data)] })).filter(({ at }) => at[0] > 0 && at.every(Number.isFinite))
         .map(({ i, at, ...rest }) => ({ ...rest, label: algorithms[i], points: [[at[0], unit(state.m) * at[1], `${algorithms[i]}: ${labelOf(state.m)} ${shown(state.m, at[1])}, ${metrics[m].label} ${shown(m, at[0])}`]] })) })));
   }
 
   function showPair() {
     const [i, j] = state.pair, sign = metrics[state.m].higher ? 1 : -1, [first, second] = [algorithms[i], algorithms[j]];
-    const rows = state.d.map((k) => [k, valueOf(state.m, k, i), valueOf(state.m, k, j)]).filter(([, x, y]) => x !== null && y !== null)
+    const rows = state.d.map((k) => [k, valueOf(state.m, k, i), valueOf(state.m, k, j)]).filter(([, x, y]) => Number.isFinite(x) && Number.isFinite(y))
       .sort((p, q) => sign * (p[1] - p[2] - q[1] + q[2]));
     pair.replaceChildren(
       chart({ title: `${first} against ${second}, ${D.noise[state.n]}`, diagonal: true, x: { label: `${second}: ${labelOf(state.m)}` }, y: { label: `${first}: ${labelOf(state.m)}` },

@@ -184,35 +184,39 @@ export function intervals(ranks, bases) {
   });
 }
 
-// Return the place of the last digit that counts of each score of a row, as pipeline.analysis.ranks does.
-function lastDigits(row) {
-  const least = Math.min(1, Math.max(...row.map(Math.abs)));
-  return row.map((value) => 10 ** (Math.ceil(Math.log10(Math.max(least, Math.abs(value)))) - 12) || 1);
+// Return how far each score of a row may be from an equal one, as pipeline.analysis.ranks does.
+function tolerancesOf(row) {
+  const least = Math.min(1, Math.max(0, ...row.map(Math.abs).filter(Number.isFinite)));
+  return row.map((value) => 1e-12 * (Number.isFinite(value) ? Math.max(least, Math.abs(value)) : least));
 }
 
-// Give neighbors in size that are at most the larger of their steps apart the same size.
-function tied(differences, steps) {
-  const order = differences.map((_, i) => i).sort((a, b) => Math.abs(differences[a]) - Math.abs(differences[b]));
-  const found = [...differences];
-  for (let at = 1; at < order.length; at++) {
-    const [low, high] = [order[at - 1], order[at]], gap = Math.abs(differences[high]) - Math.abs(differences[low]);
-    if (found[low] && gap <= Math.max(steps[low], steps[high])) found[high] = Math.sign(found[high]) * Math.abs(found[low]);
+// Number the distinct scores of a row from the smallest; equal scores share their number.
+function levelsOf(row) {
+  const near = tolerancesOf(row), order = row.map((_, i) => i).sort((a, b) => row[a] - row[b]), levels = [];
+  order.forEach((at, place) => {
+    const before = order[place - 1];
+    levels[at] = !place ? 0 : levels[before] + (row[at] > row[before] + Math.max(near[at], near[before]) ? 1 : 0);
+  });
+  return levels;
+}
+
+// Make differences equal in size that are equal except for rounding errors, as pipeline.analysis.pairwise does.
+function tied(differences, tolerances) {
+  const sizes = differences.map(Math.abs), found = [...differences];
+  let size = 0, near = 0;
+  for (const at of differences.map((_, i) => i).sort((a, b) => sizes[a] - sizes[b])) {
+    if (size && sizes[at] <= size + Math.max(near, tolerances[at])) found[at] = Math.sign(differences[at]) * size;
+    else [size, near] = [sizes[at], tolerances[at]];
   }
   return found;
 }
 
 // Compare algorithms by a table of scores, one row a data set; lower is better. Tests take means of base sets.
-// Scores are integers, rounded in the last digit (`whole`), or numbers, compared by twelve digits.
-export function compare(rows, bases, whole = true) {
-  const stepsOf = (row) => (whole ? row.map(() => 1) : lastDigits(row));
-  const level = (row) => stepsOf(row).map((step, i) => Math.round(row[i] / step) * step);
-  const ranks = rows.map((row) => rankdata(level(row))), k = rows[0].length, pairs = [];
-  const blocks = grouped(rows, bases).map(means), levels = blocks.map(level), steps = blocks.map(stepsOf), n = blocks.length;
+export function compare(rows, bases) {
+  const ranks = rows.map((row) => rankdata(levelsOf(row))), k = rows[0].length, pairs = [];
+  const blocks = grouped(rows, bases).map(means), levels = blocks.map(levelsOf), near = blocks.map(tolerancesOf), n = blocks.length;
   for (let i = 0; i < k; i++) for (let j = i + 1; j < k; j++) {
-    const same = (at) => levels[at][i] === levels[at][j];
-    // Integers are rounded, so equal differences may differ in the last digit.
-    const gains = whole ? blocks.map((row, at) => (same(at) ? 0 : Math.round((row[j] - row[i]) / 10)))
-      : tied(blocks.map((row, at) => (same(at) ? 0 : row[j] - row[i])), steps.map((row) => Math.max(row[i], row[j])));
+    const gains = tied(blocks.map((row, at) => (levels[at][i] === levels[at][j] ? 0 : row[j] - row[i])), near.map((each) => Math.max(each[i], each[j])));
     pairs.push({ i, j, wins: gains.filter((gain) => gain > 0).length, losses: gains.filter((gain) => gain < 0).length,
       favored: rankSum(gains) < 0 ? j : i, p: n > 1 ? signedRank(gains) : null });
   }
