@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from ..scoring import Direction
-from .ranks import score_decimals, snap_scores
+from .ranks import score_levels, score_tolerances
 
 # Up to this many base sets the null distribution of the rank sum is enumerated, ties included. Beyond it the
 # normal approximation is used, which is far off for small p-values (at n = 151 it gives 2.3e-7 instead of
@@ -103,7 +103,10 @@ def hodges_lehmann(differences: ArrayLike) -> tuple[float, float, float]:
     """
     values = np.asarray(differences, dtype=np.float64)
     rows, columns = np.triu_indices(values.size)
-    walsh = np.sort((values[rows] + values[columns]) / 2)
+    first, second = values[rows], values[columns]
+    with np.errstate(invalid="ignore"):
+        # Opposite infinities average to 0, as other opposite numbers do.
+        walsh = np.sort(np.where(first == -second, 0.0, (first + second) / 2))
     if values.size <= _EXACT_UP_TO:
         chance = _null(np.arange(1, values.size + 1).tobytes())
         # Number of Walsh averages that the interval leaves out at each end.
@@ -165,8 +168,14 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
     table = np.asarray(scores, dtype=np.float64)
     sign = 1.0 if direction == "higher" else -1.0
     pairs = list(itertools.combinations(range(len(names)), 2))
-    gains = [sign * each for each in _differences(table, pairs)]
-    tests = [signed_rank(gain) for gain in gains]
+    levels = np.array([score_levels(row) for row in table]).reshape(table.shape)
+    tolerances = np.array([score_tolerances(row) for row in table]).reshape(table.shape)
+    gains, tests = [], []
+    for i, j in pairs:
+        gain, differ = np.zeros(len(table)), levels[:, i] != levels[:, j]
+        gain[differ] = sign * (table[differ, i] - table[differ, j])
+        gains.append(gain)
+        tests.append(signed_rank(_tied(gain, tolerances[:, [i, j]].max(axis=1))))
     effects = [hodges_lehmann(sign * gain) for gain in gains]
     adjusted = holm([test.p for test in tests])
     return [
@@ -176,7 +185,8 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
             wins=int((gain > 0).sum()),
             ties=int((gain == 0).sum()),
             losses=int((gain < 0).sum()),
-            difference=float(sign * gain.mean()) if len(table) else 0.0,
+            # Not the array's mean, which warns if infinities cancel.
+            difference=sign * sum(gain.tolist()) / max(len(gain), 1),
             effect=effect,
             low=low,
             high=high,
@@ -190,30 +200,20 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
     ]
 
 
-def _differences(table: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> list[NDArray[np.float64]]:
-    """Return the differences of pairs of columns, with ties made exactly equal.
+def _tied(differences: NDArray[np.float64], tolerances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Make differences equal in size that are equal except for rounding errors, for the ranks of a test.
 
-    Two scores with equal ranks differ by 0. Two other differences tie if their sizes differ by no more than
-    the last digit to which their scores are rounded for ranks.
+    The sizes of a group are at most the larger of two tolerances above its smallest one: that of the smallest
+    one and their own.
     """
-    ranked = np.array([snap_scores(row) for row in table]).reshape(table.shape)
-    decimals = np.array([score_decimals(row) for row in table], dtype=np.int64).reshape(table.shape)
-    found = []
-    for i, j in pairs:
-        differences = np.where(ranked[:, i] == ranked[:, j], 0.0, table[:, i] - table[:, j])
-        found.append(_tied(differences, 10.0 ** -decimals[:, [i, j]].min(axis=1)))
+    found = differences.copy()
+    size, near = 0.0, 0.0
+    for at in np.argsort(np.abs(differences), kind="stable"):
+        if size and abs(differences[at]) <= size + max(near, tolerances[at]):
+            found[at] = math.copysign(size, differences[at])
+        else:
+            size, near = abs(differences[at]), tolerances[at]
     return found
-
-
-def _tied(differences: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give neighbors in size that are at most the larger of their steps apart the same size."""
-    order = np.argsort(np.abs(differences), kind="stable")
-    sizes, steps = np.abs(differences)[order], steps[order]
-    apart = (np.diff(sizes) > np.maximum(steps[1:], steps[:-1])) | ((sizes[:-1] == 0) & (sizes[1:] != 0))
-    starts = np.flatnonzero(np.append(True, apart)[: sizes.size])
-    found = np.empty(sizes.size)
-    found[order] = np.repeat(sizes[starts], np.diff(np.append(starts, sizes.size)))
-    return np.copysign(found, differences)
 
 
 def smallest_p(n: int, k: int) -> float:

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 from ..scoring import Direction
 
-# Number of digits that count when scores are compared. Averages of the same numbers in another order differ
+# Number of digits that count when results are compared. Averages of the same numbers in another order differ
 # in the 16th digit. Twelve digits keep every real difference (the finest step of a mean over 1,000 seeds of
 # 1e6 examples is 1e-9) and drop rounding errors.
 _DIGITS = 12
@@ -23,36 +23,37 @@ _DIGITS = 12
 
 def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round to 12 digits, counted from the largest absolute value, so that equal results compare equal."""
-    return np.asarray(np.round(values, _decimals(_largest(values))))
+    largest = _largest(values)
+    return np.asarray(np.round(values, _DIGITS - int(np.ceil(np.log10(largest))) if largest else 0))
 
 
-def snap_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round each score of a data set to its `score_decimals`, so that equal scores compare equal."""
-    decimals, found = score_decimals(scores), scores.copy()
-    for each in np.unique(decimals):
-        found[decimals == each] = np.round(scores[decimals == each], each)
-    return found
+def score_tolerances(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far each score of a data set may be from another one that counts as equal.
 
-
-def score_decimals(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return to how many decimals each score of a data set is rounded; negative for more than 12 digits.
-
-    Twelve digits are counted from the largest score if it is at most 1. Otherwise they are counted from 1 for
-    scores up to 1, and from the score itself for larger ones, so that the loss of an algorithm that diverges
-    does not make the scores of others equal.
+    This is 1e-12 of the score, or of the largest score of the data set if that is larger, but then at most of
+    1: the loss of an algorithm that diverges does not make the scores of others equal.
     """
     least = min(_largest(scores), 1.0)
     sizes = np.where(np.isfinite(scores), np.maximum(np.abs(scores), least), least)
-    return np.array([_decimals(size) for size in sizes], dtype=np.int64)
+    return np.asarray(10.0**-_DIGITS * sizes)
+
+
+def score_levels(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Number the distinct scores of a data set from the smallest, 0; equal scores share their number.
+
+    Scores are not rounded instead, because rounding separates equal ones next to half of its last digit.
+    """
+    order = np.argsort(scores, kind="stable")
+    values, near = scores[order], score_tolerances(scores)[order]
+    apart = values[1:] > values[:-1] + np.maximum(near[1:], near[:-1])
+    levels = np.zeros(scores.size, np.int64)
+    levels[order[1:]] = np.cumsum(apart)
+    return levels
 
 
 def _largest(values: NDArray[np.float64]) -> float:
     finite = np.abs(values[np.isfinite(values)])
     return float(finite.max()) if finite.size else 0.0
-
-
-def _decimals(size: float) -> int:
-    return _DIGITS - int(np.ceil(np.log10(size))) if size else 0
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def block_ranks(scores: pd.DataFrame, direction: Direction) -> pd.DataFrame:
     if values.size == 0:
         return scores.astype(np.float64)
     keyed = values if direction == "lower" else -values
-    ranks = rankdata([snap_scores(row) for row in keyed], method="average", axis=1)
+    ranks = rankdata([score_levels(row) for row in keyed], method="average", axis=1)
     return pd.DataFrame(ranks, index=scores.index, columns=scores.columns)
 
 

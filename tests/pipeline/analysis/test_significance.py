@@ -177,6 +177,25 @@ def test_a_diverging_loss_leaves_other_scores_their_digits(third: float) -> None
     assert block_ranks(scores, "lower").iloc[0].tolist() == [2, 1, 3]
 
 
+def test_effects_are_of_the_differences_as_they_are() -> None:
+    table = [[0.3, 0.2], [3e14, 3e14 + 600], [1000.5, 0.5], [0.5, 0.3], [0.6, 0.25]]
+    (pair,) = wilcoxon_holm(table, ["a", "b"], "lower")
+    assert pair.difference == pytest.approx((0.1 - 600 + 1000 + 0.2 + 0.35) / 5)
+    assert (pair.wins, pair.statistic) == (1, 4)
+    # Each size is within the tolerance, 300, of the next one, and the last is not of the first.
+    chain = [[0.0, 500.0], [3e14, 3e14 + 750], [0.0, 1000.0], [3e14, 3e14 + 1250], [0.0, 1500.0]]
+    (pair,) = wilcoxon_holm(chain, ["a", "b"], "lower")
+    assert pair.difference == -1000
+
+
+def test_infinite_differences_tie() -> None:
+    table = [[np.inf, 0.1], [0.3, np.inf], [0.7, 0.4], [0.2, 0.1], [0.9, 0.4], [np.inf, np.inf]]
+    (pair,) = wilcoxon_holm(table, ["a", "b"], "lower")
+    assert (pair.wins, pair.ties, pair.losses) == (1, 1, 4)
+    assert pair.p == signed_rank([9, -9, 3, 1, 5, 0]).p
+    assert pair.effect == pytest.approx(0.2)
+
+
 @given(st.lists(st.lists(st.integers(0, 60), min_size=6, max_size=6), min_size=4, max_size=12))
 def test_p_values_are_those_of_exact_means(right: list[list[int]]) -> None:
     """Accuracies of two algorithms, means of three seeds of 60 rows: the differences tie as fractions do."""
