@@ -20,7 +20,7 @@ import click
 from ..pipeline.errors import InputError
 from .bench import BENCHMARKS, run_bench
 from .paper_commands import reproduce
-from .study_commands import compare, doctor, merge, plan, report, run, submit, verify
+from .study_commands import Amount, compare, doctor, merge, plan, report, run, submit, verify
 
 # Allocations between two runs of the cyclic garbage collector. At Python's default of 700, `run` spends more
 # than half a second of its start on searching modules for cycles. Importing all modules of a run and its
@@ -154,7 +154,7 @@ _COUNTED = [name for name, benchmark in BENCHMARKS.items() if benchmark.counted]
 @click.option(
     "--size",
     "gigabytes",
-    type=click.FloatRange(min=0),
+    type=Amount(min=0),
     help=f"{', '.join(_SIZED)}: gigabytes of the generated files; the disk needs four times as much.  "
     "[default: 0.2]",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import shlex
 import sys
@@ -22,6 +23,21 @@ if TYPE_CHECKING:
 # Largest number of kinds of failures shown on the terminal; the report lists them all.
 FAILURES_SHOWN = 20
 
+
+class Amount(click.FloatRange):
+    """Accept a number up to ten million (seconds: 115 days): timers overflow for much larger ones."""
+
+    def __init__(self, min: float, *, min_open: bool = False) -> None:
+        super().__init__(min=min, max=10_000_000, min_open=min_open)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = super().convert(value, param, ctx)
+        # NaN is neither below nor above a bound.
+        if math.isnan(found):
+            self.fail(f"{found} is not in the range {self._describe_range()}.", param, ctx)
+        return found
+
+
 _out = click.option("--out", help="Folder or fsspec URL of the results.  [default: results/<study>]")
 _plugin = click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", help="Python file with your own learners."
@@ -41,7 +57,7 @@ _CLUSTER_OPTIONS = (
     click.option("--scheduler-file", metavar="FILE", help="Scheduler file of a running Dask cluster."),
     click.option(
         "--patience",
-        type=click.FloatRange(min=0),
+        type=Amount(min=0),
         metavar="SECONDS",
         help="How long to wait for a cluster to answer.  "
         "[default: `wait` of the TOML file, 120 with local:N, 600 with a running scheduler (doctor: 20)]",
@@ -71,7 +87,7 @@ def _on_cluster(options: dict[str, Any]) -> bool:
 @_cluster
 @click.option(
     "--cell-limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Amount(min=0, min_open=True),
     metavar="SECONDS",
     help="Timeout of a cell, after which it is marked crashed.  [default: a day]",
 )
@@ -265,10 +281,8 @@ def submit(results: str, to: Path | None) -> None:
     "--seed", type=click.IntRange(min=0), help="Seed that draws the sample.  [default: a new one each time]"
 )
 @click.option("--trust", is_flag=True, help="Run the code of the archive with your rights.")
-@click.option(
-    "--seconds", type=click.FloatRange(min=1), default=3600.0, show_default=True, help="Time limit."
-)
-@click.option("--memory", type=click.FloatRange(min=1), default=16.0, show_default=True, help="Limit in GB.")
+@click.option("--seconds", type=Amount(min=1), default=3600.0, show_default=True, help="Time limit.")
+@click.option("--memory", type=Amount(min=1), default=16.0, show_default=True, help="Limit in GB.")
 def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: float, memory: float) -> None:
     """Compute a random sample of the cells of ARCHIVE (made by `submit`) again, and compare all results.
 

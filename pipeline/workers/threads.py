@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import psutil
 
+from ..errors import InputError
 from ..run.readings import Reading, run_reading
 from ..run.task import failed
 from ..store.schema import CellResult
@@ -70,7 +71,12 @@ def compute_in_threads(
         sys.setswitchinterval(_SWITCH_SECONDS)
         with ended_when_frozen(cell_limit):
             for slot in range(n_threads):
-                pool.start(slot)
+                try:
+                    pool.start(slot)
+                except RuntimeError as error:
+                    raise InputError(
+                        f"threads: this machine starts only {slot:,} of {n_threads:,} ({error}): give fewer"
+                    ) from None
             while pool.at_work:
                 pool.wait()
                 if not pool.is_full:

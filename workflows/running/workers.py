@@ -41,6 +41,8 @@ Compute: TypeAlias = Callable[[Iterable[Reading], Callable[[list[CellResult]], N
 PATIENCE = 600.0
 # Timeout of a cell in seconds, unless the user sets another: a day, longer than any useful cell takes.
 CELL_LIMIT = 86_400.0
+# Longest timeout of a cell in seconds: timers overflow for much longer ones.
+_LONGEST_LIMIT = 1e7
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,13 @@ class WorkerOptions:
     security: Any = None
     # Seconds without a heartbeat after which a worker's cells go to others.
     silent_seconds: float = SILENT_SECONDS
+
+    def __post_init__(self) -> None:
+        """Raise InputError for a timeout that is NaN, not positive, or too long for a timer."""
+        if not 0 < self.cell_limit <= _LONGEST_LIMIT:
+            raise InputError(
+                f"cell_limit must be > 0 and at most {_LONGEST_LIMIT:g} s, got {self.cell_limit}"
+            )
 
     @property
     def on_cluster(self) -> bool:

@@ -171,6 +171,22 @@ def test_fewer_threads_than_one_are_refused() -> None:
         pass
 
 
+@pytest.mark.parametrize("limit", [float("nan"), float("inf"), 0.0, 1e300])
+def test_a_timeout_that_no_timer_takes_is_refused(limit: float) -> None:
+    with pytest.raises(InputError, match="cell_limit must be > 0 and at most"):
+        WorkerOptions(cell_limit=limit)
+
+
+def test_more_threads_than_the_machine_starts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(pool: threads._Pool, slot: int) -> None:
+        if slot == 2:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads._Pool, "start", start)
+    with pytest.raises(InputError, match=r"this machine starts only 2 of 1,000 .*: give fewer"):
+        in_threads(1000, [], lambda batch: None)
+
+
 def test_what_was_finished_is_handed_on_when_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: Any) -> bool:
         raise KeyboardInterrupt
