@@ -137,6 +137,9 @@ def export(results: str, tables: tuple[str, ...], figures: tuple[Path, ...], **o
     """Print tables of RESULTS (a folder or URL) as LaTeX, and write figures of a given width."""
     if not tables and not figures:
         raise click.UsageError("name at least one --table or --figure, such as --table ranks --figure cd.pdf")
+    for name, kind in (("width", ""), ("noise", ""), ("metric", "cd"), ("dataset", "curves")):
+        if options[name] is not None and not any(file.name.startswith(kind) for file in figures):
+            raise click.UsageError(f"--{name} is for figures: add --figure {kind or 'cd'}.pdf")
     from .report.export import export as exported
 
     click.echo(exported(results, tables, figures, **options), nl=False)

@@ -99,6 +99,14 @@ def test_figures_have_the_requested_width_and_format(singlepass: Call, finished:
         (("--figure", "cd.pdf", "--noise", "0.7"), "noise: the study has no level 0.7: it has 0, 0.2"),
         (("--figure", "cd.pdf", "--noise", "much"), "noise: the study has no level much: it has 0, 0.2"),
         (("--figure", "curves.pdf", "--dataset", "none"), "no data set is called 'none'"),
+        (("--figure", "curves.pdf", "--dataset", ""), "no data set is called ''"),
+        (("--table", "ranks", "--width", "3in"), "--width is for figures: add --figure cd.pdf"),
+        (("--table", "ranks", "--noise", "0.2"), "--noise is for figures: add --figure cd.pdf"),
+        (
+            ("--figure", "curves.pdf", "--metric", "clean_error"),
+            "--metric is for figures: add --figure cd.pdf",
+        ),
+        (("--figure", "cd.pdf", "--dataset", "gauss"), "--dataset is for figures: add --figure curves.pdf"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -64,7 +64,7 @@ def curve_panel(
     """
     from matplotlib import pyplot
 
-    dataset = dataset or view.design.datasets[0]
+    dataset = view.design.datasets[0] if dataset is None else dataset
     if dataset not in view.design.datasets:
         hint = did_you_mean(dataset, view.design.datasets)
         raise InputError(f"no data set is called {dataset!r}: {hint}")
