@@ -72,12 +72,24 @@ def _cluster(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _on_cluster(options: dict[str, Any]) -> bool:
-    """Return whether one of the options names a cluster; raise UsageError for more than one."""
+    """Return whether one of the options names a cluster.
+
+    Raises UsageError for more than one, an empty name, or options for clusters without a cluster.
+    """
     names = ("cluster", "scheduler", "scheduler_file")
-    named = [f"--{name.replace('_', '-')}" for name in names if options[name]]
-    if len(named) > 1:
-        raise click.UsageError(f"{' and '.join(named)} each name a cluster: give only one of them")
-    return bool(named)
+    given = {f"--{name.replace('_', '-')}": options[name] for name in names if options[name] is not None}
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)} each name a cluster: give only one of them")
+    for name, value in given.items():
+        if not value:
+            raise click.UsageError(f"{name} is empty: name a cluster, or leave the option out")
+    write = {None: "", True: "--workers-write", False: "--client-writes"}[options.get("workers_write")]
+    patience = "" if options["patience"] is None else "--patience"
+    mismatch = "--allow-mismatch" if options.get("allow_mismatch") else ""
+    needing = write or patience or mismatch
+    if needing and not given:
+        raise click.UsageError(f"{needing} needs a cluster: add --cluster, --scheduler or --scheduler-file")
+    return bool(given)
 
 
 @click.command()
@@ -117,14 +129,10 @@ def run(
     **options: Any,
 ) -> None:
     """Run the missing cells of STUDY (a shipped study's name or a TOML file), and write its report."""
-    on_cluster, workers_write = _on_cluster(options), options["workers_write"]
-    if on_cluster and options["threads"] is not None:
+    if _on_cluster(options) and options["threads"] is not None:
         raise click.UsageError(
             "--threads is for runs in this process; the cluster sets the threads of its workers"
         )
-    if workers_write is not None and not on_cluster:
-        given = "--workers-write" if workers_write else "--client-writes"
-        raise click.UsageError(f"{given} needs a cluster: add --cluster, --scheduler or --scheduler-file")
     from ..pipeline import data
     from .progress import progress_display
     from .running.run import run_study
@@ -357,6 +365,8 @@ def _report(results: str, to: str | None) -> Path:
     from .report import write_report
     from .report.index import results_in, write_index
 
+    if not results:
+        raise InputError("results: the name of the folder or URL is empty")
     # The report of results at a URL goes to a local folder.
     if to is None:
         to = f"report/{results.rstrip('/').rpartition('/')[2]}" if "://" in results else results

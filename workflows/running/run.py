@@ -128,6 +128,8 @@ def run_study(
     data.unpin()
     store = Store(out)
     store.use_bases(bases)
+    if rerun_times and not store.bases:
+        raise InputError(f"--rerun-times: {out} has no base whose cells to compute again: add --base")
     plan = plan_of(study, file, plugins, store)
     store.prepare()
     with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
