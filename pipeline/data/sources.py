@@ -134,7 +134,9 @@ class Source(Dataset):
         classes = self.classes(options)
         if not isinstance(positive, str):
             # A class true or 1.0 is named "true" or "1", but "True" or "1.0" if a file has it as text.
-            positive = str(positive) if str(positive) in classes else class_name(positive)
+            # NaN names no class, and is refused as such.
+            text = str(positive)
+            positive = text if text in classes else class_name(positive) or text
         found = name_tasks(
             label,
             classes,

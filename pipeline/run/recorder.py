@@ -301,7 +301,7 @@ class Tallies:
         """
         latest: dict[str, Floats] = {}
         if self._window is not None:
-            latest["window"] = np.ones(self._window)
+            latest["window"] = np.ones(min(self._window, self._seen))
         if self._fading is not None:
             rows = 1 + int(np.log(_LEAST_WEIGHT) / np.log(self._fading))
             latest["fading"] = self._fading ** np.arange(rows - 1, -1, -1.0)

@@ -22,7 +22,17 @@ from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ...learners.guests.template import STATES, Template
 from ..errors import InputError, did_you_mean
-from .specs import KEYS, STRATEGIES, TUNERS, AlgorithmSpec, DatasetSpec, Scalar, by_code
+from .specs import (
+    CLASS_WEIGHT,
+    KEYS,
+    STRATEGIES,
+    TUNERS,
+    AlgorithmSpec,
+    DatasetSpec,
+    Scalar,
+    by_code,
+    weights_of,
+)
 from .study import Study
 
 
@@ -246,7 +256,10 @@ def resolve_learner(name: str) -> ResolvedLearner:
         module, dot, last = name.rpartition(".")
         if dot:
             hint = f"write a class of another package as 'module:Class', '{module}:{last}'"
-        raise InputError(f"algorithm {name!r} is unknown: {hint}; your own learners need --plugin FILE")
+        raise InputError(
+            f"algorithm {name!r} is unknown: {hint}; your own learners need --plugin FILE "
+            "(with compare: --with FILE.py:NAME)"
+        )
     factory: Any = known[name]
     return _resolved(name, factory)
 
@@ -362,7 +375,13 @@ def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -
     """Return an algorithm in which whole numbers are floats where the learner's parameters are floats.
 
     ``C = 1`` and ``C = 1.0`` then have the same results, and a grid that contains both is refused.
+    So is one that contains equal class weights, whose texts may differ.
     """
+    weights = [weights_of(each) for each in algorithm.lists.get(CLASS_WEIGHT, [])]
+    if any(each in weights[:place] for place, each in enumerate(weights)):
+        raise InputError(
+            f"algorithm {algorithm.label!r}: the grid of '{CLASS_WEIGHT}' contains a value twice: {weights}"
+        )
     given = algorithm.lists | algorithm.fixed
     found = {key: _canonical(value, key, learner) for key, value in given.items()}
     # Compare by repr whether a value changed, because 1 == 1.0 in Python.

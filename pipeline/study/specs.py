@@ -173,7 +173,7 @@ ProtocolName = Literal["prequential", "holdout", "crossval"]
 WinnerRule = Literal["best", "sparsest"]
 Scalar = str | bool | int | float
 # Types of numbers in a study. They are strict: a number written as text is refused, and 3.0 is not a count.
-Count = Annotated[int, Field(strict=True, ge=1)]
+Count = Annotated[int, Field(strict=True, ge=1, le=2**53)]
 Positive = Annotated[float, Field(strict=True, gt=0)]
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
 # Noise, which a study file gives as a number (the rate of uniform noise) or as the table of any noise model.
@@ -252,7 +252,8 @@ class DatasetSpec(BaseModel):
             raise ValueError(
                 f"has both '{given[0]}' and '{given[1]}': give one of them; 'label' sets the name in tables"
             )
-        if table.get("label"):
+        # A label of another type than text is refused later.
+        if table.get("label") not in (None, ""):
             return table
         if given == ["compose"]:
             raise ValueError("a composition needs a 'label', its name in tables")
@@ -326,7 +327,7 @@ class AlgorithmSpec(BaseModel):
     @classmethod
     def _label_by_default(cls, table: Any) -> Any:
         table = with_weights_as_text(table)
-        if isinstance(table, dict) and not table.get("label"):
+        if isinstance(table, dict) and table.get("label") in (None, ""):
             return {**table, "label": table.get("name") or ""}
         return table
 

@@ -79,6 +79,9 @@ def _one_line(error: ValidationError, source: str) -> str:
     kind = first["type"].removesuffix("_type")
     if kind in _BARE and isinstance(first["input"], str) and re.fullmatch(_BARE[kind], first["input"]):
         message += ", without quotes"
+    if first["type"] == "too_short":
+        least = first["ctx"]["min_length"]
+        message = f"give at least {least} {'entry' if least == 1 else 'entries'}, not {len(first['input'])}"
     if first["type"] == "missing":
         message = "this key is required"
     return f"{source}: {place}: {message}" if place else f"{source}: {message}"
@@ -140,7 +143,11 @@ class _Extension:
         self, table: dict[str, Any], path: Path, shipped: Mapping[str, Path], seen: tuple[Path, ...] = ()
     ) -> None:
         _check_keys(table, str(path))
-        self.own, self.name = table, str(table["extends"])
+        self.own, self.name = table, table["extends"]
+        if not isinstance(self.name, str):
+            raise InputError(
+                f"{path}: extends: {self.name!r} should be the name or file of a study, in quotes"
+            )
         folder = path if path.is_dir() else path.parent
         file = shipped.get(self.name, folder / self.name)
         if self.name not in shipped and file.suffix != ".toml":
@@ -206,7 +213,7 @@ def _with_paths_from(folder: Path, entry: Any) -> Any:
 def read_table(path: Path) -> dict[str, Any]:
     """Return the keys of a TOML file; raise InputError if it cannot be read."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such study file") from None
     except IsADirectoryError:

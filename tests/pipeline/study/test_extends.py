@@ -93,12 +93,20 @@ def test_a_shipped_study_and_a_chain(tmp_path: Path) -> None:
         (MINE.replace("base.toml", "none.toml"), r"none\.toml: no such study file"),
         (MINE.replace("base.toml", "mine.toml"), r"mine\.toml: extends: 'mine\.toml' extends itself"),
         (MINE.replace('name = "mine"\n', ""), r"mine\.toml: name: this key is required; it names the folder"),
+        (
+            MINE.replace('"base.toml"', "true"),
+            "extends: True should be the name or file of a study, in quotes",
+        ),
         (MINE.replace("seeds", "seed"), "unknown key 'seed': did you mean 'seeds'"),
     ],
 )
 def test_errors_are_one_line(tmp_path: Path, mine: str, line: str) -> None:
     with pytest.raises(InputError, match=line):
         read(write(tmp_path, mine))
+
+
+def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
+    assert read(write(tmp_path, f"\ufeff{MINE}")).name == "mine"
 
 
 def test_a_study_that_is_read_back_is_not_extended_again(tmp_path: Path) -> None:

@@ -253,10 +253,16 @@ def test_a_cell_is_small_and_travels() -> None:
     ("change", "line"),
     [
         ({"algorithms": [{"name": "AORW"}]}, "algorithm 'AORW' is unknown: did you mean 'AROW'?"),
+        ({"algorithms": [{"name": "nope"}]}, "need --plugin FILE (with compare: --with FILE.py:NAME)"),
         ({"algorithms": [{"name": "AROW", "R": 1.0}]}, "has no parameter 'R': did you mean 'r'?"),
         ({"algorithms": [{"name": "AROW", "r": -1.0}]}, "r must be a finite number > 0, got -1.0"),
         ({"algorithms": [{"name": "AROW", "r": [1.0, 0.0]}]}, "r must be a finite number > 0, got 0.0"),
         ({"algorithms": [{"name": "PassiveAggressive", "variant": "PA-3"}]}, "variant must be one of"),
+        (
+            {"algorithms": [{"name": "AROW", "class_weight": [{"a": 1.0}, {"a": 1}]}]},
+            "algorithm 'AROW': the grid of 'class_weight' contains a value twice",
+        ),
+        ({"datasets": [{"name": "gauss", "positive": float("nan")}]}, "'nan'"),
         ({"datasets": [{"name": "digts", "task": "pairs"}]}, "did you mean 'digits'?"),
         ({"datasets": [{"name": "digits", "task": "paris"}]}, "unknown task 'paris'"),
         ({"datasets": [{"name": "digits", "task": "binary"}]}, "needs two classes, found 10"),
