@@ -224,7 +224,8 @@ def _text(statement: ast.stmt, source: str) -> str:
 
 def _learners_in(path: Path) -> dict[str, LearnerClass]:
     if not path.is_file():
-        raise FileNotFoundError(f"plugin file {path} does not exist")
+        found = "is not a file: name one .py file" if path.exists() else "does not exist"
+        raise FileNotFoundError(f"plugin file {path} {found}")
     # The module's name depends on the file's path and content, so an edited file gives another module. Within
     # this process, pickles of its classes can be loaded, because pickle finds the module by its name.
     content = path.read_bytes()

@@ -134,6 +134,8 @@ def test_two_plugin_files_of_one_name(tmp_path):
 def test_files_that_are_no_plugin(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"plugin file .*gone\.py does not exist"):
         load_plugin(tmp_path / "gone.py")
+    with pytest.raises(FileNotFoundError, match=r"is not a file: name one \.py file"):
+        load_plugin(tmp_path)
     (tmp_path / "mine.txt").write_text(PLUGIN)
     with pytest.raises(ValueError, match=r"mine\.txt must be a Python file"):
         load_plugin(tmp_path / "mine.txt")

@@ -19,7 +19,7 @@ from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.noise import Noise
 from singlepass.workflows.cli import main
-from singlepass.workflows.report.export import inches
+from singlepass.workflows.report.export import inches, write_figure
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.figures import rank_diagram
 from singlepass.workflows.report.plots.svg import styles_of
@@ -125,6 +125,16 @@ def test_a_noise_level_is_a_rate_or_a_name() -> None:
     assert view.levels("0") == view.levels("0.0") == [none]
     assert view.levels("0.20") == view.levels(0.2) == [uniform]
     assert view.levels("pair_0.2") == view.levels(levels[2]) == [pair]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("name", "lines"), [("cd.pdf", 1), ("cd.svg", 0)])
+def test_letters_that_the_font_lacks_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, lines: int
+) -> None:
+    view = StudyView(make_results(datasets=("a", "b"), algorithms=("日本", "B"), seeds=1, tuned=()))
+    write_figure(view, tmp_path / name, width=None)
+    assert capsys.readouterr().err.count("boxes replace letters that its font lacks") == lines
 
 
 def test_lengths_have_units() -> None:

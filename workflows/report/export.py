@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from ...pipeline.errors import InputError, did_you_mean
 
@@ -19,6 +22,8 @@ _FIGURES = ("cd", "curves")
 _SUFFIXES = (".pdf", ".svg", ".png")
 # Dots per inch of a PNG file: the least that journals ask for line drawings.
 _DPI = 600
+# How Matplotlib's warning about a letter that its font lacks begins.
+_NO_GLYPH = r"Glyph .* missing from"
 
 
 def table_of(view: StudyView, name: str) -> TableBlock:
@@ -82,7 +87,11 @@ def write_figure(
     # Write no date, so that the same results give the same file. PDF files get TrueType fonts (type 42),
     # because journals refuse Type 3 fonts.
     dates = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": None}
-    with matplotlib.rc_context({"pdf.fonttype": 42, "svg.hashsalt": "singlepass", "svg.fonttype": "none"}):
+    with (
+        matplotlib.rc_context({"pdf.fonttype": 42, "svg.hashsalt": "singlepass", "svg.fonttype": "none"}),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.filterwarnings("always", message=_NO_GLYPH)
         if kind == "cd":
             [comparison, *_] = view.comparisons_of(metric, noise)
             axes = rank_diagram(comparison, view.styles, None, width)
@@ -96,6 +105,11 @@ def write_figure(
             raise InputError(f"--figure {file}: cannot be written ({error.strerror or error})") from None
         finally:
             pyplot.close(figure)
+    # The letters of an SVG file are drawn by its viewer, which has other fonts.
+    if file.suffix != ".svg" and any(re.match(_NO_GLYPH, str(each.message)) for each in caught):
+        click.echo(
+            f"{file}: boxes replace letters that its font lacks: write .svg, or Latin labels", err=True
+        )
 
 
 def export(
