@@ -19,6 +19,7 @@ from singlepass.pipeline.analysis.metrics import METRICS
 from singlepass.pipeline.run.recorder import Tallies
 from singlepass.pipeline.scoring import SCORINGS
 from singlepass.pipeline.store.schema import CELLS, CURVES
+from singlepass.pipeline.study.specs import Course
 
 
 def stream(seed: int, n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -152,6 +153,13 @@ def test_scores_that_are_no_numbers_have_no_area() -> None:
     ).all()
     assert "log_loss_clean" not in totals
     assert "right_clean" not in totals
+
+
+def test_a_window_may_be_longer_than_memory() -> None:
+    codes = np.array([0, 1, 1], np.int32)
+    tallies = Tallies(codes, codes, 2, ["scores"], course=Course(window=2**53))
+    tallies.add(np.array([0.0, 1.0, -1.0]), np.empty(0, np.int64))
+    assert tallies.latest_areas(np.array([2, 3]))["window_auc_clean"].tolist() == [1.0, 0.5]
 
 
 def test_rounding_errors_of_fading_counts_are_no_agreement() -> None:
