@@ -135,6 +135,15 @@ class _Finished:
         """Return the fingerprint of each data set by label, of the last run that read it."""
         return {label: of for run in self.runs for label, of in run.get("fingerprints", {}).items()}
 
+    def code_of(self, algorithm: str) -> tuple[Any, ...]:
+        """Return what identifies the code of an algorithm's planned cells: that of the last run.
+
+        Its first value, the digest of this package's code, is None if the provenance does not have it.
+        """
+        run = self.runs[-1] if self.runs else {}
+        plugins = sorted(self.plan.get("plugins", {}).values())
+        return run.get("code"), run.get("guests", {}).get(algorithm), plugins
+
     def cells(self) -> pd.DataFrame:
         """Return the planned cells that are there, with the labels of the plan."""
         plan = self.store.plan()
@@ -304,10 +313,11 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     """Write new results to `out` that refer to the comparable cells of several results, for one report.
 
     Cells are comparable if all results have their data set, noise level and seed. `note` receives a line
-    about the data sets, noise levels and seeds that are left out, and about each algorithm that is left out
-    on a data set because cells failed or were stopped. If two results use one label for algorithms with
-    different parameters, the second label is extended by the name of its results. Raises InputError if
-    the studies differ in a key that is neither "baselines" nor in `_LISTS` or `_OWN`.
+    about the data sets, noise levels and seeds that are left out, about each algorithm that runs on none of
+    these data sets, and about each that is left out on a data set because cells failed or were stopped. If
+    two results use one label for algorithms with different parameters, or perhaps different code, the second
+    label is extended by the name of its results. Raises InputError if no algorithm is left, or if the
+    studies differ in a key that is neither "baselines" nor in `_LISTS` or `_OWN`.
     """
     found = [_read(url) for url in urls]
     first = found[0]
@@ -328,26 +338,37 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     # The algorithms and their cells, by the label in the new results.
     algorithms: dict[str, dict[str, Any]] = {}
     planned: dict[str, pd.DataFrame] = {}
+    codes: dict[str, tuple[Any, ...]] = {}
     counts: dict[str, int] = {}
     for each in found:
-        cells, own = _comparable(each, shared, note), {}
-        for entry in each.study["algorithms"]:
-            rows = cells[cells["algorithm"] == entry["label"]]
+        cells, labels = _comparable(each, shared, note), dict[str, str]()
+        entries, own = _on_shared_data(each, shared, note), dict[str, dict[str, Any]]()
+        for entry in sorted(entries, key=_depends):
+            entry = _with_labels(entry, labels)
+            rows, code = cells[cells["algorithm"] == entry["label"]], each.code_of(entry["label"])
             # The names of two results may be equal; their folders or URLs differ.
             for of in ("", f" ({each.name})", f" ({each.store.url})"):
                 label = f"{entry['label']}{of}"
                 rows = rows.assign(algorithm=label)
                 known, before = algorithms.get(label), planned.get(label, rows[:0])
                 if known is None or (
-                    known == {**entry, "label": label}
+                    _same_settings(known, entry, first.study)
+                    and (_share_cells(before, rows) or (code[0] is not None and codes[label] == code))
                     and not _conflicting(before, rows, tune_each=first.study["tune_each"])
                 ):
                     break
-            own[label] = {**entry, "label": label}
+            labels[entry["label"]] = label
+            own[label] = {**entry, "label": label, "datasets": _united(known or entry, entry)}
             new = rows[~rows["key"].isin(before["key"])]
             planned[label] = pd.concat([before, new])
+            codes.setdefault(label, code)
             counts[each.store.url] = counts.get(each.store.url, 0) + len(new)
-        algorithms |= own
+        for label in (labels[entry["label"]] for entry in entries):
+            algorithms[label] = own[label]
+        shared["datasets"] = [_with_parameters_of(dataset, labels) for dataset in shared["datasets"]]
+    if not algorithms:
+        where = " and ".join(each.store.url for each in found)
+        raise InputError(f"{where}: no algorithm runs on a data set in common: nothing to compare")
     study = {**first.study, **shared, "rankings": [], "curves": [], "solutions": []}
     study["algorithms"] = [*algorithms.values()]
     study["name"] = "-and-".join(dict.fromkeys(each.name for each in found))[:100]
@@ -365,6 +386,75 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
         run["bases"] = {url: f"{n:,} cells" for url, n in counts.items()}
         run["fingerprints"] = {label: of for each in found for label, of in each.fingerprints.items()}
         store.write_json("provenance.json", {"runs": [run]})
+
+
+def _on_shared_data(found: _Finished, shared: dict[str, list[Any]], note: Note) -> list[dict[str, Any]]:
+    """Return the algorithms that run on a shared data set; their lists of data sets name no others."""
+    labels = {entry["label"] for entry in shared["datasets"]}
+    kept = []
+    for entry in found.study["algorithms"]:
+        bound = [label for label in entry["datasets"] if label in labels]
+        if entry["datasets"] and not bound:
+            note(
+                f"{found.store.url}: {entry['label']} is left out: it runs on none of the data sets that all "
+                "results have"
+            )
+        else:
+            kept.append({**entry, "datasets": bound})
+    return kept
+
+
+def _depends(entry: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Return a sort key that puts an algorithm after those that it names in `support_of` and `tuned_as`."""
+    return any(isinstance(value, dict) for value in entry.values()), entry["tuned_as"] is not None
+
+
+def _with_labels(entry: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return an algorithm in which `support_of` and `tuned_as` have the new labels of other algorithms."""
+    new = {
+        key: {of: labels.get(label, label) for of, label in value.items()}
+        for key, value in entry.items()
+        if isinstance(value, dict)
+    }
+    return {**entry, **new, "tuned_as": labels.get(entry["tuned_as"], entry["tuned_as"])}
+
+
+def _with_parameters_of(dataset: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return a data set that has its parameters for single algorithms also under their new labels."""
+    given = dataset["parameters"]
+    own = {label: given[old] for old, label in labels.items() if isinstance(given.get(old), dict)}
+    return {**dataset, "parameters": {**given, **own}}
+
+
+def _same_settings(first: Mapping[str, Any], second: Mapping[str, Any], study: Mapping[str, Any]) -> bool:
+    """Return whether two algorithms have equal keys, except their labels and data sets.
+
+    `winner` and `tune` have the value of the study if they are not set.
+    """
+    one, two = (
+        {
+            **entry,
+            **{key: entry[key] or study[key] for key in ("winner", "tune")},
+            "label": "",
+            "datasets": [],
+        }
+        for entry in (first, second)
+    )
+    return one == two
+
+
+def _share_cells(first: pd.DataFrame, second: pd.DataFrame) -> bool:
+    """Return whether two results of an algorithm have a cell in common, or one of them has none.
+
+    A cell in common shows that both are of the same version of the code, on which all keys depend.
+    """
+    return first.empty or second.empty or bool(first["key"].isin(second["key"]).any())
+
+
+def _united(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """Return the data sets on which one of two algorithms runs; an empty list means all."""
+    lists = first["datasets"], second["datasets"]
+    return list(dict.fromkeys([*lists[0], *lists[1]])) if all(lists) else []
 
 
 def _refuse_incomparable(first: _Finished, other: _Finished) -> None:

@@ -255,6 +255,108 @@ def test_an_algorithm_whose_cells_failed_is_left_out(tmp_path: Path) -> None:
     assert len(found.cells) == found.planned
 
 
+SMALL: dict[str, Any] = {"noise": [0.0], "seeds": 1, "checkpoints": 2}
+
+
+def compared(*urls: str, out: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]], pd.DataFrame]:
+    """Compare results; return the new study, its algorithms by label, and the cells."""
+    compare_results(urls, str(out), None, lambda line: None)
+    found = read_results(str(out))
+    parse_study(found.study)
+    return found.study, {each["label"]: each for each in found.study["algorithms"]}, found.cells
+
+
+def test_an_algorithm_may_run_on_other_data_sets(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole", **SMALL, algorithms=[{"name": "Perceptron"}, {"name": "AROW"}])
+    for place, (perceptron, arow) in enumerate(
+        (
+            # All data sets, by name, and settings that the study has, too.
+            ({"datasets": ["gauss", "breast-cancer"], "winner": "best"}, {"tune": "seed"}),
+            ({"datasets": ["gauss"]}, {"datasets": ["breast-cancer"]}),
+        )
+    ):
+        entries = [{"name": "Perceptron", **perceptron}, {"name": "AROW", **arow}]
+        part = run(tmp_path / f"part-{place}", **SMALL, algorithms=entries)
+        for i, urls in enumerate(([whole, part], [part, whole])):
+            _, algorithms, cells = compared(*urls, out=tmp_path / f"{place}-{i}")
+            assert {label: each["datasets"] for label, each in algorithms.items()} == {
+                "Perceptron": [],
+                "AROW": [],
+            }
+            assert cells["algorithm"].value_counts().to_dict() == {"Perceptron": 2, "AROW": 2}
+
+
+def test_without_a_common_cell_the_code_must_be_the_same(tmp_path: Path) -> None:
+    one, two = (
+        run(tmp_path / name, **SMALL, algorithms=[{"name": "Perceptron", "datasets": [dataset]}])
+        for name, dataset in (("one", "gauss"), ("two", "breast-cancer"))
+    )
+    _, algorithms, _ = compared(one, two, out=tmp_path / "same")
+    assert [each["datasets"] for each in algorithms.values()] == [["gauss", "breast-cancer"]]
+    store = Store(two)
+    [ran] = store.read_json("provenance.json")["runs"]
+    for place, known in enumerate(({"code": None}, {"code": "0"}, {"guests": {"Perceptron": "other"}})):
+        store.write_json("provenance.json", {"runs": [{**ran, **known}]})
+        _, algorithms, _ = compared(one, two, out=tmp_path / str(place))
+        assert {label: each["datasets"] for label, each in algorithms.items()} == {
+            "Perceptron": ["gauss"],
+            "Perceptron (two)": ["breast-cancer"],
+        }
+
+
+def test_an_algorithm_without_a_common_data_set_is_left_out(tmp_path: Path) -> None:
+    bound = {"name": "AROW", "datasets": ["gauss"]}
+    entries = [bound, {"name": "Perceptron", "datasets": ["gauss", "breast-cancer"]}]
+    one = run(tmp_path / "one", **SMALL, algorithms=entries)
+    two = run(tmp_path / "two", **SMALL, algorithms=[{"name": "NHERD"}], datasets=STUDY["datasets"][1:])
+    notes: list[str] = []
+    compare_results([one, two], str(tmp_path / "both"), None, notes.append)
+    assert notes == [
+        "datasets that not all results have are left out: gauss",
+        f"{one}: AROW is left out: it runs on none of the data sets that all results have",
+    ]
+    study = read_results(str(tmp_path / "both")).study
+    assert [(each["label"], each["datasets"]) for each in study["algorithms"]] == [
+        ("Perceptron", ["breast-cancer"]),
+        ("NHERD", []),
+    ]
+    only = run(tmp_path / "only", **SMALL, algorithms=[bound])
+    other = run(tmp_path / "other", **SMALL, algorithms=[{"name": "NHERD", "datasets": ["gauss"]}])
+    line = f"^{only} and {other}: no algorithm runs on a data set in common: nothing to compare"
+    for folder in (only, other):
+        store = Store(folder)
+        known = store.read_json("study.json")
+        store.write_json("study.json", {**known, "datasets": known["datasets"][1:]})
+    with pytest.raises(InputError, match=line):
+        compare_results([only, other], str(tmp_path / "none"), None, lambda line: None)
+
+
+def test_a_renamed_algorithm_is_renamed_where_others_name_it(tmp_path: Path) -> None:
+    """The grid of AROW differs, and gamma, so that all but the Perceptron are two algorithms each."""
+    own = {"AROW": {"loss": "hinge"}}
+    results = []
+    for name, r, gamma in (("one", [0.1, 1.0], 0.1), ("two", [10.0, 100.0], 0.5)):
+        entries = [
+            {"name": "AROW", "label": "Tuned", "tuned_as": "AROW"},
+            {"name": "Forgetron", "gamma": gamma, "budget": {"support_of": "KernelPerceptron"}},
+            {"name": "AROW", "r": r},
+            {"name": "KernelPerceptron", "gamma": gamma},
+            {"name": "Perceptron"},
+        ]
+        datasets = [{**STUDY["datasets"][0], "parameters": own}]
+        results.append(run(tmp_path / name, **SMALL, algorithms=entries, datasets=datasets))
+    study, algorithms, _ = compared(*results, out=tmp_path / "both")
+    first = ["Tuned", "Forgetron", "AROW", "KernelPerceptron", "Perceptron"]
+    assert list(algorithms) == [*first, *(f"{label} (two)" for label in first[:-1])]
+    for of in ("", " (two)"):
+        assert algorithms[f"Tuned{of}"]["tuned_as"] == f"AROW{of}"
+        assert algorithms[f"Forgetron{of}"]["budget"] == {"support_of": f"KernelPerceptron{of}"}
+    assert study["datasets"][0]["parameters"] == {**own, "AROW (two)": own["AROW"]}
+    # The results of the second study, again in another folder, are those that have the new labels.
+    again = run(tmp_path / "again" / "two", **{**SMALL, "algorithms": entries, "datasets": datasets})
+    assert list(compared(*results, again, out=tmp_path / "three")[1]) == list(algorithms)
+
+
 def test_two_versions_of_a_learner_are_two_algorithms(tmp_path: Path) -> None:
     """They have one label and one entry in the study, and their results are in folders of one name."""
     plugin, results = tmp_path / "mine.py", []
