@@ -29,9 +29,17 @@ class InputError(Exception):
         return [f"{type(self).__name__}: {self}"]
 
 
-def did_you_mean(name: str, options: Iterable[str]) -> str:
-    """Return a hint that names the nearest option and lists up to ten options; never empty."""
+def did_you_mean(name: str, options: Iterable[str], others: Iterable[str] = ()) -> str:
+    """Return a hint that names the nearest option and lists up to ten options; never empty.
+
+    `others` are names of something else that are not listed. One of them is suggested only if it is much like
+    `name` and no option is more so.
+    """
     known = sorted(set(options))
+    further = {*others} - {*known, name}
+    near = difflib.get_close_matches(name.lower(), [*map(str.lower, known), *further], n=1, cutoff=0.7)
+    if near and near[0] in further:
+        return f"did you mean {near[0]!r}?"
     # Compare names without regard to case, so that "arow" finds "AROW".
     by_lower = {option.lower(): option for option in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)

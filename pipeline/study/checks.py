@@ -52,7 +52,7 @@ def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
     """Raise InputError if an algorithm has an unknown parameter, or a value that its learner refuses."""
     for key in (*spec.fixed, *spec.lists, *spec.support_of):
         if not learner.takes(key):
-            hint = misplaced(key) or did_you_mean(key, learner.parameters)
+            hint = misplaced(key) or did_you_mean(key, learner.parameters, AlgorithmSpec.model_fields)
             raise InputError(f"algorithm {spec.name!r} has no parameter {key!r}: {hint}")
     for point in grid_points(spec):
         if spec.strategy and point.get("epochs", 1) != 1:

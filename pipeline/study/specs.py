@@ -79,6 +79,8 @@ KEYS = tuple(strategy.key for strategy in STRATEGIES.values() if strategy.key)
 
 
 CLASS_WEIGHT = "class_weight"
+# End of the message for a table under another key.
+_WEIGHTS = f"class weights need the key '{CLASS_WEIGHT}'"
 
 
 def with_weights_as_text(parameters: Any) -> Any:
@@ -372,7 +374,7 @@ class AlgorithmSpec(BaseModel):
                 list(value) == [SUPPORT_OF] and isinstance(value[SUPPORT_OF], str)
             ):
                 raise ValueError(
-                    f"'{key}' must be a value, a list of values or {{ {SUPPORT_OF} = \"LABEL\" }}"
+                    f"'{key}' must be a value, a list of values or {{ {SUPPORT_OF} = \"LABEL\" }}; {_WEIGHTS}"
                 )
         if self.tune in TUNERS and (self.query is not None or CLASS_WEIGHT in self.lists):
             other = "query" if self.query is not None else f"a grid of {CLASS_WEIGHT}"
@@ -394,7 +396,8 @@ class AlgorithmSpec(BaseModel):
                 raise ValueError(f"the grid of '{key}' is empty: give at least one value")
             if any(isinstance(value, dict) for value in values):
                 raise ValueError(
-                    f"the grid of '{key}' contains a table: write {SUPPORT_OF} alone, not in a list"
+                    f"the grid of '{key}' contains a table: write {SUPPORT_OF} alone, not in a list; "
+                    f"{_WEIGHTS}"
                 )
             if len({repr(value) for value in values}) < len(values):
                 raise ValueError(f"the grid of '{key}' contains a value twice: {values}")

@@ -68,7 +68,9 @@ def _one_line(error: ValidationError, source: str) -> str:
         else:
             place += f".{part}" if place else str(part)
     if first["type"] == "extra_forbidden":
-        return f"{source}: unknown key '{place}': {did_you_mean(place, Study.model_fields)}"
+        # The keys of the study itself are checked before.
+        key = str(first["loc"][-1])
+        return f"{source}: unknown key '{place}': {did_you_mean(key, RankingSpec.model_fields)}"
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "model_type":
         given = first["input"]

@@ -8,3 +8,12 @@ from singlepass.pipeline.errors import did_you_mean
 def test_the_nearest_name_is_named_and_all_names_are_listed() -> None:
     assert did_you_mean("AORW", ["AROW", "Perceptron"]) == "did you mean 'AROW'? (known: AROW, Perceptron)"
     assert did_you_mean("x", []) == "none are known"
+
+
+def test_a_name_of_something_else_is_suggested_if_it_is_more_alike() -> None:
+    others = ["label", "max_tune", "target"]
+    assert did_you_mean("lable", ["bias"], others) == "did you mean 'label'?"
+    assert did_you_mean("max_lin", ["max_line"], others) == "did you mean 'max_line'? (known: max_line)"
+    assert did_you_mean("tau", ["C"], ["tune"]) == "known: C"
+    # It was given where only options are taken.
+    assert did_you_mean("target", ["bias"], others) == "known: bias"

@@ -41,6 +41,14 @@ FEATURE_OPTIONS: dict[str, Option] = {
 }
 
 
+# Keys of a data set's table in a study that are not checked as options; a misspelled one comes here as an
+# option.
+TABLE_KEYS = (
+    *("name", "path", "openml", "task", "positive", "label", "compose", "at", "width"),
+    *("protocol", "order", "max_examples", "test_fraction", "max_tune", "parameters"),
+)
+
+
 def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) -> dict[str, Value]:
     """Check options against their declaration and fill in the defaults.
 
@@ -49,7 +57,8 @@ def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) 
     """
     for key in given:
         if key not in declared:
-            raise InputError(f"data set {owner!r} has no option {key!r}; {did_you_mean(key, declared)}")
+            hint = did_you_mean(key, declared, TABLE_KEYS)
+            raise InputError(f"data set {owner!r} has no option {key!r}; {hint}")
     return {
         key: _checked(owner, key, given[key], option) if key in given else option.default
         for key, option in declared.items()

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from singlepass.pipeline.data.tables.options import TABLE_KEYS
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.specs import DatasetSpec
 from singlepass.pipeline.study.study_file import parse_study, read_study
 
 STUDY: dict[str, Any] = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
@@ -42,6 +44,46 @@ def test_one_bracket_and_one_letter(tmp_path: Path) -> None:
             read_study(path)
         assert str(error.value) == f"{path}: {line}"
     assert said(nosie=0.1).startswith("s.toml: unknown key 'nosie': did you mean 'noise'?")
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        ("taks", "task"),
+        ("lable", "label"),
+        ("labels", "label"),
+        ("max_example", "max_examples"),
+        ("paramters", "parameters"),
+        ("positve", "positive"),
+        ("standardise", "standardize"),
+    ],
+)
+def test_a_misspelled_key_of_a_data_set(key: str, near: str) -> None:
+    line = f"data set 'digits' has no option {key!r}; did you mean {near!r}?"
+    assert said(datasets=[{"name": "digits", key: "auto"}]).startswith(line)
+
+
+def test_every_key_of_a_data_set_is_suggested() -> None:
+    # `target` is an option of files, and `positive` is taken out before options are checked.
+    assert {*TABLE_KEYS} == {*DatasetSpec.model_fields} - {"target"} | {"positive"}
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [("lable", "label"), ("dataset", "datasets"), ("tuned", "tune"), ("class_weights", "class_weight")],
+)
+def test_a_misspelled_key_of_an_algorithm(key: str, near: str) -> None:
+    line = f"algorithm 'AROW' has no parameter {key!r}: did you mean {near!r}?"
+    assert said(algorithms=[{"name": "AROW", key: "x"}]).startswith(line)
+
+
+def test_misspelled_class_weights_and_keys_of_rankings() -> None:
+    for given in ({"3": 2.0}, [{"3": 2.0}]):
+        line = said(algorithms=[{"name": "AROW", "class_weights": given}])
+        assert line.endswith("; class weights need the key 'class_weight'")
+    assert said(rankings=[{"titel": "t", "title": "t", "algorithms": ["AROW", "B"]}]).startswith(
+        "s.toml: unknown key 'rankings[1].titel': did you mean 'title'?"
+    )
 
 
 def test_where_rows_come_from_is_said_once() -> None:
