@@ -308,6 +308,10 @@ def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: fl
     click.echo(f"{found.study}: {sample}: {told}")
     if found.unjudged:
         click.echo(f"winners of {found.unjudged:,} grids are not checked: the archive lacks points of them")
+    if found.missing:
+        click.echo(f"{found.missing:,} of {found.planned:,} cells of the study are not in the archive")
+    if found.unfinished:
+        click.echo(f"{found.unfinished:,} cells of the archive failed or were stopped, and are not checked")
     sys.exit(1 if found.problems else 0)
 
 

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,13 +24,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..learners.guests.given import find_given
 from ..pipeline import data
-from ..pipeline.analysis.tuning import tuned_grids
+from ..pipeline.analysis.tuning import Tuned, tuned_grids
 from ..pipeline.documents import seal_document
 from ..pipeline.errors import InputError
+from ..pipeline.noise import noise_of
 from ..pipeline.store.archive import pack, packable, unpack
 from ..pipeline.store.schema import SCHEMAS, as_now
 from ..pipeline.store.store import Store
 from ..pipeline.store.tables import as_planned, to_parquet
+from ..pipeline.study.plan import GridUse
 from ..pipeline.study.study import Study
 from ..pipeline.study.study_file import parse_study
 from .running import recomputation
@@ -118,10 +120,15 @@ class Verification:
     # Number of cells in the archive, and the keys of the cells that were computed again.
     cells: int
     sample: list[str]
-    # A line for each difference between the archive and the cells computed again; empty without a difference.
+    # A line for each difference between the archive and the cells computed again, and for what its study does
+    # not allow; empty without one.
     problems: list[str]
     # Number of grids whose winner cannot be checked, because the archive lacks some of their points.
     unjudged: int
+    # Number of cells of the study, of those that the archive lacks, and of those in it that are not finished.
+    planned: int
+    missing: int
+    unfinished: int
 
 
 def verify(
@@ -142,35 +149,85 @@ def verify(
         folder, work = Path(scratch) / "archive", Path(scratch) / "work"
         unpack(archive, folder)
         store = Store(str(folder))
-        study = parse_study(store.read_json("study.json"), f"{archive}: study.json")
-        rows = as_planned(store.cells(), store.plan())
-        problems, unjudged = _unearned(rows, study)
+        with _naming(archive, folder):
+            rows = as_planned(store.cells(), store.plan())
+            documents = [store.read_json(f"{name}.json") for name in ("study", "plan", "provenance")]
+        study = parse_study(documents[0], f"{archive}: study.json")
+        _refuse_malformed(archive, rows)
         finished = rows[rows["status"] == "ok"].drop_duplicates("key").sort_values("key")
         keys = finished["key"].tolist()
+        if not keys:
+            raise InputError(f"{archive}: no cell of its plan is finished: submit finished results")
         sample = sorted(random.Random(seed).sample(keys, min(cells, len(keys))))
         chosen = finished[finished["key"].isin(sample)]
+        with _naming(archive, folder):
+            curves = store.curves(sample)
         task = {
             "base": str(Path.cwd()),
             "study": study.model_dump(mode="json"),
-            "cells": chosen[list(recomputation.IDENTIFIED_BY)].to_dict("records"),
+            "data": documents[1].get("data", {}),
+            "cells": rows[list(recomputation.IDENTIFIED_BY)].to_dict("records"),
+            "drawn": chosen.index.tolist(),
         }
         (work / "plugins").mkdir(parents=True)
         for source in (folder / "plugins").glob("*.py"):
             source.rename(work / "plugins" / source.name)
         (work / recomputation.TASK).write_text(json.dumps(task))
-        answers = _recomputed(archive, work, seconds, memory)
-        curves = store.curves(sample)
+        answer = _recomputed(archive, work, seconds, memory)
+        unplanned = rows.iloc[answer["unplanned"]]
+        rows = rows.drop(index=unplanned.index)
+        problems = []
+        for row in unplanned[:1].to_dict("records"):
+            more = f", nor has it {len(unplanned) - 1:,} more cells" if len(unplanned) > 1 else ""
+            problems.append(f"{_named(row)}: the study has no such cell with {row['params']}{more}")
+        unearned, unjudged = _unearned(rows, study, answer["grids"])
+        problems += [*unearned, *_mismatched(rows, study)]
         # Results of earlier versions lack columns: only there a missing value is no difference.
-        runs = store.read_json("provenance.json").get("runs", [])
+        runs = documents[2].get("runs", [])
         earlier = any(run.get("packages", {}).get("singlepass") != version("singlepass") for run in runs)
         for row in chosen.to_dict("records"):
             curve = curves[curves["key"] == row["key"]]
-            problems += _differences({**row}, curve, answers.get(row["key"], {}), earlier)
-    return Verification(study.name, len(keys), sample, problems, unjudged)
+            problems += _differences({**row}, curve, answer["cells"].get(row["key"], {}), earlier)
+    present = len(rows.drop_duplicates(list(recomputation.IDENTIFIED_BY[1:])))
+    return Verification(
+        study.name,
+        len(keys),
+        sample,
+        problems,
+        unjudged,
+        planned=answer["planned"],
+        missing=max(0, answer["planned"] - present),
+        unfinished=int((rows["status"] != "ok").sum()),
+    )
+
+
+@contextlib.contextmanager
+def _naming(archive: Path, folder: Path) -> Iterator[None]:
+    """Let an InputError name the archive instead of the folder into which it is unpacked."""
+    try:
+        yield
+    except InputError as error:
+        # Leave out the advice, which is for a folder of results.
+        reason = str(error).replace(f"{folder}/", "").replace(f"{folder}: ", "")
+        reason = reason.partition(": remove it and run")[0].partition(": run the study again")[0]
+        raise InputError(f"{archive}: {reason}: ask for another copy of the archive") from None
+
+
+def _refuse_malformed(archive: Path, rows: pd.DataFrame) -> None:
+    """Raise InputError if the noise or the parameters of a cell cannot be read."""
+    for name, read in (("noise", noise_of), ("params", lambda text: json.loads(text).items())):
+        for text in rows[name].unique():
+            try:
+                read(text)
+            except (ValueError, LookupError, AttributeError, RecursionError):
+                raise InputError(
+                    f"{archive}: cells table: {name} of a cell is {text[:_SHOWN]!r}, which no study has: "
+                    "ask for another copy of the archive"
+                ) from None
 
 
 def _recomputed(archive: Path, work: Path, seconds: float, memory: float) -> dict[str, Any]:
-    """Run the subprocess in the folder `work`, and return its answers by the key of the cell."""
+    """Run the subprocess in the folder `work`, and return its answer; see `recomputation.recompute`."""
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     cache = work / "cache"
     cache.mkdir()
@@ -204,20 +261,20 @@ def _recomputed(archive: Path, work: Path, seconds: float, memory: float) -> dic
         last = messages.read_text("utf-8", "replace")[-_SHOWN:].split("\n")
         last_line = next((line for line in reversed(last) if line.strip()), "no message")
         how = reason or f"with status {process.returncode}"
+        # The system kills processes (a negative status) that reach a limit.
+        hint = ": see --seconds and --memory" if reason or process.returncode < 0 else ""
         raise InputError(
-            f"{archive}: the subprocess ended {how} without an answer ({last_line.strip()}): "
-            "see --seconds and --memory"
+            f"{archive}: the subprocess ended {how} without an answer ({last_line.strip()}){hint}"
         )
     try:
         content = json.loads(answer.read_bytes())
-        if isinstance(content, dict) and isinstance(content.get("cells"), dict):
-            return dict(content["cells"])
+        if isinstance(content, dict) and content.keys() >= {"cells", "unplanned", "planned", "grids"}:
+            return content
     except (ValueError, RecursionError):
         content = None
     problem = content.get("error") if isinstance(content, dict) else None
-    raise InputError(
-        f"{archive}: cannot be computed here: {' '.join(str(problem or 'no valid answer').split())[:_SHOWN]}"
-    )
+    line = " ".join(str(problem or "no valid answer").replace(f"{work.resolve()}/", "").split())
+    raise InputError(f"{archive}: cannot be computed here: {line[:_SHOWN]}")
 
 
 def _named(row: Mapping[Any, Any]) -> str:
@@ -256,27 +313,57 @@ def _differences(row: Mapping[Any, Any], curve: pd.DataFrame, answer: Any, earli
             return
 
 
-def _unearned(rows: pd.DataFrame, study: Study) -> tuple[list[str], int]:
+def _unearned(rows: pd.DataFrame, study: Study, grids: Iterable[Sequence[Any]]) -> tuple[list[str], int]:
     """Return a line for each grid whose final cells do not have the parameters that won in the archive.
 
-    Also return the number of grids that have final cells, but not all their points in the archive.
+    `grids` are those of the study's plan (`GridUse`). Also return the number of grids that have final cells,
+    but not all their points in the archive.
     """
-    problems = []
+    problems, unjudged = [], set()
+    uses: dict[Any, GridUse] = {(use.dataset, use.algorithm): use for use in map(GridUse._make, grids)}
+    # Take the grid from the study: the archive may name another one, or none.
+    texts: list[Any] = [
+        json.dumps(uses[pair].grid) if pair in uses else None
+        for pair in zip(rows["dataset"], rows["algorithm"], strict=True)
+    ]
+    seeds = rows["seed"].where(rows["stage"] == "tune", rows["seed"].map(study.tuning_seed))
+    rows = rows.assign(grid=texts, tuned=seeds)
+    rows = rows[rows["grid"].notna()]
     group = ["dataset", "algorithm", "noise", "tuned"]
-    rows = rows.assign(tuned=rows["seed"].where(rows["stage"] == "tune", rows["seed"].map(study.tuning_seed)))
-    tried = rows[rows["stage"] == "tune"].groupby(group).size()
-    finals = dict(list(rows[rows["stage"] == "run"].groupby(group)))
-    unjudged = {key for key, final in finals.items() if final["grid"].notna().any()}
+    tried = rows[rows["stage"] == "tune"].groupby(group)["params"].nunique()
+    whole: dict[Any, Tuned] = {}
     for grid in tuned_grids(rows, study.winner, study.own_winners):
         key = grid.dataset, grid.algorithm, grid.noise.slug, grid.seed
-        if key not in finals or tried[key] < math.prod(map(len, grid.grid.values())):
+        if tried[key] >= math.prod(map(len, grid.grid.values())):
+            whole[key] = grid
+    for (dataset, algorithm, noise, tuned), final in rows[rows["stage"] == "run"].groupby(group):
+        use = uses[dataset, algorithm]
+        judged = whole.get((dataset, use.model, noise, tuned))
+        if judged is None:
+            unjudged.add((dataset, use.model, noise, tuned))
             continue
-        unjudged.discard(key)
-        won = (grid.winner or {}).items()
-        for params in finals[key]["params"].unique() if grid.winner else ():
-            if not won <= json.loads(params).items():
+        winner = judged.winner or {}
+        won = {name: winner[name] for name in use.names if winner}
+        for params in final["params"].unique():
+            if not won.items() <= json.loads(params).items():
                 problems.append(
-                    f"{grid.algorithm} on {grid.dataset}, noise {grid.noise.slug}: final cells have "
-                    f"{params}, but {json.dumps(grid.winner)} won the grid"
+                    f"{algorithm} on {dataset}, noise {noise}: final cells have {params}, but "
+                    f"{json.dumps(winner)} won the grid"
                 )
     return problems, len(unjudged)
+
+
+def _mismatched(rows: pd.DataFrame, study: Study) -> Iterator[str]:
+    """Yield a line for each cell whose parameter is not the support size of the cell that it follows."""
+    rows = rows[rows["stage"] == "run"]
+    group = ["dataset", "algorithm", "noise", "seed"]
+    sizes = rows.dropna(subset=["support_vectors"]).set_index(group)["support_vectors"].to_dict()
+    for algorithm in study.algorithms:
+        own = rows[rows["algorithm"] == algorithm.label] if algorithm.support_of else rows[:0]
+        for row in own.to_dict("records"):
+            params = json.loads(row["params"])
+            for name, model in algorithm.support_of.items():
+                size = sizes.get((row["dataset"], model, row["noise"], row["seed"]))
+                if size is not None and params[name] != max(1, int(size)):
+                    found = f"{name} is {params[name]}, but {model} has {int(size)} support vectors"
+                    yield f"{_named(row)}: {found}"

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from ...learners import registry
 from ...learners.guests.given import find_given
@@ -33,6 +34,17 @@ from .study import Study
 Winners = Mapping[tuple[Group, int], dict[str, Scalar]]
 # The number of support vectors at the end of each cell, by ((data set, algorithm, noise), seed).
 SupportSizes = Mapping[tuple[Group, int], int]
+
+
+class GridUse(NamedTuple):
+    """The parameters of an algorithm on a data set that are those of a grid's winner."""
+
+    dataset: str
+    algorithm: str
+    # The algorithm whose grid it is: the same, or the one that `tuned_as` names.
+    model: str
+    grid: dict[str, list[Scalar]]
+    names: list[str]
 
 
 @dataclass(frozen=True)
@@ -134,15 +146,49 @@ class Plan:
         """Yield the evaluation cells that `matched_groups` makes, one by one."""
         return _cells(self.matched_groups(sizes))
 
-    def cell(self, group: Group, stage: StageName, seed: int, params: Mapping[str, Scalar]) -> Cell | None:
-        """Return the cell with these properties; None if the study lacks this data set, algorithm or noise.
+    def cell(self, group: Group, stage: str, seed: int, params: Mapping[str, Scalar]) -> Cell | None:
+        """Return the cell with these properties; None if the study has no such cell, whatever wins its grids.
 
-        `group` is (data set, algorithm, noise); `params` include those of a query strategy.
+        `group` is (data set, algorithm, noise); `params` include those of a query strategy. Parameters that
+        are the support size of another algorithm may have any value.
         """
-        for task, noise, entry in self._groups():
-            if (task.label, entry.algorithm.label, noise) == group:
-                return self._group(task, entry, noise, stage, []).cell(seed, tuple(sorted(params.items())))
+        if group not in self._by_name:
+            return None
+        task, noise, entry = self._by_name[group]
+        seeds, own = self.study.seeds, tuple(sorted(params.items()))
+        if stage == "run" and seed in seeds and own in self._settings(task, noise, entry, params):
+            return self._group(task, entry, noise, "run", []).cell(seed, own)
+        tuned = entry.algorithm.grid and seed in map(self.study.tuning_seed, seeds)
+        if stage == "tune" and tuned and own in entry.points:
+            return self._group(task, entry, noise, "tune", []).cell(seed, own)
         return None
+
+    def _settings(
+        self, task: data.TaskRef, noise: Noise, entry: PlannedAlgorithm, given: Mapping[str, Scalar]
+    ) -> list[Params]:
+        """Return the parameters that evaluation cells may have; support sizes are those in `given`."""
+        algorithm = entry.algorithm
+        if algorithm.support_of:
+            sizes = {key: given.get(key, 0) for key in algorithm.support_of}
+            return [entry.with_strategy({**algorithm.fixed, **sizes})]
+        if algorithm.tuned_as is None:
+            return entry.points
+        points = grid_points(self._by_name[task.label, algorithm.tuned_as, noise][2].algorithm)
+        found = (self._as_tuned(algorithm, task, point) for point in points)
+        return [entry.with_strategy(params) for params in found if params is not None]
+
+    def grids(self) -> Iterator[GridUse]:
+        """Yield which grid's winner sets which parameters, by data set and algorithm."""
+        for (label, name, noise), (_, _, entry) in self._by_name.items():
+            algorithm = entry.algorithm
+            model = algorithm.tuned_as or name
+            grid = self._by_name[label, model, noise][2].algorithm.grid
+            if grid and noise == self.study.noise[0]:
+                yield GridUse(label, name, model, grid, [key for key in grid if key not in algorithm.fixed])
+
+    @cached_property
+    def _by_name(self) -> dict[Group, tuple[data.TaskRef, Noise, PlannedAlgorithm]]:
+        return {(each[0].label, each[2].algorithm.label, each[1]): each for each in self._groups()}
 
     def unmatched(self, sizes: SupportSizes) -> dict[tuple[str, str], int]:
         """Count the cells that cannot run, because the support size of another algorithm is not known.

@@ -203,7 +203,9 @@ def test_a_value_that_an_earlier_version_did_not_store_is_no_difference(
 
 def test_winners_are_judged_by_the_rule_of_the_study_on_whole_grids() -> None:
     table = {**STUDY, "algorithms": [{"name": "Projectron", "eta": [0.1, 0.5]}], "winner": "sparsest"}
-    common = {"dataset": "d", "algorithm": "Projectron", "noise": "0", "grid": '{"eta": [0.1, 0.5]}'}
+    # The grid is that of the study, whatever the archive says.
+    common = {"dataset": "d", "algorithm": "Projectron", "noise": "0", "grid": None}
+    grids = [("d", "Projectron", "Projectron", {"eta": [0.1, 0.5]}, ["eta"])]
     common |= {"status": "ok", "seed": TUNING_SEED, "stage": "tune", "n_examples": 100}
     common |= {"validation_mistakes": None, "validation_examples": None}
     rows = pd.DataFrame(
@@ -213,13 +215,159 @@ def test_winners_are_judged_by_the_rule_of_the_study_on_whole_grids() -> None:
             common | {"params": '{"eta": 0.5}', "seed": 0, "stage": "run"},
         ]
     )
-    assert unearned(rows, parse_study(table)) == ([], 0)
-    problems, _ = unearned(rows, parse_study({**table, "winner": "best"}))
+    assert unearned(rows, parse_study(table), grids) == ([], 0)
+    problems, _ = unearned(rows, parse_study({**table, "winner": "best"}), grids)
     assert "won the grid" in problems[0]
     # The other point may be in a base, from which the archive has no cells.
     for part in (rows[1:], rows[2:]):
-        assert unearned(part, parse_study(table)) == ([], 1)
-    assert unearned(rows[:2], parse_study(table)) == ([], 0)
+        assert unearned(part, parse_study(table), grids) == ([], 1)
+    assert unearned(rows[:2], parse_study(table), grids) == ([], 0)
+    # The losing point twice is no whole grid.
+    assert unearned(rows.iloc[[0, 0, 2]], parse_study(table), grids) == ([], 1)
+    # Another algorithm uses the winner (`tuned_as`).
+    follower = pd.concat([rows[:2], rows[2:].assign(algorithm="F", params='{"eta": 0.1}')])
+    grids.append(("d", "F", "Projectron", {"eta": [0.1, 0.5]}, ["eta"]))
+    problems, _ = unearned(follower, parse_study(table), grids)
+    assert problems == [
+        'F on d, noise 0: final cells have {"eta": 0.1}, but {"eta": 0.5} won the grid',
+    ]
+    # One that sets the parameter itself does not.
+    grids[1] = ("d", "F", "Projectron", {"eta": [0.1, 0.5]}, [])
+    assert unearned(follower, parse_study(table), grids) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tune_each": True},
+        {"order": "given", "noise": 0.0},
+        {
+            "datasets": [
+                {"name": "breast-cancer", "max_examples": 40, "parameters": {"S": {"positive": [1, 0]}}}
+            ]
+        },
+    ],
+)
+def test_every_kind_of_honest_cell_is_one_of_the_study(
+    tmp_path: Path, results: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
+) -> None:
+    answered(monkeypatch)
+    own = {"name": "Submitted"}
+    study = {
+        **STUDY,
+        "baselines": True,
+        "datasets": [{"name": "breast-cancer", "max_examples": 40}],
+        "algorithms": [
+            {**own, "label": "S"} if "datasets" in more else {**own, "label": "S", "positive": [0, 1]},
+            {**own, "label": "as S", "tuned_as": "S"},
+            {"name": "PassiveAggressive", "C": [0.1, 1.0], "label": "leader", "tune": "leader"},
+            {"name": "Perceptron", "label": "reset", "reset": "ddm"},
+            {"name": "Perceptron", "query": "selective"},
+            {"name": "KernelPerceptron", "gamma": 1.0},
+            {"name": "RemoveOldestPerceptron", "gamma": 1.0, "budget": {"support_of": "KernelPerceptron"}},
+            {"name": "sklearn.linear_model:SGDClassifier"},
+            {**own, "label": "failed", "positive": "no class"},
+        ],
+        **more,
+    }
+    run_study(parse_study(study), str(tmp_path / "out"), progress=Silent(), plugins=(str(plugin),))
+    submit(str(tmp_path / "out"), tmp_path / "honest.zip")
+    found = verified(tmp_path / "honest.zip", cells=1)
+    assert (found.problems, found.unjudged, found.missing) == ([], 0, 0)
+    assert found.unfinished > 0
+
+    def change(rows: dict[str, list[dict[str, Any]]]) -> str:
+        row = next(row for row in rows["cells"] if "budget" in row["params"])
+        row["params"] = json.dumps({**json.loads(row["params"]), "budget": 99})
+        return str(row["key"])
+
+    key = forged(tmp_path / "honest.zip", change)
+    problems = verified(tmp_path / "honest.zip", cells=1).problems
+    assert any(
+        f"cell {key} (" in line and "budget is 99, but KernelPerceptron has" in line for line in problems
+    )
+
+
+@pytest.mark.parametrize("column", ["seed", "params", "stage"])
+def test_cells_that_the_study_does_not_have_are_found_without_drawing_them(
+    archive: Path, column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch)
+
+    def change(rows: dict[str, list[dict[str, Any]]]) -> str:
+        found = [row for row in rows["cells"] if row["stage"] == "run"]
+        for row in found:
+            row[column] = {"seed": 5, "params": '{"positive": 7}', "stage": "tune"}[column]
+        return str(found[0]["key"])
+
+    forged(archive, change)
+    found = verified(archive, cells=1)
+    assert "the study has no such cell with" in found.problems[0]
+    assert "nor has it 3 more cells" in found.problems[0]
+    assert (found.missing, found.planned) == (4, CELLS)
+
+
+def test_missing_and_failed_cells_are_told(
+    archive: Path, singlepass: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch)
+
+    def change(rows: dict[str, list[dict[str, Any]]]) -> str:
+        final = [row for row in rows["cells"] if row["stage"] == "run"]
+        final[0]["status"] = "failed"
+        rows["cells"].remove(final[1])
+        return ""
+
+    forged(archive, change)
+    told = singlepass("verify", str(archive), "--trust", "--cells", "1").stdout.splitlines()
+    assert told[1:] == [
+        f"1 of {CELLS} cells of the study are not in the archive",
+        "1 cells of the archive failed or were stopped, and are not checked",
+    ]
+
+    def none(rows: dict[str, list[dict[str, Any]]]) -> str:
+        rows["cells"].clear()
+        return ""
+
+    shutil.rmtree(archive.with_suffix(""))
+    forged(archive, none)
+    with pytest.raises(InputError, match=r"archive\.zip: no cell of its plan is finished"):
+        verified(archive)
+
+
+def test_damage_is_told_of_the_archive(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(monkeypatch)
+    whole = archive.read_bytes()
+    for name in ("cells/part-own.parquet", "plan.parquet", "study.json", "curves/part-own.parquet"):
+        with_file(archive, name, b"{nothing")
+        with pytest.raises(InputError, match=r"archive\.zip: .*: ask for another copy") as caught:
+            verified(archive)
+        assert str(caught.value).startswith(f"{archive}: {name}: ")
+        assert "run the study" not in str(caught.value)
+        archive.write_bytes(whole)
+    for column, text in (("params", "nonsense"), ("params", "[1]"), ("noise", "zz"), ("noise", "class_")):
+
+        def change(rows: dict[str, list[dict[str, Any]]], column: str = column, text: str = text) -> str:
+            rows["cells"][0][column] = text
+            return ""
+
+        forged(archive, change)
+        with pytest.raises(InputError, match=rf"archive\.zip: cells table: {column} of a cell is"):
+            verified(archive)
+        archive.write_bytes(whole)
+        shutil.rmtree(archive.with_suffix(""))
+
+
+def test_code_that_exits_is_an_error_in_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["", "9", "9"])
+    monkeypatch.setattr(recomputation, "_limit", lambda seconds, memory: None)
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins/leaving.py").write_text("raise SystemExit(7)\n")
+    task = {"study": STUDY, "base": ".", "data": {}, "cells": [], "drawn": []}
+    Path(recomputation.TASK).write_text(json.dumps(task))
+    recomputation.main()
+    assert json.loads(Path(recomputation.ANSWER).read_text()) == {"error": "SystemExit: 7"}
 
 
 def test_verification_finds_data_files_in_the_current_folder(
@@ -242,15 +390,18 @@ def test_other_code_is_told_apart(archive: Path, monkeypatch: pytest.MonkeyPatch
     problems = verified(archive, cells=2).problems
     assert len(problems) == 2
     assert all(
-        "has another key here or is not planned: the code, the data or the plug-in are not those" in line
-        for line in problems
+        "has another key here: the code, the data or the plug-in are not those" in line for line in problems
     )
 
 
 def with_plugin(archive: Path, source: str) -> Path:
+    return with_file(archive, "plugins/submitted.py", source.encode())
+
+
+def with_file(archive: Path, name: str, content: bytes) -> Path:
     with zipfile.ZipFile(archive) as old:
         files = {name: old.read(name) for name in old.namelist()}
-    files["plugins/submitted.py"] = source.encode()
+    files[name] = content
     with zipfile.ZipFile(archive, "w") as new:
         for name, content in files.items():
             new.writestr(name, content)
@@ -264,9 +415,7 @@ def test_bad_code_ends_in_one_line(archive: Path, tmp_path: Path, monkeypatch: p
     with pytest.raises(InputError, match="the subprocess ended after 15 seconds without an answer"):
         verified(with_plugin(archive, hanging), seconds=15)
     leaving = PLUGIN + "\nos._exit(3)\n"
-    with pytest.raises(
-        InputError, match=r"ended with status 3 without an answer \(no message\): see --seconds"
-    ):
+    with pytest.raises(InputError, match=r"ended with status 3 without an answer \(no message\)$"):
         verified(with_plugin(archive, leaving))
     greedy = PLUGIN + "\nhuge = bytearray(64 << 30)\n"
     with pytest.raises(InputError, match="MemoryError"):
@@ -276,7 +425,10 @@ def test_bad_code_ends_in_one_line(archive: Path, tmp_path: Path, monkeypatch: p
         "\nfound = sorted(os.listdir('.')) + sorted(name for name in os.environ if 'AWS' in name)\n"
         "raise ValueError(found)\n"
     )
-    with pytest.raises(InputError, match=r"ValueError: \['cache', 'messages.txt', 'plugins', 'task.json'\]"):
+    with pytest.raises(
+        InputError,
+        match=r"plugin file plugins/submitted.py.*: \['cache', 'messages.txt', 'plugins', 'task.json'\]",
+    ):
         verified(with_plugin(archive, curious))
 
 

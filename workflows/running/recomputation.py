@@ -17,16 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from ...pipeline import data
 from ...pipeline.errors import InputError
 from ...pipeline.noise import noise_of
 from ...pipeline.run.task import run_cell
 from ...pipeline.store.merging import COUNTED, MEASURED
+from ...pipeline.study.cell import Cell
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study_file import parse_study
 
 TASK, ANSWER = "task.json", "answer.json"
 # The columns that identify a cell, so that it can be planned again.
-IDENTIFIED_BY = ("key", "dataset", "parent", "algorithm", "noise", "stage", "seed", "params")
+IDENTIFIED_BY = ("key", "dataset", "algorithm", "noise", "stage", "seed", "params")
 # The columns of results that are compared, and the type of their numbers.
 COMPARED: dict[str, dict[str, type]] = {
     within: dict.fromkeys(COUNTED[within], int) | dict.fromkeys(MEASURED[within], float) for within in COUNTED
@@ -45,22 +47,38 @@ def plain(value: Any, kind: type = int) -> Any:
 
 
 def recompute(task: dict[str, Any], plugins: list[str]) -> dict[str, Any]:
-    """Compute the cells of a task document; return the results of cell and curve, or the error, by key."""
+    """Plan the study of a task document, and compute those of the document's cells that are drawn.
+
+    The answer has the results of cell and curve, or the error, by key ("cells"), the places of cells that the
+    study does not have ("unplanned"), the number of cells that it has ("planned"), and its `Plan.grids`.
+    """
     study = parse_study(task["study"])
-    needed = {cell["parent"] for cell in task["cells"]}
-    datasets = [each for each in study.datasets if each.label in needed]
-    study = study.model_copy(update={"datasets": datasets})
-    plan = make_plan(study, base=Path(task["base"]), plugins=tuple(plugins))
-    return {cell["key"]: _recomputed(plan, cell) for cell in task["cells"]}
+    # The archive's fingerprints spare parsing data sets of which no cell is drawn.
+    plan = make_plan(study, base=Path(task["base"]), plugins=tuple(plugins), known=task["data"], parse=False)
+    cells = [_planned(plan, row) for row in task["cells"]]
+    drawn = {task["cells"][place]["key"]: cells[place] for place in task["drawn"]}
+    here = {cell.spec.dataset.label: cell.spec.dataset for cell in drawn.values() if cell is not None}
+    fingerprints = {label: data.fingerprint(dataset) for label, dataset in here.items()}
+    return {
+        "cells": {key: _recomputed(cell, key, fingerprints) for key, cell in drawn.items()},
+        "unplanned": [place for place, cell in enumerate(cells) if cell is None],
+        "planned": plan.n_tuning_cells + plan.n_evaluation_cells,
+        "grids": list(plan.grids()),
+    }
 
 
-def _recomputed(plan: Plan, wanted: dict[str, Any]) -> dict[str, Any]:
-    group = wanted["dataset"], wanted["algorithm"], noise_of(wanted["noise"])
-    cell = plan.cell(group, wanted["stage"], wanted["seed"], json.loads(wanted["params"]))
-    if cell is None or cell.key != wanted["key"]:
+def _planned(plan: Plan, row: Mapping[str, Any]) -> Cell | None:
+    group = row["dataset"], row["algorithm"], noise_of(row["noise"])
+    return plan.cell(group, row["stage"], row["seed"], json.loads(row["params"]))
+
+
+def _recomputed(cell: Cell | None, key: str, fingerprints: Mapping[str, str]) -> dict[str, Any]:
+    """Return the results of a cell; `fingerprints` are those of the data here, by data set."""
+    if cell is None:
+        return {"error": "the study has no such cell"}
+    if cell.key != key or cell.spec.fingerprint != fingerprints[cell.spec.dataset.label]:
         return {
-            "error": "has another key here or is not planned: the code, the data or the plug-in are not "
-            "those of the archive"
+            "error": "has another key here: the code, the data or the plug-in are not those of the archive"
         }
     found = run_cell(cell)
     if found.row["status"] != "ok":
@@ -95,9 +113,14 @@ def main() -> None:
     answer: dict[str, Any]
     try:
         plugins = sorted(str(path.resolve()) for path in Path("plugins").glob("*.py"))
-        answer = {"cells": recompute(json.loads(Path(TASK).read_text()), plugins)}
-    except (InputError, MemoryError) as error:
-        answer = {"error": str(error) or "out of memory"}
+        answer = recompute(json.loads(Path(TASK).read_text()), plugins)
+    except InputError as error:
+        answer = {"error": str(error)}
+    except MemoryError:
+        answer = {"error": "out of memory: see --memory"}
+    # Plug-ins may raise anything, SystemExit too.
+    except BaseException as error:
+        answer = {"error": f"{type(error).__name__}: {error}"}
     # Write a file with another name and rename it, so that the file `ANSWER` is complete or does not exist.
     scratch = Path(f"{ANSWER}.tmp")
     scratch.write_text(json.dumps(answer))

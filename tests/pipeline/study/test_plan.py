@@ -48,6 +48,31 @@ def test_the_product_is_complete() -> None:
     assert len(set(keys)) == len(keys)
 
 
+def test_a_cell_is_found_by_its_properties_if_the_study_has_it() -> None:
+    plan = make_plan(parse_study(STUDY))
+    tuning = list(plan.tuning_cells())
+    winners = {(cell.spec.group, cell.spec.seed): dict(cell.spec.params) for cell in tuning}
+    cells = [*tuning, *plan.evaluation_cells(winners)]
+    for cell in cells:
+        spec = cell.spec
+        found = plan.cell(spec.group, spec.stage, spec.seed, dict(spec.params))
+        assert found is not None
+        assert found.key == cell.key
+    group, params = tuning[0].spec.group, dict(tuning[0].spec.params)
+    assert plan.cell(group, "run", 2, params) is not None
+    for stage, seed, other in (
+        ("run", 3, {}),
+        ("run", TUNING_SEED, {}),
+        ("tune", 2, {}),
+        ("other", 2, {}),
+        ("run", 2, {"r": 37.0}),
+        ("run", 2, {"epochs": 5}),
+    ):
+        assert plan.cell(group, stage, seed, params | other) is None
+    assert plan.cell(("gauss", "Perceptron", group[2]), "tune", TUNING_SEED, {}) is None
+    assert plan.cell(("gauss", "Other", group[2]), "run", 0, {}) is None
+
+
 def test_a_data_set_may_have_a_protocol_of_its_own() -> None:
     own = {"name": "breast-cancer", "protocol": "holdout", "max_examples": 50}
     study = parse_study({**STUDY, "protocol": "crossval", "datasets": [STUDY["datasets"][0], own]})
