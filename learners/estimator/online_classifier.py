@@ -128,6 +128,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     #: array is None. If empty, the model is all arrays whose attribute names start with an underscore.
     _state: tuple[str, ...] = ()
 
+    #: Names of those arrays of `_state` that get more rows while the model learns.
+    _growing: tuple[str, ...] = ()
+
     #: Whether a NaN or infinite feature always makes the score of its row NaN or infinite. If so, `learn`
     #: finds bad rows by their scores afterwards; if not, it checks all rows first. If `_reads_orders` is also
     #: True, labels may be unchecked too, so every loop must be a `learning_loop`, which checks them.
@@ -390,8 +393,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         new = clone(self)
         new.begin(self.classes_, self.n_features_in_)
         for name in self._state:
-            found, expected = getattr(self, name), getattr(new, name)
-            if getattr(found, "shape", None) != getattr(expected, "shape", None):
+            found, expected = (getattr(getattr(each, name), "shape", None) for each in (self, new))
+            if found and expected and name in self._growing:
+                expected = (found[0], *expected[1:])
+            if found != expected:
                 raise ValueError(f"{type(self).__name__}: the array {name} has a wrong shape")
 
     def _widened(self, name: str, old: Any, new: Any, n_features: int) -> Any:

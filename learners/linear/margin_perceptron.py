@@ -256,6 +256,7 @@ class MarginPerceptron(VotingClassifier):
     epochs: int = 1
 
     _state = ("_weights", "_u", "_best", "_lasted", "_number", "_caused")
+    _growing = ("_caused",)
 
     @property
     def average(self) -> bool:  # type: ignore[override]
@@ -304,6 +305,12 @@ class MarginPerceptron(VotingClassifier):
 
     def begin_within_pass(self, row: int) -> None:
         self._number[0] = row
+
+    def check_state(self) -> None:
+        super().check_state()
+        # Compiled code reads `_caused` at this number without a check.
+        if self.__sklearn_is_fitted__() and self._number[0] < 0:
+            raise ValueError(f"MarginPerceptron: the number of the next row is {self._number[0]}, below 0")
 
     def _rule(self):
         rule = MarginRule(float(self.tau_plus), float(self.tau_minus), float(self.eta))

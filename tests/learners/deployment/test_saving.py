@@ -1,8 +1,10 @@
 """Learners in files: they predict and learn on as if they had never been saved."""
 
+import inspect
 import json
 import subprocess
 import sys
+import typing
 import zipfile
 
 import numpy as np
@@ -12,6 +14,7 @@ import scipy.sparse as sp
 from singlepass.learners import (
     AROW,
     KernelPerceptron,
+    MarginPerceptron,
     OnlineModelSelection,
     Perceptron,
     Resetting,
@@ -23,19 +26,36 @@ from singlepass.learners.table import TABLE
 from ..streams import noisy_stream, tiered
 
 
+def _options(kind):
+    """Return settings that change one parameter each: choices, and what is off (0 or None) by default."""
+    hints = typing.get_type_hints(kind)
+    settings = []
+    for name, parameter in inspect.signature(kind).parameters.items():
+        default, choices = parameter.default, typing.get_args(hints.get(name))
+        if isinstance(default, bool):
+            settings.append({name: not default})
+        elif typing.get_origin(hints.get(name)) is typing.Literal:
+            settings += [{name: choice} for choice in choices]
+        elif default in (0.0, None) and name not in ("class_weight", "random_state"):
+            settings.append({name: 0.25 if default == 0.0 else 2})
+    return settings
+
+
 def every_learner():
-    """Return one variant of each learner that learns a stream; strategies are around a linear learner."""
+    """Return each learner of streams, in every variant and with each option; strategies wrap a linear one."""
     made = []
     for row in TABLE:
-        settings = dict(row.variants[0]) if row.variants else {}
+        settings, *others = map(dict, row.variants or ({},))
         if row.kind == "batch":
             continue
         if row.kind == "strategy":
             settings["learner"] = Perceptron()
             if "grid" in row.parameters:
                 settings["grid"] = {"average": [False, True]}
-        made.append(row.load()(**settings))
-    return made
+        options = [] if row.kind == "strategy" else _options(row.load())
+        others += [settings | option for option in options]
+        made += [row.load()(**each) for each in (settings, *others)]
+    return list({repr(each): each for each in made}.values())
 
 
 def _same(learner, other, X, y):
@@ -53,6 +73,17 @@ def test_a_loaded_learner_goes_on(learner, tmp_path):
     learner.learn(X[:80], y[:80], classes=np.unique(y))
     save(learner, tmp_path / "learner.npz")
     _same(load(tmp_path / "learner.npz"), learner, X[80:], y[80:])
+
+
+def test_counts_of_rows_are_saved(tmp_path):
+    path = tmp_path / "learner.npz"
+    X, y = noisy_stream(0, 60, 3)
+    learner = MarginPerceptron(alpha_bound=2, lam=0.5, epochs=2).fit(X[:40], y[:40])
+    save(learner, path)
+    _same(load(path), learner, X[40:], y[40:])
+    learner._number[0] = -1
+    with pytest.raises(ValueError, match="the number of the next row is -1, below 0"):
+        learner.check_state()
 
 
 @pytest.mark.slow
