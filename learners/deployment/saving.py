@@ -39,6 +39,9 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     TypeError
         For learners of other packages, for parameters or labels that are not numbers, strings, lists or
         dicts, and for a trained `Resetting` with detector "adwin", which is an object of River.
+    ValueError
+        If `load` would refuse the file: a parameter is invalid, or was changed after training to one that
+        needs arrays of other shapes.
 
     Examples
     --------
@@ -147,9 +150,23 @@ class _Writer:
         if id(value) in self._numbers:
             return {"same": self._numbers[id(value)]}
         self._numbers[id(value)] = len(self._numbers)
-        version = {"version": value.algorithm_version} if isinstance(value, OnlineClassifier) else {}
+        version = {}
+        if isinstance(value, OnlineClassifier):
+            _refuse_unloadable(value)
+            version = {"version": value.algorithm_version}
         # `__getstate__` returns what a copy or pickle would contain, without buffers and caches.
         return {"object": name, **version, "state": self.encoded(value.__getstate__())}
+
+
+def _refuse_unloadable(learner: OnlineClassifier) -> None:
+    """Raise ValueError if `load` would refuse the learner."""
+    try:
+        learner.check_state()
+    except ValueError as error:
+        raise ValueError(
+            f"this learner cannot be saved: {error}; if a parameter was changed after training, set it back "
+            "or fit again"
+        ) from None
 
 
 class _Reader:

@@ -207,6 +207,23 @@ def test_what_cannot_be_saved_is_named(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [({"average": True}, "Perceptron: the array _u has a wrong shape"), ({"epochs": 0}, "epochs must be")],
+)
+def test_a_learner_with_a_changed_parameter_is_not_saved(changed, reason, tmp_path):
+    X, y = noisy_stream(0, 20, 3)
+    learner = Perceptron().fit(X, y).set_params(**changed)
+    for each in (learner, Resetting(Perceptron()).fit(X, y).set_params(learner=learner)):
+        with pytest.raises(
+            ValueError, match=f"^this learner cannot be saved: .*{reason}.*; if .* fit again$"
+        ):
+            save(each, tmp_path / "learner.npz")
+    assert list(tmp_path.iterdir()) == []
+    save(learner.set_params(average=False, epochs=1), tmp_path / "learner.npz")
+    _same(load(tmp_path / "learner.npz"), learner, X, y)
+
+
 def test_a_missing_file_is_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "learner.npz")
