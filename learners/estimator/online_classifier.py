@@ -102,6 +102,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     -----
     ``coef_`` and ``sigma_`` may be views of the state, which learning changes. Copy them to keep their
     values.
+
+    After `set_params` on a trained learner, parameters that decide what the model stores or means (such as
+    `kernel`, `covariance`, `average`, `scale` and most budgets) wait for the next `fit`. In many learners
+    the others, such as step sizes, take effect at once.
     """
 
     epochs: Count

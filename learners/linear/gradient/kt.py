@@ -189,13 +189,18 @@ class KT(MulticlassClassifier):
     @property
     def scores_are_linear(self) -> bool:
         """Whether one vector scores all rows; false if each row is divided by its own length."""
-        return self.scale != "instance"
+        return self._scale_in_use() != "instance"
 
     _state = ("_weights", "_scalars")
 
     def _begin_with(self, zeros):
+        self._scale_of_stream = self.scale
         self._weights = zeros  # θ, the sum of all rewards
         self._scalars = np.zeros(2)  # winnings B, length of the longest row so far
+
+    def _scale_in_use(self):
+        """Return the scale with which the model began; files of earlier versions do not contain it."""
+        return getattr(self, "_scale_of_stream", self.scale)
 
     def _loop(self):
         return _learn, (*self._state_and_scaling(), LOSSES.index(self.loss), np.array([self.n_examples_]))
@@ -205,7 +210,7 @@ class KT(MulticlassClassifier):
         return _learn_classes, (*self._state_and_scaling(), loss, softmax, np.array([self.n_examples_]))
 
     def _state_and_scaling(self):
-        return self._weights, self._scalars, float(self.epsilon), _SCALES.index(self.scale)
+        return self._weights, self._scalars, float(self.epsilon), _SCALES.index(self._scale_in_use())
 
     def _score(self, X, scores):
         _scores(X, *self._state_and_scaling(), self.n_examples_, scores)

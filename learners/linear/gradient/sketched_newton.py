@@ -87,6 +87,7 @@ class SketchedOnlineNewton(LinearClassifier):
 
     def _begin_with(self, zeros):
         self._weights = zeros
+        self._sketch_of_stream = self.sketch
         self._sketch, self._numbers = new_sketch(self.sketch, len(zeros), self.m)
 
     def _limit(self):
@@ -94,7 +95,9 @@ class SketchedOnlineNewton(LinearClassifier):
 
     def _loop(self):
         alpha = float(self.alpha)
-        rule = Oja(alpha, float(self.kappa)) if self.sketch == "oja" else FrequentDirections(alpha)
+        # Files of earlier versions do not contain the sketch's kind.
+        kind = getattr(self, "_sketch_of_stream", self.sketch)
+        rule = Oja(alpha, float(self.kappa)) if kind == "oja" else FrequentDirections(alpha)
         state = self._weights, self._sketch, self._numbers, Sketched(rule, float(self.eta))
         return learn_by_newton_steps, (*state, LOSSES.index("logistic"), self._limit())
 

@@ -257,6 +257,21 @@ def test_computing_a_score_stores_nothing():
         assert asked.learn(X[50:], labels[50:]).tolist() == plain.learn(X[50:], labels[50:]).tolist()
 
 
+@pytest.mark.parametrize("scale", ["instance", "none"])
+def test_a_changed_scale_waits_for_the_next_fit(scale):
+    X, labels = noisy_stream(6)
+    changed, plain = KT().fit(X, labels), KT().fit(X, labels)
+    changed.set_params(scale=scale)
+    assert changed.scores_are_linear
+    assert changed.decision_function(X).tolist() == plain.decision_function(X).tolist()
+    assert changed.learn(X, labels).tolist() == plain.learn(X, labels).tolist()
+    assert changed.fit(X, labels).coef_.tolist() == KT(scale=scale).fit(X, labels).coef_.tolist()
+    # A file of an earlier version contains the parameter only.
+    del changed._scale_of_stream
+    expected = KT(scale=scale).fit(X, labels).decision_function(X)
+    assert changed.decision_function(X).tolist() == expected.tolist()
+
+
 @pytest.mark.parametrize("made", [KT, CoordinateKT, COCOB])
 def test_a_bettor_that_always_wins_stays_finite(made):
     """The slope of the unhinged loss never falls, so wealth doubles with each row."""

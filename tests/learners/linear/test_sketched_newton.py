@@ -72,3 +72,15 @@ def test_more_directions_than_features_are_the_full_matrix():
     full = OnlineNewtonStep(gamma=0.2, epsilon=3.0 / 0.2)
     scores = SketchedOnlineNewton(6, alpha=3.0, eta=0.2, C=None).learn(X, labels)
     np.testing.assert_allclose(scores, full.learn(X, labels), rtol=1e-9, atol=1e-11)
+
+
+def test_a_changed_sketch_waits_for_the_next_fit():
+    X, labels = noisy_stream(6)
+    changed, plain = SketchedOnlineNewton(m=3).fit(X, labels), SketchedOnlineNewton(m=3).fit(X, labels)
+    changed.set_params(sketch="oja")
+    assert changed.learn(X, labels).tolist() == plain.learn(X, labels).tolist()
+    fresh = SketchedOnlineNewton(m=3, sketch="oja").fit(X, labels)
+    assert changed.fit(X, labels).coef_.tolist() == fresh.coef_.tolist()
+    # A file of an earlier version contains the parameter only.
+    del changed._sketch_of_stream
+    assert changed.learn(X, labels).tolist() == fresh.learn(X, labels).tolist()
