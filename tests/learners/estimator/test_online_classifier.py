@@ -131,6 +131,10 @@ BAD_PARAMETERS = [
     (SoftConfidenceWeighted(projection="x"), "projection must be one of 'covariance', 'precision', got 'x'"),
     (AROW(r=1e-310), "AROW: r must be a number from 1e-150 to 1e150, got 1e-310"),
     (NHERD(C=1e160), "NHERD: C must be a number from 1e-150 to 1e150, got 1e+160"),
+    (
+        SoftConfidenceWeighted(variant="SCW-II", C=1e-300),
+        "SoftConfidenceWeighted: C must be a number from 1e-150 to 1e150, got 1e-300",
+    ),
     (SecondOrderPerceptron(a=1e-310), "a must be a number from 1e-150 to 1e150, got 1e-310"),
     (AdaGradRDA(eta=1e200), "AdaGradRDA: eta must be a number from 1e-150 to 1e150, got 1e+200"),
     (AdaGradRDA(delta=1e-200), "AdaGradRDA: delta must be a number from 1e-150 to 1e150, got 1e-200"),
