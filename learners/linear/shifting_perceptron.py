@@ -15,7 +15,7 @@ from .parts.scale import folded
 def _learn(X, codes, scores, v, scalars, lam):
     """Make one pass of Cesa-Bianchi & Gentile (2006), Figure 1, with w stored as ``scale · v``.
 
-    `scalars` contains the scale, and k, the number of mistakes so far on rows with a non-zero entry.
+    `scalars` contains the scale, and k, the number of updates so far.
     """
     mistakes = updates = 0
     for t in range(n_rows(X)):
@@ -37,7 +37,7 @@ def _learn(X, codes, scores, v, scalars, lam):
 class ShiftingPerceptron(ScaledClassifier):
     """The shifting Perceptron: w is scaled down at each mistake, so that it can follow a changing target.
 
-    On a mistake with k mistakes before it, ``w = (1 - λ/(λ + k)) w + y x``.
+    On a mistake with k updates before it, ``w = (1 - λ/(λ + k)) w + y x``.
 
     Parameters
     ----------

@@ -68,6 +68,8 @@ def test_shifting_perceptron_by_definition(lam, convert):
     model = ShiftingPerceptron(lam)
     np.testing.assert_allclose(chunked(model, convert(X), labels), expected, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(model.coef_[0], w, rtol=1e-9, atol=1e-11)
+    # The row of zeros is a mistake, but k counts updates.
+    assert model.n_updates_ == k < model.n_mistakes_
     if lam == 0.0:
         assert model.n_mistakes_ == Perceptron().fit(X, labels).n_mistakes_
 
