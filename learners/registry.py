@@ -159,8 +159,9 @@ def content_of(learner: LearnerClass) -> str | None:
     """Return a hash (64 hex digits) of the code that a plug-in's learner uses, None for any other learner.
 
     The code consists of the learner's class, of the definitions in the file that the class uses, directly or
-    indirectly, and of all statements that are not definitions, with the definitions that they use. If no
-    statement of the file defines the class by its name, the code is the whole file.
+    indirectly, and of all statements that are not definitions, with the definitions that they use. Decorated
+    definitions always count, because a decorator can register them where the class finds them without their
+    name. If no statement of the file defines the class by its name, the code is the whole file.
     """
     source = _sources.get(learner.__module__)
     if source is None:
@@ -182,7 +183,7 @@ def _used_by(name: str, source: str) -> str:
         return source
     used, waiting = set(), {name}
     for place, names in enumerate(defines):
-        if not names:
+        if not names or getattr(statements[place], "decorator_list", ()):
             used.add(place)
             waiting |= _names_in(statements[place])
     while waiting:

@@ -162,8 +162,10 @@ def bold(r):
 class Timid(AROW):
     pass
 
-@staticmethod
 def unused(): ...
+
+@staticmethod
+def decorated(): ...
 
 class Bold(Perceptron):
     def _rate(self):
@@ -179,6 +181,7 @@ class Bold(Perceptron):
         ("bold(1.0)", "bold(2.0)", {"Bold"}),
         ("RATE * r", "RATE + r", {"Bold"}),
         ("def unused(): ...", "def unused(): pass", set()),
+        ("def decorated(): ...", "def decorated(): pass", {"Timid", "Bold"}),
         ("Two learners.", "A pair of learners.", set()),
         ("class Timid", "# A comment.\nclass Timid", set()),
         ("RATE = 2.0", "RATE = 2.0\nprint()", {"Timid", "Bold"}),
@@ -201,6 +204,30 @@ def test_an_edit_of_a_plugin_file_is_of_the_classes_that_use_it(tmp_path, monkey
     path.write_text(TWO_CLASSES.replace(old, new))
     after = registry.learners_in(path)
     assert {name for name in before if registry.content_of(after[name]) != contents[name]} == changed
+
+
+def test_a_function_that_a_decorator_registers_is_used(tmp_path):
+    path, contents = tmp_path / "registered.py", set()
+    for rate in (1.0, 2.0):
+        path.write_text(
+            "from singlepass.learners import AROW\nRULES = {}\n"
+            "def register(rule):\n    RULES[rule.__name__] = rule\n    return rule\n"
+            f"@register\ndef rate(): return {rate}\n"
+            "class Mine(AROW):\n    def rate(self): return RULES['rate']()\n"
+        )
+        contents.add(registry.content_of(registry.learners_in(path)["Mine"]))
+    assert len(contents) == 2
+
+
+def test_a_decorated_class_does_not_use_the_whole_file(tmp_path):
+    path, contents = tmp_path / "decorated.py", set()
+    for text in ("", "def unused(): ...\n"):
+        path.write_text(
+            "from functools import total_ordering\nfrom singlepass.learners import AROW\n"
+            f"{text}@total_ordering\nclass Mine(AROW):\n    def __lt__(self, other): return False\n"
+        )
+        contents.add(registry.content_of(registry.learners_in(path)["Mine"]))
+    assert len(contents) == 1
 
 
 def test_a_class_that_no_statement_names_uses_the_whole_file(tmp_path):
