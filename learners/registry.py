@@ -11,10 +11,10 @@ import traceback
 import warnings
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
 
 from .guests.kinds import METHODS, WANTED, adapter_of, lacking
+from .guests.versions import imports_of, is_local, version_of
 from .table import NAMES, ROWS
 
 ENTRY_POINT_GROUP = "singlepass.learners"
@@ -26,6 +26,8 @@ LearnerClass: TypeAlias = type[Any]
 _plugins: dict[str, LearnerClass] = {}
 # The source of each plug-in file, by the name of its module.
 _sources: dict[str, str] = {}
+# The local modules that each plug-in file imports, and their versions when it was run.
+_imports: dict[str, tuple[list[str], str]] = {}
 _loading = threading.Lock()
 
 
@@ -123,10 +125,21 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
     A learner is a class defined in the file (not imported, no leading underscore) that has ``predict`` and
     ``partial_fit``, ``predict`` and ``learn``, or ``predict_one`` and ``learn_one``; see docs/own-learner.md.
     Loading the same unchanged file again returns the same classes. Raises FileNotFoundError, or ValueError
-    if the file cannot be run, defines no learner, or uses a name that is taken; nothing is registered then.
+    if the file cannot be run, defines no learner, or uses a name that is taken, or if a file that it imports
+    has changed since then; nothing is registered then.
     """
     path = Path(path).resolve()
     learners = learners_in(path)
+    modules, before = _imports[next(iter(learners.values())).__module__]
+    try:
+        changed = version_of(modules, again=True) != before
+    except ValueError:
+        changed = True
+    if changed:
+        # Classes of the file may have values that it imported before.
+        raise ValueError(
+            f"plugin file {path}: code that it imports has changed ({', '.join(modules)}): restart Python"
+        )
     others = {name: learner for name, learner in available().items() if _source(learner) != str(path)}
     for name in learners:
         if name in others:
@@ -161,12 +174,14 @@ def content_of(learner: LearnerClass) -> str | None:
     The code consists of the learner's class, of the definitions in the file that the class uses, directly or
     indirectly, and of all statements that are not definitions, with the definitions that they use. Decorated
     definitions always count, because a decorator can register them where the class finds them without their
-    name. If no statement of the file defines the class by its name, the code is the whole file.
+    name. If no statement of the file defines the class by its name, the code is the whole file. The versions
+    of local modules that the file imports are added.
     """
     source = _sources.get(learner.__module__)
     if source is None:
         return None
-    return hashlib.sha256(_used_by(learner.__name__, source).encode()).hexdigest()
+    used, (modules, version) = _used_by(learner.__name__, source), _imports[learner.__module__]
+    return hashlib.sha256((f"{used}\n{version}" if modules else used).encode()).hexdigest()
 
 
 @functools.lru_cache(maxsize=128)
@@ -183,7 +198,7 @@ def _used_by(name: str, source: str) -> str:
         return source
     used, waiting = set(), {name}
     for place, names in enumerate(defines):
-        if not names or getattr(statements[place], "decorator_list", ()):
+        if not names or getattr(statements[place], "decorator_list", []):
             used.add(place)
             waiting |= _names_in(statements[place])
     while waiting:
@@ -231,9 +246,9 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
     # this process, pickles of its classes can be loaded, because pickle finds the module by its name.
     content = path.read_bytes()
     module_name = _module_name(path, content)
-    module = sys.modules.get(module_name)
-    if module is None:
-        module = _run(path, module_name)
+    loaded = module_name in sys.modules
+    if not loaded:
+        _run(path, module_name)
         _sources[module_name] = importlib.util.decode_source(content)
     classes = _classes_in(module_name)
     learners = {name: value for name, value in classes.items() if _is_learner(value)}
@@ -243,6 +258,9 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
         for name in learners:
             if name in _installed():
                 raise ValueError(f"plugin file {path}: the learner name {name!r} is taken")
+        if not loaded:
+            modules = sorted(filter(is_local, imports_of(content)))
+            _imports[module_name] = modules, version_of(modules)
     except ValueError:
         del sys.modules[module_name]
         raise
@@ -262,7 +280,7 @@ def _classes_in(module_name: str) -> dict[str, type]:
     }
 
 
-def _run(path: Path, module_name: str) -> ModuleType:
+def _run(path: Path, module_name: str) -> None:
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise ValueError(f"plugin file {path} must be a Python file, its name ending in .py")
@@ -278,7 +296,6 @@ def _run(path: Path, module_name: str) -> ModuleType:
         # A syntax error has no line here, but its message contains the line.
         where = f", line {lines[-1]}" if lines else ""
         raise ValueError(f"plugin file {path}{where}: {type(error).__name__}: {error}") from error
-    return module
 
 
 def _source(learner: LearnerClass) -> str | None:

@@ -5,6 +5,7 @@ The digest covers the object's values, and the code that other processes cannot 
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import hashlib
@@ -21,9 +22,9 @@ import cloudpickle
 import numpy as np
 
 from .kinds import lacking
-from .names import version_of
 from .returned import GuestError, first_line
 from .template import Template
+from .versions import SHARED, is_local, version_of
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
 # Class members left out of the digest: they locate or document the class, but do not change what it does.
@@ -41,8 +42,6 @@ _NOT_CODE = {
     "__weakref__",
     "_abc_impl",
 }
-# Packages that `digest_of` leaves out of the packages a learner uses; their versions are not part of its key.
-_SHARED = {"numpy", "scipy", "singlepass"}
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
@@ -75,7 +74,9 @@ def digest_of(thing: Any) -> tuple[str, tuple[str, ...]]:
     first.listed(thing)
     walk = _Walk(copied=first.reduced)
     digest = hashlib.sha256(repr(walk.listed(thing)).encode()).hexdigest()
-    return digest, tuple(sorted(walk.modules - _SHARED - sys.stdlib_module_names))
+    # Installed packages that only a function's body imports have never been part of a learner's key.
+    modules = walk.modules | set(filter(is_local, walk.within))
+    return digest, tuple(sorted(modules - SHARED - sys.stdlib_module_names))
 
 
 class _Walk:
@@ -88,6 +89,8 @@ class _Walk:
 
     def __init__(self, copied: Set[type] = frozenset()) -> None:
         self.modules: set[str] = set()
+        # Top-level modules that are imported within functions.
+        self.within: set[str] = set()
         # The classes of all objects that were converted by `__reduce_ex__`, as copying and pickling do.
         self.reduced: set[type] = set()
         self._copied = copied
@@ -155,7 +158,9 @@ class _Walk:
         if importable(function):
             return self._by_name(function.__module__, function.__qualname__)
         code, known = function.__code__, function.__globals__
-        used = [[name, self.listed(known[name])] for name in sorted(set(_loaded(code))) if name in known]
+        loaded = set(_named(code, _LOADS))
+        used = [[name, self.listed(known[name])] for name in sorted(loaded) if name in known]
+        self.within |= {name.partition(".")[0] for name in _named(code, ("IMPORT_NAME",))}
         cells = [self.listed(cell.cell_contents) for cell in function.__closure__ or ()]
         given = self.listed(function.__defaults__), self.listed(function.__kwdefaults__)
         return ["function", self._code(code), used, cells, given]
@@ -177,14 +182,14 @@ class _Walk:
         return ["object", *map(self.listed, parts)]
 
 
-def _loaded(code: CodeType) -> Iterator[str]:
-    """Yield the global names that code and its nested functions read."""
+def _named(code: CodeType, operations: tuple[str, ...]) -> Iterator[str]:
+    """Yield the names in these operations of code and of its nested functions."""
     for instruction in dis.get_instructions(code):
-        if instruction.opname in _LOADS:
+        if instruction.opname in operations:
             yield instruction.argval
     for value in code.co_consts:
         if isinstance(value, CodeType):
-            yield from _loaded(value)
+            yield from _named(value, operations)
 
 
 _PREFIX = "object:"
@@ -207,8 +212,15 @@ class Given:
 
     @property
     def changed(self) -> bool:
-        """Whether code of the learner has been redefined since it was passed to `give`."""
-        return _identity(self._thing)[0] != self.name
+        """Whether code of the learner has been redefined since it was passed to `give`.
+
+        Raise ValueError, with one line, if a file has changed since it was imported.
+        """
+        if _identity(self._thing)[0] != self.name:
+            return True
+        with contextlib.suppress(GuestError):
+            return version_of(self.modules, again=True) != self.package
+        return False
 
     @property
     def label(self) -> str:
@@ -229,10 +241,11 @@ class Given:
     def package(self) -> str:
         """The packages that the learner uses, with their installed versions, as text."""
         try:
-            found = {version_of(importlib.import_module(name)) for name in self.modules}
+            for name in self.modules:
+                importlib.import_module(name)
         except ImportError as error:
             raise GuestError(f"the learner uses a package that is missing: {first_line(error)}") from None
-        return ", ".join(sorted(found))
+        return version_of(self.modules)
 
     @cached_property
     def content(self) -> bytes:
@@ -252,7 +265,8 @@ def give(thing: Any) -> Given:
 
     `thing` is an object or a class with the methods of a kind of learner in docs/own-learner.md, or a
     scikit-learn pipeline whose steps learn along a stream. An object is a template: each cell gets an
-    untrained copy. Raise ValueError, with one line, if `thing` cannot learn along a stream or be copied.
+    untrained copy. Raise ValueError, with one line, if `thing` cannot learn along a stream or be copied, or
+    if a file that it uses has changed since it was imported.
     """
     thing = _streaming(thing)
     if problem := lacking(thing if inspect.isclass(thing) else type(thing)):
@@ -263,6 +277,8 @@ def give(thing: Any) -> Given:
         given = Given(*_identity(own), thing=own)
     except Exception as error:
         raise ValueError(f"{type(thing).__name__} cannot be copied: {first_line(error)}") from error
+    # From now on, edits of files are noticed.
+    version_of(given.modules)
     with _adding:
         _known[given.name] = given
     return given

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import functools
-import hashlib
 import importlib
 import importlib.util
-from importlib import metadata
-from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from .capymoa import as_named, is_classifier
 from .kinds import lacking
 from .returned import first_line
+from .versions import version_of
 from .vowpal_wabbit import VowpalWabbit
 
 VOWPAL_WABBIT = "vw"
@@ -27,8 +23,8 @@ class FoundGuest(NamedTuple):
     """A class found by its name, with its package.
 
     `cls` is None if its package is optional (`_EXTRAS`) and not installed. `package` is the package's name
-    and version, since two versions may learn differently. `problem` says why the class cannot be used, or
-    is "".
+    and version (see `version_of`), since two versions may learn differently. `problem` says why the class
+    cannot be used, or is "".
     """
 
     cls: type[Any] | None
@@ -41,12 +37,12 @@ def names_guest(name: str) -> bool:
     return name == VOWPAL_WABBIT or ":" in name
 
 
-@functools.cache
-def find_guest(name: str) -> FoundGuest:
+def find_guest(name: str, *, again: bool = False) -> FoundGuest:
     """Find a learner by its name: ``vw``, or ``module:Class``, as ``sklearn.linear_model:SGDClassifier``.
 
-    Raise ValueError, with one line, if there is no such package, module or class, or if the class cannot
-    learn along a stream.
+    The class is that of the module as last imported or reloaded. With `again`, files of a local module are
+    read again. Raise ValueError, with one line, if there is no such package, module or class, if the class
+    cannot learn along a stream, or if a file has changed since it was imported.
     """
     module_name, _, class_name = name.partition(":")
     if name == VOWPAL_WABBIT:
@@ -60,7 +56,8 @@ def find_guest(name: str) -> FoundGuest:
         problem = f"{top} is not installed: pip install 'singlepass[{_EXTRAS[top]}]'"
         return FoundGuest(None, f"{top} missing", problem)
     if name == VOWPAL_WABBIT:
-        return FoundGuest(VowpalWabbit, version_of(importlib.import_module(top)))
+        importlib.import_module(top)
+        return FoundGuest(VowpalWabbit, version_of({top}, again=again))
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
@@ -79,20 +76,4 @@ def find_guest(name: str) -> FoundGuest:
         found = as_named(found)
     if problem := lacking(found):
         raise ValueError(problem)
-    return FoundGuest(found, version_of(module))
-
-
-def version_of(module: ModuleType) -> str:
-    """Return the name and version of a module's package, or the module's name and a hash of its file."""
-    for package in _distributions().get(module.__name__.partition(".")[0], ()):
-        return f"{package} {metadata.version(package)}"
-    path = getattr(module, "__file__", None)
-    if path is None:
-        return module.__name__
-    return f"{module.__name__} {hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}"
-
-
-@functools.cache
-def _distributions() -> dict[str, list[str]]:
-    """Return the packages that install a module, by the module's name."""
-    return {name: sorted(set(packages)) for name, packages in metadata.packages_distributions().items()}
+    return FoundGuest(found, version_of({top}, again=again))

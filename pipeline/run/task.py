@@ -156,11 +156,14 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
 
 
 def learner_of(cell: Cell) -> ResolvedLearner:
-    """Find the learner that a cell names; raise GuestError if another version than planned is installed."""
+    """Find the learner that a cell names; raise GuestError if its version here is not the planned one."""
     name, own = cell.spec.learner, _own_learners(cell.execution.plugins)
     resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
-    if resolved.package and resolved.version != cell.spec.algorithm_version:
-        raise GuestError(f"planned with {cell.spec.algorithm_version}, but {resolved.version} is installed")
+    if (name in own or resolved.package) and resolved.version != cell.spec.algorithm_version:
+        raise GuestError(
+            f"planned with {cell.spec.algorithm_version}, but {resolved.version} is here: restart workers, "
+            "and run the study again"
+        )
     return resolved
 
 

@@ -230,8 +230,11 @@ class ResolvedLearner:
         return declared is None or bool(declared.multi_class)
 
 
-def resolve_learner(name: str) -> ResolvedLearner:
-    """Find a learner by its name, or by ``module:Class``; raise InputError if there is none."""
+def resolve_learner(name: str, *, again: bool = False) -> ResolvedLearner:
+    """Find a learner by its name, or by ``module:Class``; raise InputError if there is none.
+
+    With `again`, files of a class outside this package are read again, in case they have changed.
+    """
     if names_given(name):
         return _given_learner(name)
     built_in: Any = registry.built_in(name)
@@ -240,7 +243,7 @@ def resolve_learner(name: str) -> ResolvedLearner:
     known = registry.available()
     if name not in known and names_guest(name):
         try:
-            return ResolvedLearner(name, *find_guest(name))
+            return ResolvedLearner(name, *find_guest(name, again=again))
         except ValueError as error:
             raise InputError(f"algorithm {name!r}: {error}") from None
     if name not in known:
@@ -333,7 +336,11 @@ def refuse_changed(study: Study) -> None:
     """Raise InputError if a learner given in a notebook has changed since the study was made."""
     for algorithm in study.algorithms:
         given = find_given(algorithm.name)
-        if given is not None and given.changed:
+        try:
+            changed = given is not None and given.changed
+        except ValueError as error:
+            raise InputError(f"algorithm {algorithm.label!r}: {error}") from None
+        if changed:
             raise InputError(
                 f"algorithm {algorithm.label!r}: code or values that it uses have changed since the study "
                 "was made: make the Study again"

@@ -438,7 +438,7 @@ def make_plan(
             raise InputError(str(error)) from None
     refuse_left_out(study, plugins)
     refuse_changed(study)
-    learners = {algorithm.label: resolve_learner(algorithm.name) for algorithm in study.algorithms}
+    learners = {each.label: resolve_learner(each.name, again=True) for each in study.algorithms}
     own = [with_canonical_numbers(each, learners[each.label]) for each in study.algorithms]
     study = study.model_copy(update={"algorithms": own})
     check_study(study, learners)

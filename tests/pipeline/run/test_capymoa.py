@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.learners.guests import names
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.cell import Cell
@@ -106,11 +105,7 @@ def test_what_it_does_not_take_is_said_when_the_study_is_checked() -> None:
 
 def test_where_it_is_missing_a_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    names.find_guest.cache_clear()
-    try:
-        [cell] = cells({"name": "capymoa.classifier:HoeffdingTree"})
-        row = run_cell(cell).row
-    finally:
-        names.find_guest.cache_clear()
+    [cell] = cells({"name": "capymoa.classifier:HoeffdingTree"})
+    row = run_cell(cell).row
     assert row["status"] == "failed"
     assert "capymoa is not installed: pip install 'singlepass[capymoa]'" in row["error"]

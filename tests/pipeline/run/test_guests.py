@@ -377,19 +377,15 @@ def test_a_learner_without_partial_fit() -> None:
 
 def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     find, absent = importlib.util.find_spec, ("river", "vowpalwabbit")
-    names.find_guest.cache_clear()
     monkeypatch.setattr(
         names.importlib.util, "find_spec", lambda name: None if name in absent else find(name)
     )
-    try:
-        found = rows(
-            {"name": "river.tree:HoeffdingTreeClassifier", "grace_period": [1, 2], "label": "tree"},
-            {"name": "river.linear_model:PAClassifier", "C": 1.0, "label": "PA"},
-            {"name": "vw", "args": "--ftrl"},
-            {"name": "Sound"},
-        )
-    finally:
-        names.find_guest.cache_clear()
+    found = rows(
+        {"name": "river.tree:HoeffdingTreeClassifier", "grace_period": [1, 2], "label": "tree"},
+        {"name": "river.linear_model:PAClassifier", "C": 1.0, "label": "PA"},
+        {"name": "vw", "args": "--ftrl"},
+        {"name": "Sound"},
+    )
     assert [row["error"] for row in found] == [
         "algorithm 'PA': river is not installed: pip install 'singlepass[river]'",
         "algorithm 'vw': vowpalwabbit is not installed: pip install 'singlepass[vw]'",
