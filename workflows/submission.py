@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..learners.guests.given import find_given
+from ..learners.guests.versions import missing_imports
 from ..pipeline import data
 from ..pipeline.analysis.tuning import Tuned, tuned_grids
 from ..pipeline.documents import seal_document
@@ -86,6 +87,11 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
                 problem = "file names in an archive may have only letters, digits, '.', '_' and '-'"
             if problem:
                 raise InputError(f"plugin file {path}: {problem}: rename it and run the study again")
+            if missing := missing_imports(source):
+                raise InputError(
+                    f"plugin file {path}: it imports {', '.join(missing)}, which the archive cannot contain: "
+                    "put that code into the plug-in file and run the study again"
+                )
             (folder / name).write_bytes(source)
         (folder / "cells/part-own.parquet").write_bytes(to_parquet(cells))
         (folder / "curves/part-own.parquet").write_bytes(to_parquet(curves))

@@ -467,6 +467,14 @@ def test_what_cannot_be_submitted_or_verified_is_one_line(
         store.write_json("plan.json", document)
         with pytest.raises(InputError, match=rf"other/{name}: {reason}.*: rename it and run the study again"):
             submit(str(copy), tmp_path / "a.zip")
+    helped = tmp_path / "helped.py"
+    helped.write_text(f"import sp_no_such_helper\n{source}")
+    document["plugins"] = {str(helped): hashlib.sha256(helped.read_bytes()).hexdigest()}
+    store.write_json("plan.json", document)
+    with pytest.raises(
+        InputError, match=r"helped\.py: it imports sp_no_such_helper, which the archive cannot"
+    ):
+        submit(str(copy), tmp_path / "a.zip")
     (copy / "study.json").unlink()
     with pytest.raises(InputError, match=r"copy: study\.json is missing: run the study again"):
         submit(str(copy), tmp_path / "a.zip")
