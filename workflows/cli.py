@@ -142,7 +142,8 @@ def export(results: str, tables: tuple[str, ...], figures: tuple[Path, ...], **o
             raise click.UsageError(f"--{name} is for figures: add --figure {kind or 'cd'}.pdf")
     from .report.export import export as exported
 
-    click.echo(exported(results, tables, figures, **options), nl=False)
+    # As bytes, because LaTeX reads UTF-8, whatever the terminal's encoding is.
+    click.echo(exported(results, tables, figures, **options).encode(), nl=False)
 
 
 _SIZED = [name for name, benchmark in BENCHMARKS.items() if benchmark.sized]
@@ -249,10 +250,9 @@ def main() -> None:
     # Exempt all objects from garbage collection at exit: Python would search all modules for cycles, which
     # takes half a second.
     atexit.register(gc.freeze)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # Names of learners and data sets may contain characters that the terminal's encoding lacks.
-            stream.reconfigure(errors="replace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of learners and data sets may contain characters that the terminal's encoding lacks.
+        sys.stdout.reconfigure(errors="replace")
     try:
         status = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -272,7 +272,7 @@ def main() -> None:
         if error.errno != errno.ENOSPC:
             raise
         _discard_output()
-        _fail("no space left on the disk of the output")
+        _fail(f"{error.filename or 'the output'}: no space left on the disk")
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -38,7 +38,16 @@ class Amount(click.FloatRange):
         return found
 
 
-_out = click.option("--out", help="Folder or fsspec URL of the results.  [default: results/<study>]")
+def _not_empty(_context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty place, as from an unset shell variable, which would be the current folder."""
+    if value == "":
+        raise click.BadParameter("give a folder or URL, not an empty text", param=option)
+    return value
+
+
+_out = click.option(
+    "--out", callback=_not_empty, help="Folder or fsspec URL of the results.  [default: results/<study>]"
+)
 _plugin = click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", help="Python file with your own learners."
 )
@@ -257,7 +266,7 @@ def compare(
 
 @click.command()
 @click.argument("results", nargs=-1, required=True)
-@click.option("--out", required=True, help="New folder or fsspec URL of the results.")
+@click.option("--out", required=True, callback=_not_empty, help="New folder or fsspec URL of the results.")
 def merge(results: tuple[str, ...], out: str) -> None:
     """Merge RESULTS of one study from several machines; differing counts of a cell are an error."""
     from .comparing import merge_results
@@ -317,7 +326,9 @@ def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: fl
 
 @click.command()
 @click.argument("study", required=False)
-@click.option("--out", default="results", show_default=True, help="Folder or URL for results.")
+@click.option(
+    "--out", default="results", callback=_not_empty, show_default=True, help="Folder or URL for results."
+)
 @_cluster
 @_plugin
 def doctor(study: str | None, out: str, plugins: tuple[str, ...], **options: Any) -> None:
@@ -333,7 +344,7 @@ def doctor(study: str | None, out: str, plugins: tuple[str, ...], **options: Any
 
 @click.command()
 @click.argument("results")
-@click.option("--to", help="Folder of the report.  [default: the results' own folder]")
+@click.option("--to", callback=_not_empty, help="Folder of the report.  [default: the results' own folder]")
 @click.option("--open", "opened", is_flag=True, help="Open the report in a web browser.")
 def report(results: str, to: str | None, opened: bool) -> None:
     """Write the report of RESULTS (a folder or URL that `run` wrote to) as HTML, Markdown, CSV and LaTeX.
@@ -353,13 +364,17 @@ def _command_line(name: str) -> str:
 
 
 def _absolute(plugins: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(str(Path(path).resolve()) for path in plugins)
+    from ..pipeline.store.folder import local_folder
+
+    return tuple(str(local_folder(path).resolve()) for path in plugins)
 
 
 def _absolute_bases(bases: tuple[str, ...]) -> tuple[str, ...]:
     """Return bases as the output records them: folders as absolute paths."""
+    from ..pipeline.store.folder import local_folder
+
     return tuple(
-        base if base == "reference" or "://" in base else str(Path(base).resolve()) for base in bases
+        base if base == "reference" or "://" in base else str(local_folder(base).resolve()) for base in bases
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import shlex
 from typing import Any
 
@@ -52,14 +53,20 @@ class VowpalWabbit:
             raise ValueError(f"args {self.args!r}: {error}") from None
 
 
+def positive_link(args: str) -> str:
+    """Return the option `--link` in `args` that makes every score positive, or ""."""
+    found = re.search(r"--link[\s=]+(\w+)", args)
+    return found[1] if found and found[1] in _POSITIVE else ""
+
+
 class VowpalWabbitGuest(Guest):
     """Adapter of a Vowpal Wabbit workspace; it predicts scores with two classes, class numbers with more."""
 
     def _start(self, n_features: int) -> None:
         self._many = self._n_classes > 2 or self.learner.tells_classes
         words = self.learner.args.replace("=", " ").split()
-        link = words[words.index("--link") + 1] if "--link" in words else ""
-        if link in _POSITIVE and not self._many:
+        link = positive_link(self.learner.args)
+        if link and not self._many:
             raise GuestError(
                 f"args {self.learner.args!r}: leave --link {link} out: it makes every score positive, so "
                 "that the second class is always predicted"

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from ...learners import registry
 from ...learners.guests.given import Given
 from ...learners.guests.names import VOWPAL_WABBIT
+from ...learners.guests.vowpal_wabbit import positive_link
 from .. import data
 from ..noise import Noise
 from ..scoring import Kept
@@ -95,8 +96,8 @@ class CellSpec:
 
     @property
     def _has_scores_of_vowpal_wabbit(self) -> bool:
-        linked = "--link" in str(dict(self.params).get("args", ""))
-        return self.learner == VOWPAL_WABBIT and (linked or "scores" in self.kept)
+        link = positive_link(str(dict(self.params).get("args", "")))
+        return self.learner == VOWPAL_WABBIT and bool(link or "scores" in self.kept)
 
     @property
     def _switches_late(self) -> bool:

@@ -375,20 +375,17 @@ def with_dataset_parameters(
     if not own:
         return algorithm
     with _named(f"algorithm {algorithm.label!r} on data set {dataset.label!r}"):
-        return algorithm.with_parameters({key: _canonical(value, key, learner) for key, value in own.items()})
+        made = algorithm.with_parameters({key: _canonical(value, key, learner) for key, value in own.items()})
+    _refuse_equal_weights(made)
+    return made
 
 
 def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -> AlgorithmSpec:
     """Return an algorithm in which whole numbers are floats where the learner's parameters are floats.
 
     ``C = 1`` and ``C = 1.0`` then have the same results, and a grid that contains both is refused.
-    So is one that contains equal class weights, whose texts may differ.
     """
-    weights = [weights_of(each) for each in algorithm.lists.get(CLASS_WEIGHT, [])]
-    if any(each in weights[:place] for place, each in enumerate(weights)):
-        raise InputError(
-            f"algorithm {algorithm.label!r}: the grid of '{CLASS_WEIGHT}' contains a value twice: {weights}"
-        )
+    _refuse_equal_weights(algorithm)
     given = algorithm.lists | algorithm.fixed
     found = {key: _canonical(value, key, learner) for key, value in given.items()}
     # Compare by repr whether a value changed, because 1 == 1.0 in Python.
@@ -396,6 +393,15 @@ def with_canonical_numbers(algorithm: AlgorithmSpec, learner: ResolvedLearner) -
         return algorithm
     with _named(f"algorithm {algorithm.label!r}"):
         return AlgorithmSpec.model_validate({**algorithm.model_dump(), **found})
+
+
+def _refuse_equal_weights(algorithm: AlgorithmSpec) -> None:
+    """Raise InputError if a grid contains equal class weights, whose texts may differ."""
+    weights = [weights_of(each) for each in algorithm.lists.get(CLASS_WEIGHT, [])]
+    if any(each in weights[:place] for place, each in enumerate(weights)):
+        raise InputError(
+            f"algorithm {algorithm.label!r}: the grid of '{CLASS_WEIGHT}' contains a value twice: {weights}"
+        )
 
 
 def _canonical(value: Any, key: str, learner: ResolvedLearner) -> Any:

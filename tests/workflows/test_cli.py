@@ -246,7 +246,7 @@ def test_an_output_on_a_full_disk_is_one_line() -> None:
     command = Path(sys.executable).with_name("singlepass")
     with open("/dev/full", "w") as full:
         ran = subprocess.run([command, "list", "learners"], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (ran.returncode, ran.stderr) == (2, "singlepass: error: no space left on the disk of the output\n")
+    assert (ran.returncode, ran.stderr) == (2, "singlepass: error: the output: no space left on the disk\n")
 
 
 def test_an_output_in_ascii_has_question_marks() -> None:

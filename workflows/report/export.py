@@ -105,8 +105,12 @@ def write_figure(
             raise InputError(f"--figure {file}: cannot be written ({error.strerror or error})") from None
         finally:
             pyplot.close(figure)
+    lacks_letters = [each for each in caught if re.match(_NO_GLYPH, str(each.message))]
+    for each in caught:
+        if each not in lacks_letters:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     # The letters of an SVG file are drawn by its viewer, which has other fonts.
-    if file.suffix != ".svg" and any(re.match(_NO_GLYPH, str(each.message)) for each in caught):
+    if file.suffix != ".svg" and lacks_letters:
         click.echo(
             f"{file}: boxes replace letters that its font lacks: write .svg, or Latin labels", err=True
         )

@@ -73,7 +73,10 @@ def _fetch(number: int, folder: Path, kept: OpenMLSet | None) -> OpenMLSet:
         checksum = f"sha256:{kept.sha256}" if kept else f"md5:{entry.md5}" if entry.md5 else None
         path, reasons = retrieve(_file_name(entry.url), [mirrored(entry.url)], checksum, scratch)
         if path is None:
-            raise InputError(f"OpenML {number} ({entry.name}): the download failed ({'; '.join(reasons)})")
+            cure = f"; remove {folder} to take the file that is there now" if kept else ""
+            raise InputError(
+                f"OpenML {number} ({entry.name}): the download failed ({'; '.join(reasons)}){cure}"
+            )
         entry = OpenMLSet(**{**asdict(entry), "sha256": file_sha256(path)})
         path.replace(folder / path.name)
         (scratch / "pin.json").write_text(json.dumps(asdict(entry), indent=1))

@@ -87,7 +87,7 @@ def read_cluster(text: str) -> ClusterFile:
             {"class": "distributed.LocalCluster", "kwargs": kwargs, "wait": _LOCAL_WAIT_MINUTES}
         )
     try:
-        content = tomllib.loads(Path(text).read_text(encoding="utf-8"))
+        content = tomllib.loads(Path(text).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"--cluster {text}: {error.strerror or error}; give a TOML file, or local:N for N processes"

@@ -247,7 +247,12 @@ def test_links_onto_positive_numbers_fail_with_two_classes() -> None:
 
 @pytest.mark.parametrize(
     ("args", "metrics", "other"),
-    [("--ftrl", ["auc", "f1"], True), ("--ftrl", ["f1"], False), ("--link poisson", ["f1"], True)],
+    [
+        ("--ftrl", ["auc", "f1"], True),
+        ("--ftrl", ["f1"], False),
+        ("--link=poisson", ["f1"], True),
+        ("--link glf1", ["f1"], False),
+    ],
 )
 def test_cells_of_vowpal_wabbit_with_scores_have_other_keys(
     args: str, metrics: list[str], other: bool

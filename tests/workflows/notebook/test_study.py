@@ -169,7 +169,7 @@ SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
         ),
         ({"algorithms": Resetting(Resetting(AROW()))}, "Resetting: its learner has 'reset' already"),
         ({"algorithms": [AROW(r=0.1), AROW(r=1.0)]}, "two entries are called 'AROW'"),
-        ({"datasets": []}, "datasets: List should have at least 1 item"),
+        ({"datasets": []}, "datasets: give at least 1 entry, not 0"),
         ({"datasets": {"mine": 3}}, "data set 'mine' is a int: give a name, a path, (X, y)"),
         ({"datasets": {"mine": SEPARABLE[:1]}}, "data set 'mine' has 1 parts"),
         ({"datasets": {"mine": {"X": SEPARABLE[0], "y": SEPARABLE[1], "task": 3}}}, "datasets[1].task"),
