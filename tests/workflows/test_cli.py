@@ -267,6 +267,9 @@ def test_results_and_their_report_share_a_folder(
     (tmp_path / "~rows.csv").write_text("u,label\n" + "1,a\n2,b\n" * 9)
     assert singlepass("run", "s.toml", "--out", out).returncode == 0
     assert {"cells", "report.html"} <= {each.name for each in (tmp_path / folder).iterdir()}
+    again = singlepass("run", "s.toml", "--out", "new", "--base", out)
+    assert "0 cells computed, 1 reused" in again.stdout
+    assert_one_line(singlepass("run", "s.toml", "--out", ""), "--out", "give a folder or URL")
 
 
 def test_another_broken_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
