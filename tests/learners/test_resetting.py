@@ -85,6 +85,7 @@ def test_many_classes_and_kernels():
     assert kernel.counters()["kernel_evaluations"] > kernel.learner_.n_kernel_evaluations_
 
 
+@pytest.mark.slow
 def test_kernel_evaluations_of_all_points_before_restarts_count():
     X, y = changing()
     grid = FollowTheLeader(KernelPerceptron(), {"gamma": [0.1, 0.2]})

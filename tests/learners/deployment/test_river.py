@@ -88,7 +88,8 @@ def test_progressive_validation_is_learn(learner):
     assert made.learner_.n_examples_ == len(y)
 
 
-@pytest.mark.parametrize("output", ["longest", pytest.param("voted", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["longest", "voted"])
 def test_a_row_is_predicted_by_the_hypotheses_that_vote(output):
     _, X, y, rows = _phishing()
     made, learner = (

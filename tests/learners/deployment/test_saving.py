@@ -94,6 +94,7 @@ def test_a_learner_of_two_models_keeps_their_identity(tmp_path):
     _same(load(tmp_path / "learner.npz"), learner, sp.csr_matrix(X[200:]), y[200:])
 
 
+@pytest.mark.slow
 def test_sparse_rows_that_wait_for_their_model_are_saved(tmp_path):
     X, y = noisy_stream(0, 60, 6)
     learner = OnlineModelSelection().partial_fit(sp.csr_matrix(X[:40]), y[:40], np.unique(y))

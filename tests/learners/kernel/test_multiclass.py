@@ -165,6 +165,7 @@ def test_budgets_are_filled_and_never_exceeded(Learner):
         assert model.n_support_ == min(17, model.n_updates_)
 
 
+@pytest.mark.slow
 def test_projections_share_one_factor():
     X, y = noisy_classes(3)
     model = Projectron(eta=0.4, gamma=0.1).fit(X, y)

@@ -34,7 +34,7 @@ from ..streams import (
 WEIGHTED = [each for each in LEARNERS + SEVERAL_CONSTRAINTS if hasattr(each, "class_weight")]
 WEIGHTS = {0: 0.3, 1: 2.0, 3: 5.0}
 every_weighted_learner = pytest.mark.parametrize("learner", tiered(WEIGHTED))
-n_classes = pytest.mark.parametrize("n_classes", [2, 4])
+n_classes = pytest.mark.parametrize("n_classes", [2, pytest.param(4, marks=pytest.mark.slow)])
 streams = given(
     seed=st.integers(0, 2**31 - 1), cuts=st.lists(st.integers(1, 79), max_size=4), sparse=st.booleans()
 )

@@ -51,6 +51,7 @@ def run(cache):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_second_process_compiles_nothing(tmp_path):
     weights, _, misses, folder, restored = run(tmp_path)
     assert misses > 0

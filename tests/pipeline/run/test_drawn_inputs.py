@@ -35,11 +35,10 @@ def long_streams(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "keys",
     [
-        {},
-        {"delay": 7, "window": 500, "fading": 0.99, "checkpoints": 6},
-        {"max_train": 7000, "max_examples": 8000},
+        pytest.param({}, id="plain", marks=pytest.mark.slow),
+        pytest.param({"delay": 7, "window": 500, "fading": 0.99, "checkpoints": 6}, id="course"),
+        pytest.param({"max_train": 7000, "max_examples": 8000}, id="shorter", marks=pytest.mark.slow),
     ],
-    ids=["plain", "course", "shorter"],
 )
 def test_they_change_no_result(
     monkeypatch: pytest.MonkeyPatch, long_streams: None, keys: dict[str, Any]

@@ -157,6 +157,7 @@ def test_a_model_of_river_makes_the_mistakes_that_river_counts(
 @pytest.mark.parametrize(
     "dataset", [pytest.param(GAUSS, marks=pytest.mark.slow), {"name": "digits", "max_examples": 200}]
 )
+@pytest.mark.slow
 def test_guests_of_all_kinds_beside_our_own(dataset: dict[str, Any]) -> None:
     many = dataset["name"] == "digits"
     found = rows(

@@ -84,6 +84,7 @@ def test_repetitions_are_kept_where_a_strategy_draws(tmp_path: Path) -> None:
     assert len(cells(RANDOM, **study)) == 3
 
 
+@pytest.mark.slow
 def test_labels_that_come_late() -> None:
     (cell,) = cells(SELECTIVE, order="given", delay=5)
     row = run_cell(cell).row
