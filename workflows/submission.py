@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..learners.guests.given import find_given
-from ..learners.guests.versions import missing_imports
+from ..learners.guests.versions import imports_of, is_local
 from ..pipeline import data
 from ..pipeline.analysis.tuning import Tuned, tuned_grids
 from ..pipeline.documents import seal_document
@@ -68,6 +68,12 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
             raise InputError(
                 f"algorithm {entry['label']!r} is an object of a notebook: put its class into a plug-in"
             )
+        module, _, own = entry["name"].partition(":")
+        if own and is_local(module.partition(".")[0]):
+            raise InputError(
+                f"algorithm {entry['label']!r} is of your own module {module}, which the archive cannot "
+                "contain: put its class into a plug-in"
+            )
     planned = store.plan()
     keys = planned["key"].to_pylist()
     cells, curves = (as_now(store.own(within, keys), SCHEMAS[within]) for within in ("cells", "curves"))
@@ -87,9 +93,9 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
                 problem = "file names in an archive may have only letters, digits, '.', '_' and '-'"
             if problem:
                 raise InputError(f"plugin file {path}: {problem}: rename it and run the study again")
-            if missing := missing_imports(source):
+            if local := sorted(filter(is_local, imports_of(source))):
                 raise InputError(
-                    f"plugin file {path}: it imports {', '.join(missing)}, which the archive cannot contain: "
+                    f"plugin file {path}: it imports {', '.join(local)}, which the archive cannot contain: "
                     "put that code into the plug-in file and run the study again"
                 )
             (folder / name).write_bytes(source)
@@ -329,7 +335,7 @@ def _unearned(rows: pd.DataFrame, study: Study, grids: Iterable[Sequence[Any]]) 
     uses: dict[Any, GridUse] = {(use.dataset, use.algorithm): use for use in map(GridUse._make, grids)}
     # Take the grid from the study: the archive may name another one, or none.
     texts: list[Any] = [
-        json.dumps(uses[pair].grid) if pair in uses else None
+        json.dumps(uses[pair].grid, sort_keys=True) if pair in uses else None
         for pair in zip(rows["dataset"], rows["algorithm"], strict=True)
     ]
     seeds = rows["seed"].where(rows["stage"] == "tune", rows["seed"].map(study.tuning_seed))

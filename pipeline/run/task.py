@@ -161,8 +161,8 @@ def learner_of(cell: Cell) -> ResolvedLearner:
     resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
     if (name in own or resolved.package) and resolved.version != cell.spec.algorithm_version:
         raise GuestError(
-            f"planned with {cell.spec.algorithm_version}, but {resolved.version} is here: restart workers, "
-            "and run the study again"
+            f"planned with {cell.spec.algorithm_version}, but {resolved.version} is here: give all "
+            "workers the same versions and code, restart them, and run the study again"
         )
     return resolved
 

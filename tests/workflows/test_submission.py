@@ -236,6 +236,20 @@ def test_winners_are_judged_by_the_rule_of_the_study_on_whole_grids() -> None:
     assert unearned(follower, parse_study(table), grids) == ([], 0)
 
 
+def test_ties_go_to_the_first_point_by_the_sorted_names_of_parameters() -> None:
+    table = {**STUDY, "algorithms": [{"name": "Projectron", "gamma": [1.0, 2.0], "eta": [0.1, 0.5]}]}
+    grids = [("d", "Projectron", "Projectron", {"gamma": [1.0, 2.0], "eta": [0.1, 0.5]}, ["gamma", "eta"])]
+    common = {"dataset": "d", "algorithm": "Projectron", "noise": "0", "grid": None, "status": "ok"}
+    common |= {"seed": TUNING_SEED, "stage": "tune", "n_examples": 100, "support_vectors": 5}
+    common |= {"validation_mistakes": None, "validation_examples": None}
+    points = [json.dumps({"eta": eta, "gamma": gamma}) for eta in (0.1, 0.5) for gamma in (1.0, 2.0)]
+    rows = [common | {"params": point, "mistakes": 20} for point in points]
+    # The other points tie; of these, the second is the first.
+    rows[0]["mistakes"] = 21
+    final = common | {"params": points[1], "seed": 0, "stage": "run"}
+    assert unearned(pd.DataFrame([*rows, final]), parse_study(table), grids) == ([], 0)
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -433,7 +447,7 @@ def test_bad_code_ends_in_one_line(archive: Path, tmp_path: Path, monkeypatch: p
 
 
 def test_what_cannot_be_submitted_or_verified_is_one_line(
-    tmp_path: Path, results: Path, plugin: Path
+    tmp_path: Path, results: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InputError, match="none: no results here"):
         submit(str(tmp_path / "none"), None)
@@ -468,12 +482,17 @@ def test_what_cannot_be_submitted_or_verified_is_one_line(
         with pytest.raises(InputError, match=rf"other/{name}: {reason}.*: rename it and run the study again"):
             submit(str(copy), tmp_path / "a.zip")
     helped = tmp_path / "helped.py"
-    helped.write_text(f"import sp_no_such_helper\n{source}")
+    (tmp_path / "sp_helper.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    helped.write_text(f"import sp_helper\n{source}")
     document["plugins"] = {str(helped): hashlib.sha256(helped.read_bytes()).hexdigest()}
     store.write_json("plan.json", document)
-    with pytest.raises(
-        InputError, match=r"helped\.py: it imports sp_no_such_helper, which the archive cannot"
-    ):
+    with pytest.raises(InputError, match=r"helped\.py: it imports sp_helper, which the archive cannot"):
+        submit(str(copy), tmp_path / "a.zip")
+    study = store.read_json("study.json")
+    own = [{**study["algorithms"][0], "name": "sp_helper:Own"}]
+    store.write_json("study.json", {**study, "algorithms": own})
+    with pytest.raises(InputError, match="is of your own module sp_helper, which the archive cannot"):
         submit(str(copy), tmp_path / "a.zip")
     (copy / "study.json").unlink()
     with pytest.raises(InputError, match=r"copy: study\.json is missing: run the study again"):
