@@ -57,9 +57,8 @@ def version_of(names: Iterable[str], *, again: bool = False) -> str:
     if known is None:
         changed = [name for name, spec in found.specs.items() if _is_older(spec)]
     else:
-        reloaded = len(found.specs) == 1 and all(
-            known.specs.get(name) is not spec for name, spec in found.specs.items()
-        )
+        old = [name for name, spec in found.specs.items() if known.specs.get(name) is spec]
+        reloaded = len(found.specs) == 1 and not old
         changed = [] if known.text == found.text or reloaded else sorted(found.specs)
     if changed:
         cure = f" or importlib.reload({changed[0]})" if len(found.specs) == 1 else ""
