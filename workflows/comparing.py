@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -343,12 +344,14 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     for each in found:
         cells, labels = _comparable(each, shared, note), dict[str, str]()
         entries, own = _on_shared_data(each, shared, note), dict[str, dict[str, Any]]()
+        given = {entry["label"] for entry in entries}
         for entry in sorted(entries, key=_depends):
             entry = _with_labels(entry, labels)
             rows, code = cells[cells["algorithm"] == entry["label"]], each.code_of(entry["label"])
-            # The names of two results may be equal; their folders or URLs differ.
-            for of in ("", f" ({each.name})", f" ({each.store.url})"):
-                label = f"{entry['label']}{of}"
+            for label in _labels_for(entry["label"], each):
+                # A new label must differ from all labels of the same results.
+                if label in given - {entry["label"]}:
+                    continue
                 rows = rows.assign(algorithm=label)
                 known, before = algorithms.get(label), planned.get(label, rows[:0])
                 if known is None or (
@@ -402,6 +405,14 @@ def _on_shared_data(found: _Finished, shared: dict[str, list[Any]], note: Note) 
         else:
             kept.append({**entry, "datasets": bound})
     return kept
+
+
+def _labels_for(label: str, found: _Finished) -> Iterator[str]:
+    """Yield an algorithm's label, then new ones: two results may have equal names, but have other URLs."""
+    yield label
+    yield f"{label} ({found.name})"
+    yield f"{label} ({found.store.url})"
+    yield from (f"{label} ({found.store.url}, {n})" for n in itertools.count(2))
 
 
 def _depends(entry: Mapping[str, Any]) -> tuple[bool, bool]:

@@ -372,6 +372,18 @@ def test_two_versions_of_a_learner_are_two_algorithms(tmp_path: Path) -> None:
         merge_results(results[:2], str(tmp_path / "merged"), lambda line: None)
 
 
+def test_a_new_label_differs_from_the_other_labels_of_the_results(tmp_path: Path) -> None:
+    one = run(tmp_path / "x" / "s", **{**SMALL, "algorithms": [{"name": "AROW", "r": 1.0}]})
+    entries = [
+        {"name": "AROW", "label": label, "r": r}
+        for label, r in (("AROW", 2.0), ("AROW (s)", 3.0), (f"AROW ({tmp_path / 'y' / 's'})", 4.0))
+    ]
+    two = run(tmp_path / "y" / "s", **{**SMALL, "algorithms": entries})
+    _, algorithms, cells = compared(one, two, out=tmp_path / "both")
+    assert [algorithms[label]["r"] for label in ("AROW", f"AROW ({two}, 2)", "AROW (s)")] == [1.0, 2.0, 3.0]
+    assert cells["algorithm"].value_counts().to_dict() == dict.fromkeys(algorithms, 2)
+
+
 def test_winners_of_one_grid_must_agree() -> None:
     """They may differ if the cells of the other's winner were stopped while one of the results was tuned."""
     what = {"algorithm": "AROW", "dataset": "d", "noise": "0", "stage": "run", "grid": "g"}
