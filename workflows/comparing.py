@@ -379,12 +379,16 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     plan = pd.concat([*planned.values()])[PLAN.names]
     store = _new_store(out)
     with exclusive(store, note):
-        inner = [base.url for each in found for base in each.store.bases]
-        store.use_bases([*urls, *inner])
+        bases: list[str] = []
+        for each in found:
+            # Results that took all cells from their bases are no base themselves.
+            own_url = [each.store.url] if each.store.own_keys() or not each.store.bases else []
+            bases += [*own_url, *(base.url for base in each.store.bases)]
+        store.use_bases(bases)
         store.write_json("study.json", study)
         store.write_json("plan.json", {"planned": len(plan), "data": first.plan.get("data", {})})
         store.write_plan([pa.Table.from_pandas(plan, PLAN, preserve_index=False)])
-        store.write_bases(counts)
+        store.write_bases(Counter(base.url for base in store.base_of(plan["key"].unique()).values()))
         run: dict[str, Any] = {"command": command, "started": datetime.now(UTC).isoformat(timespec="seconds")}
         run["bases"] = {url: f"{n:,} cells" for url, n in counts.items()}
         run["fingerprints"] = {label: of for each in found for label, of in each.fingerprints.items()}

@@ -42,7 +42,8 @@ class Base:
         self._parts = [Parts(Folder(each), other_version=_OTHER_VERSION) for each in folders]
         if not any(part.names() for part in self._parts):
             raise InputError(
-                f"base {url}: no results here: give a folder or URL that `singlepass run` wrote, or reference"
+                f"base {url}: no results here: give a folder or URL where `singlepass run` computed cells, "
+                "or reference"
             )
         for part in self._parts:
             holder = holder_of(part.folder) if url != REFERENCE else None

@@ -39,6 +39,7 @@ STUDY: dict[str, Any] = {
     "algorithms": [{"name": "Perceptron"}, {"name": "AROW", "r": [0.1, 1.0]}],
 }
 GRID, FINAL = 8, 24
+SMALL: dict[str, Any] = {"noise": [0.0], "seeds": 1, "checkpoints": 2}
 PLUGIN = """
 class {name}:
     def partial_fit(self, X, y, classes=None):
@@ -226,6 +227,23 @@ def test_finished_runs_in_one_report(tmp_path: Path) -> None:
     assert len(found.cells) == found.planned
 
 
+def test_results_that_took_their_cells_from_bases(tmp_path: Path) -> None:
+    study = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
+    one, two = run(tmp_path / "one", **study), str(tmp_path / "two")
+    taken = run_study(parse_study({**STUDY, **study}), two, bases=(one,), progress=Silent())
+    assert taken.computed == 0
+    other = run(tmp_path / "other", **{**SMALL, "algorithms": [{"name": "NHERD"}]})
+    compared(two, other, out=tmp_path / "both")
+    # Results of a comparison have no cells of their own either.
+    third = run(tmp_path / "third", **{**SMALL, "algorithms": [{"name": "ROMMA"}]})
+    out = tmp_path / "three"
+    _, algorithms, cells = compared(str(tmp_path / "both"), third, out=out)
+    assert list(algorithms) == ["Perceptron", "NHERD", "ROMMA"]
+    listed = {each["url"]: each["cells"] for each in Store(str(out)).read_json("bases.json")["bases"]}
+    assert listed == {one: 2, other: 2, third: 2}
+    assert cells["base"].value_counts().to_dict() == listed
+
+
 FAILING = """
 class Failing:
     def partial_fit(self, X, y, classes=None):
@@ -253,9 +271,6 @@ def test_an_algorithm_whose_cells_failed_is_left_out(tmp_path: Path) -> None:
         for noise in ("0", "0.2")
     ]
     assert len(found.cells) == found.planned
-
-
-SMALL: dict[str, Any] = {"noise": [0.0], "seeds": 1, "checkpoints": 2}
 
 
 def compared(*urls: str, out: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]], pd.DataFrame]:
