@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -191,21 +191,25 @@ def _labelled(entry: Any) -> Any:
     return entry["label"] if isinstance(entry, dict) and "label" in entry else repr(entry)
 
 
-def _placeless(entry: Any) -> Any:
+def _placeless(entry: Any, alone: Collection[str] = ()) -> Any:
     """Return an entry of a study's list without its paths, because machines have other home folders.
 
-    It keeps which paths there are. Fingerprints tell whether the rows are the same.
+    It keeps which paths there are. Fingerprints tell whether the rows are the same. A data set loses its
+    parameters of the algorithms `alone`.
     """
     if not isinstance(entry, dict):
         return entry
     parts = [_placeless(part) for part in entry.get("compose") or []]
-    there = {key: bool(entry.get(key)) for key in ("path", "test")}
+    there: dict[str, Any] = {key: bool(entry.get(key)) for key in ("path", "test")}
+    if alone and "parameters" in entry:
+        given = entry["parameters"].items()
+        there["parameters"] = {key: of for key, of in given if key not in alone or not isinstance(of, dict)}
     return {**entry, **there, "compose": parts}
 
 
-def _contains(entries: Sequence[Any], entry: Any) -> bool:
+def _contains(entries: Sequence[Any], entry: Any, alone: Collection[str] = ()) -> bool:
     """Return whether a study's list has an entry; a data set may be at another path."""
-    return _placeless(entry) in map(_placeless, entries)
+    return _placeless(entry, alone) in (_placeless(each, alone) for each in entries)
 
 
 def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
@@ -325,14 +329,18 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     shared = {key: list(first.study[key]) for key in _LISTS}
     for other in found[1:]:
         _refuse_incomparable(first, other)
+        # Parameters of an algorithm that one study lacks do not make its data sets different.
+        alone = {each["label"] for each in first.study["algorithms"]} ^ {
+            each["label"] for each in other.study["algorithms"]
+        }
         for key in ("datasets", "noise", "seeds"):
-            common = [each for each in shared[key] if _contains(other.study[key], each)]
+            common = [each for each in shared[key] if _contains(other.study[key], each, alone)]
             if not common:
                 raise InputError(
                     f"{first.store.url} and {other.store.url}: no {key} in common: nothing to compare"
                 )
             every = (*shared[key], *other.study[key])
-            left = [_labelled(each) for each in every if not _contains(common, each)]
+            left = [_labelled(each) for each in every if not _contains(common, each, alone)]
             if left:
                 note(f"{key} that not all results have are left out: {', '.join(dict.fromkeys(left))}")
             shared[key] = common
@@ -368,7 +376,11 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
             counts[each.store.url] = counts.get(each.store.url, 0) + len(new)
         for label in (labels[entry["label"]] for entry in entries):
             algorithms[label] = own[label]
-        shared["datasets"] = [_with_parameters_of(dataset, labels) for dataset in shared["datasets"]]
+        theirs = {(of["label"], of["task"]): of["parameters"] for of in each.study["datasets"]}
+        shared["datasets"] = [
+            _with_parameters_of(dataset, theirs[dataset["label"], dataset["task"]], labels)
+            for dataset in shared["datasets"]
+        ]
     if not algorithms:
         where = " and ".join(each.store.url for each in found)
         raise InputError(f"{where}: no algorithm runs on a data set in common: nothing to compare")
@@ -434,11 +446,12 @@ def _with_labels(entry: Mapping[str, Any], labels: Mapping[str, str]) -> dict[st
     return {**entry, **new, "tuned_as": labels.get(entry["tuned_as"], entry["tuned_as"])}
 
 
-def _with_parameters_of(dataset: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return a data set that has its parameters for single algorithms also under their new labels."""
-    given = dataset["parameters"]
+def _with_parameters_of(
+    dataset: Mapping[str, Any], given: Mapping[str, Any], labels: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a data set that has the parameters `given` for single algorithms under their new labels."""
     own = {label: given[old] for old, label in labels.items() if isinstance(given.get(old), dict)}
-    return {**dataset, "parameters": {**given, **own}}
+    return {**dataset, "parameters": {**dataset["parameters"], **own}}
 
 
 def _same_settings(first: Mapping[str, Any], second: Mapping[str, Any], study: Mapping[str, Any]) -> bool:

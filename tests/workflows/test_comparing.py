@@ -372,6 +372,32 @@ def test_a_renamed_algorithm_is_renamed_where_others_name_it(tmp_path: Path) -> 
     assert list(compared(*results, again, out=tmp_path / "three")[1]) == list(algorithms)
 
 
+def test_parameters_of_an_algorithm_that_one_study_lacks(tmp_path: Path) -> None:
+    results = []
+    for name, label, r in (("one", "AROW", 1.0), ("two", "AROW", 2.0), ("three", "Third", 3.0)):
+        entries = [{"name": "AROW", "label": label, "r": r}, {"name": "Perceptron"}]
+        datasets = [{**STUDY["datasets"][0], "parameters": {label: {"loss": "hinge"}}}]
+        results.append(run(tmp_path / name, **SMALL, algorithms=entries, datasets=datasets))
+    one, two, three = results
+    both = str(tmp_path / "both")
+    compared(one, two, out=Path(both))
+    for place, urls in enumerate(((both, three), (three, both))):
+        study, algorithms, cells = compared(*urls, out=tmp_path / str(place))
+        assert set(algorithms) == {"AROW", "AROW (two)", "Third", "Perceptron"}
+        labels = ("AROW", "AROW (two)", "Third")
+        assert study["datasets"][0]["parameters"] == {label: {"loss": "hinge"} for label in labels}
+        assert len(cells) == 4
+    # Other parameters of an algorithm that both studies have make another data set.
+    other = run(
+        tmp_path / "other",
+        **SMALL,
+        algorithms=entries,
+        datasets=[{**STUDY["datasets"][0], "parameters": {"Third": {"loss": "squared_hinge"}}}],
+    )
+    with pytest.raises(InputError, match="no datasets in common"):
+        compare_results([three, other], str(tmp_path / "none"), None, lambda line: None)
+
+
 def test_two_versions_of_a_learner_are_two_algorithms(tmp_path: Path) -> None:
     """They have one label and one entry in the study, and their results are in folders of one name."""
     plugin, results = tmp_path / "mine.py", []
