@@ -304,14 +304,17 @@ def _refuse_other_cells(found: Sequence[_Finished]) -> None:
 
 
 def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
-    """Return the number of final cells of a merged study that none of its results planned.
+    """Return about how many final cells of a merged study none of its results planned.
 
-    They are missing if results differ in two of these: algorithms, data sets, noise levels and seeds.
+    They are missing if results differ in two of these: algorithms, data sets, noise levels and seeds. The
+    number is exact if all planned cells have run and all cells depend on the seed.
     """
     cells = as_planned(store.cells(plan["key"].to_pylist()), plan)
     absent = sum(lack.cells for lack in not_run(cells, study_design(cells, study)))
-    # Some may be planned but not finished.
-    return max(0, absent - (len(plan) - len(cells)))
+    # Some may be planned but not have run. `not_run` ignores data sets without any cell.
+    planned = plan.to_pandas()
+    waiting = ~planned["key"].isin(cells["key"]) & planned["parent"].isin(cells["parent"])
+    return max(0, absent - int(waiting.sum()))
 
 
 def compare_results(urls: Sequence[str], out: str, command: str | None, note: Note) -> None:

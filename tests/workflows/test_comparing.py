@@ -198,6 +198,22 @@ def test_levels_and_seeds_that_a_data_set_lacks_are_missing_after_a_merge(tmp_pa
     assert found.planned == len(found.cells) - final + 2 * 2 * 2 * 2
 
 
+def test_a_part_that_has_not_run_is_planned_after_a_merge(tmp_path: Path) -> None:
+    first, second = STUDY["datasets"]
+    keys = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
+    parts = [
+        run(tmp_path / "a", **{**keys, "datasets": [first], "seeds": [0]}),
+        run(tmp_path / "b", **{**keys, "datasets": [second], "seeds": [1]}),
+    ]
+    for within in ("cells", "curves"):
+        for part in (tmp_path / "b" / within).iterdir():
+            part.unlink()
+    merge_results(parts, str(tmp_path / "merged"), lambda line: None)
+    found = read_results(str(tmp_path / "merged"))
+    # The planned cells of both parts, and seed 1 of the data set that has a cell.
+    assert (len(found.cells), found.planned) == (1, 3)
+
+
 def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
     halves = [run(tmp_path / "a", seeds=1), run(tmp_path / "b", seeds=[1], title="Other")]
     notes: list[str] = []
