@@ -136,14 +136,15 @@ class _Finished:
         """Return the fingerprint of each data set by label, of the last run that read it."""
         return {label: of for run in self.runs for label, of in run.get("fingerprints", {}).items()}
 
-    def code_of(self, algorithm: str) -> tuple[Any, ...]:
+    def code_of(self, algorithm: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return what identifies the code of an algorithm's planned cells: that of the last run.
 
         Its first value, the digest of this package's code, is None if the provenance does not have it.
         """
         run = self.runs[-1] if self.runs else {}
-        plugins = sorted(self.plan.get("plugins", {}).values())
-        return run.get("code"), run.get("guests", {}).get(algorithm), plugins
+        # A plug-in cannot replace a built-in learner.
+        plugins = {} if registry.built_in(algorithm["name"]) else self.plan.get("plugins", {})
+        return run.get("code"), run.get("guests", {}).get(algorithm["label"]), sorted(plugins.values())
 
     def cells(self) -> pd.DataFrame:
         """Return the planned cells that are there, with the labels of the plan."""
@@ -358,7 +359,7 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
         given = {entry["label"] for entry in entries}
         for entry in sorted(entries, key=_depends):
             entry = _with_labels(entry, labels)
-            rows, code = cells[cells["algorithm"] == entry["label"]], each.code_of(entry["label"])
+            rows, code = cells[cells["algorithm"] == entry["label"]], each.code_of(entry)
             for label in _labels_for(entry["label"], each):
                 # A new label must differ from all labels of the same results.
                 if label in given - {entry["label"]}:

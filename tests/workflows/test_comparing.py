@@ -335,6 +335,22 @@ def test_without_a_common_cell_the_code_must_be_the_same(tmp_path: Path) -> None
         }
 
 
+def test_a_plugin_of_one_result_does_not_split_a_built_in_learner(tmp_path: Path) -> None:
+    plugin, results = tmp_path / "mine.py", list[str]()
+    for name, dataset in (("one", "gauss"), ("two", "breast-cancer")):
+        plugin.write_text(PLUGIN.format(name="Split").replace("[1]", f"[{len(results)}]"))
+        entries = [{"name": learner, "datasets": [dataset]} for learner in ("Perceptron", "Split")]
+        study = parse_study({**STUDY, **SMALL, "algorithms": entries})
+        results.append(str(tmp_path / name))
+        run_study(study, results[-1], progress=Silent(), plugins=(str(plugin),))
+    _, algorithms, _ = compared(*results, out=tmp_path / "both")
+    assert {label: each["datasets"] for label, each in algorithms.items()} == {
+        "Perceptron": ["gauss", "breast-cancer"],
+        "Split": ["gauss"],
+        "Split (two)": ["breast-cancer"],
+    }
+
+
 def test_an_algorithm_without_a_common_data_set_is_left_out(tmp_path: Path) -> None:
     bound = {"name": "AROW", "datasets": ["gauss"]}
     entries = [bound, {"name": "Perceptron", "datasets": ["gauss", "breast-cancer"]}]
