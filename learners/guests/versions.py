@@ -149,7 +149,7 @@ def _local_files(name: str) -> dict[str, Path]:
         return {}
     if spec.submodule_search_locations is None:
         return {"": tops[0]} if tops[0].is_file() else {}
-    found = {}
+    found: dict[str, Path] = {}
     for top in tops:
         for folder, folders, files in os.walk(top):
             # Leave out files that cannot be imported, such as those in .ipynb_checkpoints, and environments.
