@@ -133,8 +133,8 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
     modules, before = _imports[next(iter(learners.values())).__module__]
     try:
         changed = version_of(modules, again=True) != before
-    except ValueError:
-        changed = True
+    except ValueError as error:
+        raise ValueError(f"plugin file {path}: {error}") from None
     if changed:
         # Classes of the file may have values that it imported before.
         raise ValueError(
@@ -261,7 +261,7 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
         if not loaded:
             modules = sorted(filter(is_local, imports_of(content)))
             _imports[module_name] = modules, version_of(modules)
-    except ValueError:
+    except (OSError, ValueError):
         del sys.modules[module_name]
         raise
     return learners

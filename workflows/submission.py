@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..learners.guests.given import find_given
-from ..learners.guests.versions import imports_of, is_local
+from ..learners.guests.versions import imports_of, is_here, is_local, needed_by
 from ..pipeline import data
 from ..pipeline.analysis.tuning import Tuned, tuned_grids
 from ..pipeline.documents import seal_document
@@ -69,10 +69,11 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
                 f"algorithm {entry['label']!r} is an object of a notebook: put its class into a plug-in"
             )
         module, _, own = entry["name"].partition(":")
-        if own and is_local(module.partition(".")[0]):
+        top = module.partition(".")[0]
+        if own and (is_local(top) or not is_here(top)):
             raise InputError(
-                f"algorithm {entry['label']!r} is of your own module {module}, which the archive cannot "
-                "contain: put its class into a plug-in"
+                f"algorithm {entry['label']!r} is of the module {module}, which is your own or not installed "
+                "here, and which the archive cannot contain: put its class into a plug-in"
             )
     planned = store.plan()
     keys = planned["key"].to_pylist()
@@ -93,7 +94,8 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
                 problem = "file names in an archive may have only letters, digits, '.', '_' and '-'"
             if problem:
                 raise InputError(f"plugin file {path}: {problem}: rename it and run the study again")
-            if local := sorted(filter(is_local, imports_of(source))):
+            absent = {each for each in needed_by(source) if not is_here(each)}
+            if local := sorted(absent.union(filter(is_local, imports_of(source)))):
                 raise InputError(
                     f"plugin file {path}: it imports {', '.join(local)}, which the archive cannot contain: "
                     "put that code into the plug-in file and run the study again"

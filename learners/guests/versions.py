@@ -15,58 +15,47 @@ import os
 import struct
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from importlib import metadata
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 # Packages whose versions are not part of a learner's key.
 SHARED = {"numpy", "scipy", "singlepass"}
 
 _OF_PYTHON = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
 _OF_PACKAGES = {"site-packages", "dist-packages"}
+_IMPORTS = ast.Import | ast.ImportFrom
 
 
 class _Version(NamedTuple):
     text: str
-    # The local modules that have been imported, by name. Reloading one gives it another object.
-    specs: dict[str, ModuleSpec]
+    # The local top-level modules, and which of their modules were loaded: see `_loaded`.
+    local: frozenset[str]
+    loaded: dict[str, ModuleSpec]
 
 
 _versions: dict[frozenset[str], _Version] = {}
+# For each loaded local module: its spec, of which a reload makes another, and the hash of its file.
+_seen: dict[str, tuple[ModuleSpec, str]] = {}
 
 
 def version_of(names: Iterable[str], *, again: bool = False) -> str:
     """Return the packages of top-level modules and their versions, as text.
 
     For local modules these are hashes of all their Python files; local modules that they import are added.
-    Files are read when a module was reloaded since the last call, or `again`. Raise ValueError, with one
-    line, if a file cannot be read, or if it has changed since it was imported: the hash must not be that of
-    other code. After a change a single module may be reloaded. If there are several, Python must be
-    restarted, because one may still have what it imported from another.
+    Files are read when a module was loaded or reloaded since the last call, or `again`. Raise ValueError,
+    with one line, if a file cannot be read, or if the loaded code may not be that of the file.
     """
     names = frozenset(names)
     known = _versions.get(names)
-    if not again and known is not None and all(_spec(name) is spec for name, spec in known.specs.items()):
-        return known.text
-    try:
-        found = _read(names)
-    except OSError as error:
-        raise ValueError(f"{error.filename}: cannot be read ({error.strerror})") from None
-    if known is None:
-        changed = [name for name, spec in found.specs.items() if _is_older(spec)]
-    else:
-        old = [name for name, spec in found.specs.items() if known.specs.get(name) is spec]
-        reloaded = len(found.specs) == 1 and not old
-        changed = [] if known.text == found.text or reloaded else sorted(found.specs)
-    if changed:
-        cure = f" or importlib.reload({changed[0]})" if len(found.specs) == 1 else ""
-        raise ValueError(
-            f"files of {', '.join(changed)} have changed since they were imported: restart Python{cure}"
-        )
-    _versions[names] = found
-    return found.text
+    if again or known is None or not _is_same(known.loaded, _loaded(known.local)):
+        try:
+            known = _versions[names] = _read(names)
+        except OSError as error:
+            raise ValueError(f"{error.filename}: cannot be read ({error.strerror})") from None
+    return known.text
 
 
 def imports_of(source: str | bytes) -> frozenset[str]:
@@ -88,15 +77,25 @@ def _imports_of(source: str | bytes) -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in found)
 
 
+def needed_by(source: str | bytes) -> frozenset[str]:
+    """Return those of `imports_of` that are imported at the top of a file, not within other statements."""
+    body = ast.parse(source).body
+    return imports_of("\n".join(ast.unparse(each) for each in body if isinstance(each, _IMPORTS)))
+
+
 def is_local(name: str) -> bool:
     """Return whether a top-level module is here, but not as part of Python or of an installed package."""
     return name not in sys.stdlib_module_names | SHARED and bool(_local_files(name))
 
 
+def is_here(name: str) -> bool:
+    """Return whether a top-level module can be imported."""
+    return _spec_of(name) is not None
+
+
 def _read(names: frozenset[str]) -> _Version:
     waiting = {name for name in names if is_local(name)}
     texts = {_installed(name) for name in names - waiting}
-    specs: dict[str, ModuleSpec] = {}
     done: set[str] = set()
     while waiting:
         top = waiting.pop()
@@ -105,9 +104,38 @@ def _read(names: frozenset[str]) -> _Version:
         texts.add(f"{top} {_digest(contents)[:16]}")
         imports = frozenset[str]().union(*map(imports_of, contents.values()))
         waiting |= {name for name in imports - done if is_local(name)}
-        loaded = [name for name in list(sys.modules) if name == top or name.startswith(f"{top}.")]
-        specs |= {name: spec for name in loaded if (spec := _spec(name))}
-    return _Version(", ".join(sorted(texts)), specs)
+    loaded = _loaded(done)
+    _note(loaded)
+    return _Version(", ".join(sorted(texts)), frozenset(done), loaded)
+
+
+def _loaded(tops: Set[str]) -> dict[str, ModuleSpec]:
+    """Return the specs of the loaded modules of some top-level modules, by name."""
+    names = [name for name in list(sys.modules) if name.partition(".")[0] in tops] if tops else []
+    specs = ((name, getattr(sys.modules.get(name), "__spec__", None)) for name in names)
+    return {name: spec for name, spec in specs if spec is not None}
+
+
+def _is_same(one: dict[str, ModuleSpec], two: dict[str, ModuleSpec]) -> bool:
+    return one.keys() == two.keys() and all(one[name] is two[name] for name in one)
+
+
+def _note(loaded: dict[str, ModuleSpec]) -> None:
+    """Note the files of loaded modules in `_seen`; raise ValueError if code may be older than its file.
+
+    A single module may be reloaded after an edit. If others are loaded, they may still have what they
+    imported from it.
+    """
+    now = {}
+    for name, spec in loaded.items():
+        file = spec.origin or ""
+        now[name] = spec, hashlib.sha256(Path(file).read_bytes()).hexdigest() if file.endswith(".py") else ""
+        before = _seen.get(name)
+        edited = before is not None and before[1] != now[name][1]
+        kept = before is not None and before[0] is spec
+        if (edited and (kept or len(loaded) > 1)) or (not kept and _is_older(spec)):
+            raise ValueError(f"{file} has changed since {name} was imported: restart Python")
+    _seen.update(now)
 
 
 def _digest(contents: dict[str, bytes]) -> str:
@@ -132,23 +160,22 @@ def _is_older(spec: ModuleSpec) -> bool:
     return written and flags == 0 and (seconds, size) != state
 
 
-def _spec(name: str) -> Any:
-    return getattr(sys.modules.get(name), "__spec__", None)
+def _spec_of(name: str) -> ModuleSpec | None:
+    try:
+        return importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # ValueError: a module that was not imported from a file
+        return None
 
 
 def _local_files(name: str) -> dict[str, Path]:
     """Return the file of a local top-level module, or all Python files of a package, by their place in it."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):  # ValueError: a module that was not imported from a file
-        spec = None
+    spec = _spec_of(name)
     if spec is None:
         return {}
-    tops = [Path(place) for place in spec.submodule_search_locations or [spec.origin or ""]]
-    if any(map(_is_installed, tops)):
-        return {}
-    if spec.submodule_search_locations is None:
-        return {"": tops[0]} if tops[0].is_file() else {}
+    places = spec.submodule_search_locations
+    tops = [Path(place) for place in places or [spec.origin or ""] if not _is_installed(Path(place))]
+    if places is None:
+        return {"": tops[0]} if tops and tops[0].suffix == ".py" else {}
     found: dict[str, Path] = {}
     for top in tops:
         for folder, folders, files in os.walk(top):
@@ -156,24 +183,32 @@ def _local_files(name: str) -> dict[str, Path]:
             folders[:] = [
                 each
                 for each in folders
-                if each.isidentifier() and not Path(folder, each, "pyvenv.cfg").exists()
+                if each.isidentifier() and not os.path.exists(os.path.join(folder, each, "pyvenv.cfg"))
             ]
             paths = [Path(folder, file) for file in files if file.endswith(".py")]
-            found |= {path.relative_to(top).as_posix(): path for path in paths if path.is_file()}
+            found |= {path.relative_to(top).as_posix(): path for path in paths if os.path.isfile(path)}
     return found
 
 
 def _is_installed(place: Path) -> bool:
     """Return whether a place is in a folder of Python or of installed packages."""
-    return not _OF_PACKAGES.isdisjoint(place.parts) or any(map(place.is_relative_to, _OF_PYTHON))
+    return (
+        not _OF_PACKAGES.isdisjoint(place.parts)
+        or any(map(place.is_relative_to, _OF_PYTHON))
+        # `pip install --target` installs into any folder.
+        or any(place.parent.glob("*.dist-info"))
+    )
 
 
 @functools.cache
 def _installed(name: str) -> str:
-    """Return the installed package of a top-level module and its version, or else the module's name."""
+    """Return the package of a top-level module that is installed, and its version, or a hash of its file."""
     for package in _distributions().get(name, ()):
         return f"{package} {metadata.version(package)}"
-    return name
+    spec = _spec_of(name)
+    if spec is None or not os.path.isfile(spec.origin or ""):
+        return name
+    return f"{name} {hashlib.sha256(Path(spec.origin or '').read_bytes()).hexdigest()[:16]}"
 
 
 @functools.cache

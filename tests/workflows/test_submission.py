@@ -489,10 +489,19 @@ def test_what_cannot_be_submitted_or_verified_is_one_line(
     store.write_json("plan.json", document)
     with pytest.raises(InputError, match=r"helped\.py: it imports sp_helper, which the archive cannot"):
         submit(str(copy), tmp_path / "a.zip")
+    helped.write_text(
+        f"import sp_no_such_helper\ntry:\n    import sp_optional\nexcept ImportError: ...\n{source}"
+    )
+    document["plugins"] = {str(helped): hashlib.sha256(helped.read_bytes()).hexdigest()}
+    store.write_json("plan.json", document)
+    with pytest.raises(
+        InputError, match=r"helped\.py: it imports sp_no_such_helper, which the archive cannot"
+    ):
+        submit(str(copy), tmp_path / "a.zip")
     study = store.read_json("study.json")
     own = [{**study["algorithms"][0], "name": "sp_helper:Own"}]
     store.write_json("study.json", {**study, "algorithms": own})
-    with pytest.raises(InputError, match="is of your own module sp_helper, which the archive cannot"):
+    with pytest.raises(InputError, match="is of the module sp_helper, which is your own or not"):
         submit(str(copy), tmp_path / "a.zip")
     (copy / "study.json").unlink()
     with pytest.raises(InputError, match=r"copy: study\.json is missing: run the study again"):
