@@ -142,7 +142,7 @@ def export(results: str, tables: tuple[str, ...], figures: tuple[Path, ...], **o
             raise click.UsageError(f"--{name} is for figures: add --figure {kind or 'cd'}.pdf")
     from .report.export import export as exported
 
-    # As bytes, because LaTeX reads UTF-8, whatever the terminal's encoding is.
+    # As bytes, because LaTeX reads UTF-8, and the terminal may have another encoding.
     click.echo(exported(results, tables, figures, **options).encode(), nl=False)
 
 

@@ -147,7 +147,7 @@ class Plan:
         return _cells(self.matched_groups(sizes))
 
     def cell(self, group: Group, stage: str, seed: int, params: Mapping[str, Scalar]) -> Cell | None:
-        """Return the cell with these properties; None if the study has no such cell, whatever wins its grids.
+        """Return the cell with these properties; None if no winners of its grids give the study such a cell.
 
         `group` is (data set, algorithm, noise); `params` include those of a query strategy. Parameters that
         are the support size of another algorithm may have any value.
