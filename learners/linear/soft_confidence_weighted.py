@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from scipy.special import ndtri
 
-from ..estimator.parameters import Scale, between
+from ..estimator.parameters import between
 from ..numeric.compiled import register_jitable
 from ..numeric.lanes import where
 from .confidence_weighted import is_step, stdev_alpha, stdev_shrinkage
@@ -119,7 +119,8 @@ class SoftConfidenceWeighted(GaussianClassifier):
 
     variant: Literal["SCW-I", "SCW-II"] = "SCW-I"
     eta: Annotated[float, between(0.5, 1.0)] = 0.9
-    C: Scale = 1.0
+    # With a smaller C, the square of 1/(2C) overflows.
+    C: Annotated[float, between(1e-150, math.inf)] = 1.0
     covariance: Shape = "diagonal"
     projection: Projection = "covariance"
     epochs: int = 1
