@@ -256,6 +256,7 @@ def test_a_label_that_is_due_before_a_row_comes_after_the_one_before_it(tmp_path
 
 @settings(deadline=None, max_examples=15)
 @given(delay=st.integers(0, 40), n=st.integers(2, 60), many=st.booleans(), seed=st.integers(0, 99))
+@pytest.mark.slow
 def test_any_delay_is_a_plain_loop(delay: int, n: int, many: bool, seed: int) -> None:
     dataset = {"name": "waveform-generator" if many else "gauss", "n_train": n, "n_test": 0}
     cell = cells_of(dataset, {"name": "AROW"}, delay=delay, seeds=[seed])[0]

@@ -99,7 +99,9 @@ def test_a_kernel_learner_is_refused_where_lengths_of_rows_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tune", "kind"), [("leader", FollowTheLeader), ("weights", ExponentialWeights)], ids=str
+    ("tune", "kind"),
+    [("leader", FollowTheLeader), pytest.param("weights", ExponentialWeights, marks=pytest.mark.slow)],
+    ids=str,
 )
 def test_a_grid_is_tuned_along_the_stream(tune: str, kind: Any) -> None:
     grid = {"C": [0.01, 0.1, 1]}

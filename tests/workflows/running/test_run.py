@@ -184,6 +184,7 @@ def test_a_cluster_of_processes_gives_the_results_of_threads(
     "protocol",
     ["prequential", *(pytest.param(each, marks=pytest.mark.slow) for each in ("holdout", "crossval"))],
 )
+@pytest.mark.slow
 def test_a_study_of_many_classes(tmp_path: Path, silent: Any, protocol: str) -> None:
     """Check cells, curves, ranks and report of multiclass next to binary tasks, with a grid."""
     learners = ("Perceptron", "PassiveAggressive", "SecondOrderPerceptron", "ConfidenceWeighted")
