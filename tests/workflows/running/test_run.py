@@ -180,11 +180,8 @@ def test_a_cluster_of_processes_gives_the_results_of_threads(
     assert read_results(str(tmp_path / "cluster")).cells["worker"].nunique() == 2
 
 
-@pytest.mark.parametrize(
-    "protocol",
-    ["prequential", *(pytest.param(each, marks=pytest.mark.slow) for each in ("holdout", "crossval"))],
-)
 @pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["prequential", "holdout", "crossval"])
 def test_a_study_of_many_classes(tmp_path: Path, silent: Any, protocol: str) -> None:
     """Check cells, curves, ranks and report of multiclass next to binary tasks, with a grid."""
     learners = ("Perceptron", "PassiveAggressive", "SecondOrderPerceptron", "ConfidenceWeighted")
