@@ -96,8 +96,10 @@ class CellSpec:
 
     @property
     def _has_scores_of_vowpal_wabbit(self) -> bool:
-        link = positive_link(str(dict(self.params).get("args", "")))
-        return self.learner == VOWPAL_WABBIT and bool(link or "scores" in self.kept)
+        """Return whether scores of Vowpal Wabbit are stored, or a link makes all of them positive."""
+        return self.learner == VOWPAL_WABBIT and (
+            "scores" in self.kept or bool(positive_link(str(dict(self.params).get("args", ""))))
+        )
 
     @property
     def _switches_late(self) -> bool:
