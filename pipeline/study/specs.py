@@ -391,6 +391,11 @@ class AlgorithmSpec(BaseModel):
                 f"'{next(iter(self.lists))}' is a grid, but tuned_as takes the winner of the grid of "
                 f"{self.tuned_as!r}: give one of the two"
             )
+        if self.tuned_as is not None and self.support_of:
+            raise ValueError(
+                f"'{next(iter(self.support_of))}' is the support size of another algorithm, so tuned_as, "
+                "which takes the winner of a grid, cannot be given: give the parameters' values"
+            )
         for key, values in self.lists.items():
             if not values:
                 raise ValueError(f"the grid of '{key}' is empty: give at least one value")

@@ -137,6 +137,16 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
             "algorithms[1]: the grid of 'budget' contains a table: write support_of alone",
         ),
         (
+            {
+                "algorithms": [
+                    {"name": "A", "C": [1.0, 2.0]},
+                    {"name": "Forgetron", "budget": {"support_of": "A"}, "tuned_as": "A"},
+                ]
+            },
+            "algorithms[2]: 'budget' is the support size of another algorithm, so tuned_as, which takes the "
+            "winner of a grid, cannot be given: give the parameters' values",
+        ),
+        (
             {"algorithms": [{"name": "AROW"}, {"name": "PA", "C": [1.0, 2.0], "tuned_as": "AROW"}]},
             "algorithms[2]: 'C' is a grid, but tuned_as takes the winner of the grid of 'AROW': "
             "give one of the two",
