@@ -200,8 +200,11 @@ def base_set(source: str) -> str:
     """Return the collection (family) that a public set is a part of; for other data sets, the name itself.
 
     Parts of one collection are not independent: they share documents, as the topics of Reuters-21578 do, or
-    at least their origin.
+    at least their origin. Compositions of the same sources share their rows. Generators draw new ones.
     """
+    if source.startswith(COMPOSED):
+        parts = {part["source"] for part in json.loads(source.removeprefix(COMPOSED))["parts"]}
+        return " + ".join(sorted({base_set(part) for part in parts.difference(GENERATORS)})) or source
     entry = CATALOGUE.get(source)
     return entry.family if entry and entry.family else source
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from singlepass.pipeline.analysis.design import Coverage, natural_key, study_coverage, study_design
+from singlepass.pipeline.data import base_set
+from singlepass.pipeline.data.composition import composed_name
 from singlepass.pipeline.noise import CLEAN, Noise
 
 from .cells import cell, frame
@@ -69,6 +71,19 @@ def test_parts_of_one_collection_are_one_base_set() -> None:
         "data/corn.csv": "data/corn.csv",
         "usps": "usps",
     }
+
+
+def test_compositions_of_the_same_files_are_one_base_set() -> None:
+    """They have the same rows, wherever the change is; generators draw rows of their own."""
+    a, b, sea = {"path": "/x/a.csv", "target": "y"}, {"path": "/x/b.csv", "target": "y"}, {"name": "sea"}
+    sources = [
+        composed_name(parts, [], width, "/")
+        for parts, width in (((a, b), 0), ((b, a), 80), ((a, sea), 0), ((sea, sea), 0), ((sea, sea), 80))
+    ]
+    first, second, third, *drawn = map(base_set, sources)
+    assert first == second == "/x/a.csv + /x/b.csv"
+    assert third == "/x/a.csv"
+    assert drawn == sources[3:]
 
 
 def test_natural_key_takes_any_digits_apart() -> None:

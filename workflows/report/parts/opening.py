@@ -213,10 +213,8 @@ def _courses(view: StudyView) -> Iterator[str]:
                 "these rows, but results are counted only after them."
             )
         if len(view.design.seeds) > 1 and given["repetitions"].notna().any():
-            yield (
-                "In a given order and without noise, seeds change nothing: for such a stream there is one "
-                "repetition, whatever the number of seeds."
-            )
+            once = few(list(dict.fromkeys(given["parent"][given["repetitions"].notna()])))
+            yield f"Without noise, seeds change nothing in {once}, so one repetition runs there."
     for entry in study.get("algorithms", []):
         if size := entry.get("batch"):
             sizes = ", ".join(map(str, size)) if isinstance(size, list) else str(size)
