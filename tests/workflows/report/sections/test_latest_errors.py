@@ -51,7 +51,7 @@ def texts(blocks: Any) -> str:
 def test_what_is_not_usual_is_said_first(view: StudyView) -> None:
     said = texts(opening(view))
     assert "Rows of drift, breast-cancer are read in the order of their source" in said
-    assert "there is one repetition" in said
+    assert "so one repetition runs there" in said
     assert "comes 3 examples later" in said
     assert "read in the order" not in texts(opening(view_of(datasets=DATASETS[2:])))
 
