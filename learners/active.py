@@ -198,6 +198,12 @@ class Greedy(QueryAll):
         self._n_waiting = 0
         self._candidate: tuple[float, Rows, NDArray[np.int32]] | None = None
 
+    def _widened(self, name: str, old: Any, new: Any, n_features: int) -> Any:
+        if name != "_candidate" or old is None or isinstance(old[1], tuple):
+            return super()._widened(name, old, new, n_features)
+        distance, row, codes = old  # a dense row
+        return distance, np.pad(row, ((0, 0), (0, n_features - row.shape[1]))), codes
+
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
         start, n = 0, count_rows(X)
         while start < n:

@@ -26,9 +26,14 @@ class LearntPoint(NamedTuple):
 
 
 def check_grid(grid: Any, name: str) -> None:
-    """Raise ValueError, which begins with `name`, unless a grid maps parameters to lists of values."""
+    """Raise ValueError, which begins with `name`, unless a grid maps parameters to lists of values.
+
+    `epochs` is refused, too.
+    """
     if not (isinstance(grid, Mapping) and grid and all(map(_is_list, grid.values()))):
         raise ValueError(f"{name}: grid must be a dict of parameters with lists of values, got {grid!r}")
+    if "epochs" in grid:
+        raise ValueError(f"{name}: grid must not contain epochs: all points read the stream once")
 
 
 def _is_list(values: Any) -> bool:

@@ -74,8 +74,6 @@ class TunedOnline(OnlineClassifier):
         if self.learner.asks_for_labels:
             raise ValueError(f"{name}: learner must not ask for labels itself, got {self.learner!r}")
         check_grid(self.grid, name)
-        if "epochs" in self.grid:
-            raise ValueError(f"{name}: grid must not contain epochs: all points read the stream once")
         for each in points_of(self.learner, self.grid)[1]:
             each.check_parameters()
 

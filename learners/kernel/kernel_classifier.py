@@ -91,8 +91,9 @@ class KernelClassifier(OnlineClassifier):
     A row whose squared norm, or kernel value with itself, overflows is not learnt.
 
     In the rbf kernel, ``‖x - z‖²`` is computed as ``‖x‖² + ‖z‖² - 2 x·z``. That loses digits if the norms of
-    rows are large compared with their distances; in float32 all digits are lost if ‖x‖² is 10⁷ times the
-    squared distance. Center such rows.
+    rows are large compared with their distances: all digits are lost if ‖x‖² is 10⁷ times the squared
+    distance in float32, or 10¹⁶ times in float64. `IncrementalSVM`, `KernelAROW` and
+    `KernelSecondOrderPerceptron` can then have scores of NaN for good. Center such rows.
     """
 
     kernel: Annotated[str, one_of(KERNELS)]

@@ -195,3 +195,15 @@ def test_more_than_two_classes_are_refused():
 def test_no_strategy_around_what_asks_by_itself(learner):
     with pytest.raises(ValueError, match="Greedy: learner must not ask for labels itself"):
         Greedy(learner, h=2).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("columns", [1, 4])
+def test_a_waiting_row_is_widened(columns):
+    """New features are 0 in the row that waits for the end of its group."""
+    X, y = noisy_stream(3, 20, columns)
+    more = noisy_stream(4, 10, columns + 3)[0]
+    grown, whole = (Greedy(KernelPerceptron(gamma=0.1), h=3) for _ in range(2))
+    grown.learn(X, y)
+    grown.widen(columns + 3)
+    whole.learn(np.pad(X, ((0, 0), (0, 3))), y)
+    np.testing.assert_array_equal(grown.learn(more, y[:10]), whole.learn(more, y[:10]))

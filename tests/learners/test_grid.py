@@ -239,6 +239,7 @@ def test_every_point_keeps_the_names_of_columns():
         ({}, "grid must be a dict"),
         ({"r": [1.0, -1.0]}, "r must be"),
         ({"q": [1]}, "Invalid parameter 'q'"),
+        ({"epochs": [1, 2]}, "learn_grid: grid must not contain epochs"),
     ],
 )
 def test_an_invalid_grid_is_refused(grid, said):
