@@ -39,6 +39,8 @@ class _Version(NamedTuple):
 _versions: dict[frozenset[str], _Version] = {}
 # For each loaded local module: its spec, of which a reload makes another, and the hash of its file.
 _seen: dict[str, tuple[ModuleSpec, str]] = {}
+# Loaded local modules that were edited and reloaded.
+_edited: set[str] = set()
 
 
 def version_of(names: Iterable[str], *, again: bool = False) -> str:
@@ -133,8 +135,11 @@ def _note(loaded: dict[str, ModuleSpec]) -> None:
         before = _seen.get(name)
         edited = before is not None and before[1] != now[name][1]
         kept = before is not None and before[0] is spec
-        if (edited and (kept or len(loaded) > 1)) or (not kept and _is_older(spec)):
+        mixed = len(loaded) > 1 and (edited or name in _edited)
+        if mixed or (edited and kept) or (not kept and _is_older(spec)):
             raise ValueError(f"{file} has changed since {name} was imported: restart Python")
+        if edited:
+            _edited.add(name)
     _seen.update(now)
 
 

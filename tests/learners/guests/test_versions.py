@@ -23,6 +23,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(versions, "_versions", {})
     monkeypatch.setattr(versions, "_seen", {})
+    monkeypatch.setattr(versions, "_edited", set())
     (tmp_path / "sp_package").mkdir()
     for name, text in {
         "sp_helper.py": "def rate(): return 1\n",
@@ -45,6 +46,7 @@ def forget():
     importlib.invalidate_caches()
     versions._versions.clear()
     versions._seen.clear()
+    versions._edited.clear()
 
 
 def edit(path):
@@ -167,6 +169,16 @@ def test_a_reload_is_not_enough_for_several_modules(folder):
         importlib.reload(sys.modules[name])
         with pytest.raises(ValueError, match=r"sp_helper\.py has changed since .*: restart Python$"):
             find_guest("sp_module:Own", again=True)
+
+
+def test_a_reloaded_module_that_another_one_imports_is_refused(folder):
+    find_guest("sp_module:Own")
+    edit(folder / "sp_helper.py")
+    importlib.reload(sys.modules["sp_helper"])
+    # This alone is right, but sp_module still has what it imported before.
+    version_of({"sp_helper"}, again=True)
+    with pytest.raises(ValueError, match=r"sp_helper\.py has changed since .*: restart Python$"):
+        find_guest("sp_module:Own", again=True)
 
 
 def test_an_edit_before_the_first_use_is_noticed(folder, monkeypatch):
