@@ -1,7 +1,7 @@
 """Tell the versions of the packages that a learner uses; that of a local module is a hash of its code.
 
 A module is local if it is not in a folder of Python or of installed packages. Packages that are installed in
-editable form are local too.
+editable form are local too, unless they have no __init__.py and setuptools gives them no folder.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from importlib import metadata
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import NamedTuple
+from zipimport import zipimporter
 
 # Packages whose versions are not part of a learner's key.
 SHARED = {"numpy", "scipy", "singlepass"}
@@ -175,23 +176,29 @@ def _spec_of(name: str) -> ModuleSpec | None:
 def _local_files(name: str) -> dict[str, Path]:
     """Return the file of a local top-level module, or all Python files of a package, by their place in it."""
     spec = _spec_of(name)
-    if spec is None:
+    if spec is None or isinstance(spec.loader, zipimporter):
         return {}
     places = spec.submodule_search_locations
     tops = [Path(place) for place in places or [spec.origin or ""] if not _is_installed(Path(place))]
     if places is None:
         return {"": tops[0]} if tops and tops[0].suffix == ".py" else {}
     found: dict[str, Path] = {}
+    walked = set()
     for top in tops:
-        for folder, folders, files in os.walk(top):
+        for folder, folders, files in os.walk(top, followlinks=True):
+            if (real := os.path.realpath(folder)) in walked:
+                folders.clear()
+                continue
+            walked.add(real)
             # Leave out files that cannot be imported, such as those in .ipynb_checkpoints, and environments.
             folders[:] = [
                 each
-                for each in folders
+                for each in sorted(folders)
                 if each.isidentifier() and not os.path.exists(os.path.join(folder, each, "pyvenv.cfg"))
             ]
             paths = [Path(folder, file) for file in files if file.endswith(".py")]
-            found |= {path.relative_to(top).as_posix(): path for path in paths if os.path.isfile(path)}
+            # Of the folders of a package without __init__.py, Python imports a file from the first.
+            found = {path.relative_to(top).as_posix(): path for path in paths if os.path.isfile(path)} | found
     return found
 
 
@@ -200,9 +207,16 @@ def _is_installed(place: Path) -> bool:
     return (
         not _OF_PACKAGES.isdisjoint(place.parts)
         or any(map(place.is_relative_to, _OF_PYTHON))
-        # `pip install --target` installs into any folder.
-        or any(place.parent.glob("*.dist-info"))
+        # `pip install --target` installs into any folder, which may have modules of the user too.
+        or (any(place.parent.glob("*.dist-info")) and _is_listed(place))
     )
+
+
+def _is_listed(place: Path) -> bool:
+    """Return whether a package that is installed in the folder of a top-level module lists the module."""
+    packages = _distributions().get(place.name.partition(".")[0], ())
+    folders = [metadata.distribution(each).locate_file("") for each in packages]
+    return place.parent.resolve() in [Path(str(each)).resolve() for each in folders]
 
 
 @functools.cache

@@ -4,6 +4,7 @@ import importlib
 import importlib.metadata
 import os
 import sys
+import zipfile
 
 import pytest
 
@@ -206,12 +207,47 @@ def test_what_is_local(folder, monkeypatch):
     (folder / "site-packages/sp_linked").symlink_to(folder / "sp_package")
     (folder / "site-packages/sp_compiled.cpython-311-x86_64-linux-gnu.so").write_bytes(b"")
     (folder / "target/sp_target-1.0.dist-info").mkdir(parents=True)
-    (folder / "target/sp_target.py").write_text("")
+    (folder / "target/sp_target-1.0.dist-info/METADATA").write_text("Name: sp-target\nVersion: 1.0\n")
+    (folder / "target/sp_target-1.0.dist-info/RECORD").write_text("sp_target.py,,\n")
+    for name in ("sp_target", "sp_beside"):
+        (folder / f"target/{name}.py").write_text("")
     monkeypatch.syspath_prepend(folder / "target")
+    versions._distributions.cache_clear()
     for name in ("sp_target", "sp_linked", "sp_compiled", "sklearn", "test", "json", "numpy", "sp_no"):
         assert not is_local(name)
-    assert is_local("sp_single")
-    assert is_local("sp_package")
+    # Modules of the user can be in the same folder as installed packages.
+    for name in ("sp_single", "sp_package", "sp_beside"):
+        assert is_local(name)
+    versions._distributions.cache_clear()
+
+
+def test_a_module_in_a_zip_file_is_not_read(folder, monkeypatch):
+    with zipfile.ZipFile(folder / "sp.zip", "w") as archive:
+        archive.writestr("sp_zipped.py", LEARNER)
+    monkeypatch.syspath_prepend(folder / "sp.zip")
+    assert find_guest("sp_zipped:Own").package == "sp_zipped"
+
+
+def test_linked_folders_of_a_package_are_read_once(folder):
+    (folder / "linked").mkdir()
+    (folder / "linked/__init__.py").write_text("")
+    (folder / "sp_package/sub").symlink_to(folder / "linked")
+    (folder / "sp_package/again").symlink_to(folder / "sp_package")
+    before = version_of({"sp_package"})
+    edit(folder / "linked/__init__.py")
+    assert version_of({"sp_package"}, again=True) != before
+
+
+def test_the_first_folder_of_a_package_counts(folder, monkeypatch):
+    for place in ("one", "two"):
+        (folder / place / "sp_parts").mkdir(parents=True)
+        (folder / place / "sp_parts/core.py").write_text("")
+        monkeypatch.syspath_prepend(folder / place)
+    before = version_of({"sp_parts"})
+    edit(folder / "one/sp_parts/core.py")
+    assert version_of({"sp_parts"}, again=True) == before
+    edit(folder / "two/sp_parts/core.py")
+    assert version_of({"sp_parts"}, again=True) != before
 
 
 def test_odd_files_of_a_package_are_no_code(folder):
