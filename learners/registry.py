@@ -248,7 +248,7 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
     module_name = _module_name(path, content)
     loaded = module_name in sys.modules
     if not loaded:
-        _run(path, module_name)
+        _run(path, content, module_name)
         _sources[module_name] = importlib.util.decode_source(content)
     classes = _classes_in(module_name)
     learners = {name: value for name, value in classes.items() if _is_learner(value)}
@@ -280,14 +280,15 @@ def _classes_in(module_name: str) -> dict[str, type]:
     }
 
 
-def _run(path: Path, module_name: str) -> None:
+def _run(path: Path, content: bytes, module_name: str) -> None:
     spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None:
+    if spec is None:
         raise ValueError(f"plugin file {path} must be a Python file, its name ending in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:
-        spec.loader.exec_module(module)
+        # The loader of `spec` may run a .pyc file of an earlier content with the same size and second.
+        exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
     except Exception as error:
         del sys.modules[module_name]
         lines = [

@@ -1,7 +1,9 @@
 """Learners by name: built in, installed, and from a user's file."""
 
 import importlib.metadata
+import os
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -102,6 +104,16 @@ def test_plugin_file(tmp_path):
     path.write_text(PLUGIN.replace("    pass", "    algorithm_version = 2", 1))
     assert load_plugin(path)["Timid"].algorithm_version == 2
     assert available()["Timid"].algorithm_version == 2
+
+
+def test_an_edited_plugin_file_of_the_same_size_and_second_is_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path, found = tmp_path / "mine.py", []
+    for version in (1, 2):
+        path.write_text(PLUGIN.replace("    pass", f"    algorithm_version = {version}", 1))
+        os.utime(path, (1e9, 1e9))
+        found.append(load_plugin(path)["Timid"].algorithm_version)
+    assert found == [1, 2]
 
 
 @pytest.mark.parametrize(
