@@ -130,22 +130,29 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
     """
     path = Path(path).resolve()
     learners = learners_in(path)
-    modules, before = _imports[next(iter(learners.values())).__module__]
-    try:
-        changed = version_of(modules, again=True) != before
-    except ValueError as error:
-        raise ValueError(f"plugin file {path}: {error}") from None
-    if changed:
-        # Classes of the file may have values that it imported before.
-        raise ValueError(
-            f"plugin file {path}: code that it imports has changed ({', '.join(modules)}): restart Python"
-        )
+    check_imports(next(iter(learners.values())), again=True)
     others = {name: learner for name, learner in available().items() if _source(learner) != str(path)}
     for name in learners:
         if name in others:
             raise ValueError(f"plugin file {path}: the learner name {name!r} is taken")
     _plugins.update(learners)
     return learners
+
+
+def check_imports(learner: LearnerClass, *, again: bool = False) -> None:
+    """Raise ValueError, with one line, if local modules that a plug-in's file imports have changed since.
+
+    Files are read if a module was imported or reloaded since the last call, or `again`; see `version_of`.
+    """
+    modules, before = _imports.get(learner.__module__, ([], ""))
+    problem = f"code that it imports has changed ({', '.join(modules)}): restart Python"
+    try:
+        # After a reload, classes of the file may still have values that it imported before.
+        if version_of(modules, again=again) == before:
+            return
+    except ValueError as error:
+        problem = str(error)
+    raise ValueError(f"plugin file {_source(learner)}: {problem}")
 
 
 def learners_in(path: str | Path) -> dict[str, LearnerClass]:

@@ -5,7 +5,6 @@ The digest covers the object's values, and the code that other processes cannot 
 
 from __future__ import annotations
 
-import contextlib
 import dis
 import functools
 import hashlib
@@ -209,6 +208,8 @@ class Given:
     def __init__(self, name: str, modules: tuple[str, ...], *, thing: Any = None, sent: bytes = b"") -> None:
         self.name, self.modules = name, modules
         self._thing, self._sent = thing, sent
+        # The versions of `modules` when the learner was given.
+        self._version = "" if thing is None else version_of(modules)
 
     @property
     def changed(self) -> bool:
@@ -218,9 +219,7 @@ class Given:
         """
         if _identity(self._thing)[0] != self.name:
             return True
-        with contextlib.suppress(GuestError):
-            return version_of(self.modules, again=True) != self.package
-        return False
+        return version_of(self.modules, again=True) != self._version
 
     @property
     def label(self) -> str:
@@ -237,15 +236,18 @@ class Given:
                 raise GuestError(f"the learner cannot be unpickled here: {first_line(error)}") from error
         return self._thing if inspect.isclass(self._thing) else Template(self._thing)
 
-    @cached_property
+    @property
     def package(self) -> str:
-        """The packages that the learner uses, with their installed versions, as text."""
+        """The packages that the learner uses, with their versions here, as text; see `version_of`."""
         try:
             for name in self.modules:
                 importlib.import_module(name)
         except ImportError as error:
             raise GuestError(f"the learner uses a package that is missing: {first_line(error)}") from None
-        return version_of(self.modules)
+        try:
+            return version_of(self.modules)
+        except ValueError as error:
+            raise GuestError(str(error)) from None
 
     @cached_property
     def content(self) -> bytes:
@@ -274,11 +276,10 @@ def give(thing: Any) -> Given:
     try:
         # The object is copied, because the caller may train it later.
         own = thing if inspect.isclass(thing) else Template(thing)()
-        given = Given(*_identity(own), thing=own)
+        name, modules = _identity(own)
     except Exception as error:
         raise ValueError(f"{type(thing).__name__} cannot be copied: {first_line(error)}") from error
-    # From now on, edits of files are noticed.
-    version_of(given.modules)
+    given = Given(name, modules, thing=own)
     with _adding:
         _known[given.name] = given
     return given

@@ -124,6 +124,7 @@ class TrainedCell:
     learner: Any
     # For a learner of another package, the adapter through which it is called; otherwise `learner` itself.
     streamed: Any
+    resolved: ResolvedLearner
     inputs: SharedInputs
     outcome: CellResult
 
@@ -147,24 +148,39 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
     learner = resolved.make(dict(spec.params), functools.partial(draw_seed, spec), inputs.stream.classes)
     if registry.is_batch(learner):
         begins()
-        return TrainedCell(learner, learner, inputs, fit_batch(learner, inputs))
+        return TrainedCell(learner, learner, resolved, inputs, fit_batch(learner, inputs))
     streamed = stream_learner(learner, resolved.batch_size(dict(spec.params)))
     accuracy = None
     if inputs.test is not None and spec.test_curve and spec.stage == "run":
         accuracy = functools.partial(_accuracy, streamed, inputs.test)
-    return TrainedCell(learner, streamed, inputs, stream_through(streamed, inputs, cell, accuracy, begins))
+    outcome = stream_through(streamed, inputs, cell, accuracy, begins)
+    return TrainedCell(learner, streamed, resolved, inputs, outcome)
 
 
 def learner_of(cell: Cell) -> ResolvedLearner:
     """Find the learner that a cell names; raise GuestError if its version here is not the planned one."""
     name, own = cell.spec.learner, _own_learners(cell.execution.plugins)
     resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
-    if (name in own or resolved.package) and resolved.version != cell.spec.algorithm_version:
+    _check_version(cell, resolved)
+    return resolved
+
+
+def _check_version(cell: Cell, resolved: ResolvedLearner) -> None:
+    if resolved.problem:
+        raise GuestError(resolved.problem)
+    if not resolved.built_in and resolved.version != cell.spec.algorithm_version:
         raise GuestError(
             f"planned with {cell.spec.algorithm_version}, but {resolved.version} is here: give all "
             "workers the same versions and code, restart them, and run the study again"
         )
-    return resolved
+
+
+def _check_imports(cell: Cell, resolved: ResolvedLearner) -> None:
+    """Raise an error if the learner, while it ran, imported code that was edited after planning."""
+    if resolved.package:
+        _check_version(cell, resolve_learner(resolved.name))
+    elif not resolved.built_in and isinstance(resolved.factory, type):
+        registry.check_imports(resolved.factory)
 
 
 def draw_seed(spec: CellSpec) -> int:
@@ -193,6 +209,7 @@ def _stream_cell(cell: Cell, begins: Patience) -> CellResult:
         given = inputs.noisy[first : first + counted]
         row |= _regrets(trained.learner, _counted_part(inputs, counted), given, row, cell)
     row |= about_inputs(cell.spec, inputs, counted)
+    _check_imports(cell, trained.resolved)
     return trained.outcome
 
 

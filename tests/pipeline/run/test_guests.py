@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,8 @@ import numpy as np
 import pytest
 import sklearn
 
-from singlepass.learners.guests import names
+from singlepass.learners.guests import names, versions
+from singlepass.learners.guests.given import give
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run import prequential
@@ -316,6 +319,44 @@ def test_another_version_than_planned_is_not_run() -> None:
     row = run_cell(other).row
     assert row["status"] == "failed"
     assert row["error"].startswith(f"algorithm '{SGD}': planned with scikit-learn 0.1, but scikit-learn ")
+
+
+LATE = """
+class Late:
+    def partial_fit(self, X, y): ...
+    def predict(self, X):
+        from sp_late.rule import code
+        return [code] * X.shape[0]
+"""
+
+
+@pytest.mark.parametrize("kind", ["plugin", "module", "notebook"])
+def test_a_module_edited_between_planning_and_its_import_fails_the_cell(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "sp_late").mkdir()
+    rule, mine = tmp_path / "sp_late/rule.py", tmp_path / "sp_mine.py"
+    (tmp_path / "sp_late/__init__.py").write_text("")
+    mine.write_text(LATE)
+    values: dict[str, Any] = {"__name__": "__main__"}
+    exec(LATE, values)
+    found = []
+    for edited in (False, True):
+        monkeypatch.setattr(versions, "_seen", {})
+        rule.write_text("code = 0\n")
+        name = {"plugin": "Late", "module": "sp_mine:Late", "notebook": give(values["Late"]).name}[kind]
+        table = {"name": "s", "seeds": 1, "datasets": [GAUSS], "algorithms": [{"name": name}]}
+        plugins = (str(mine),) if kind == "plugin" else ()
+        [cell] = make_plan(parse_study(table), plugins=plugins).evaluation_cells({})
+        if edited:
+            rule.write_text("code = 1  # edited\n")
+        found.append(run_cell(cell).row)
+        for each in [each for each in sys.modules if each.startswith(("sp_late", "sp_mine"))]:
+            del sys.modules[each]
+        importlib.invalidate_caches()
+    assert [row["status"] for row in found] == ["ok", "failed"]
+    assert re.search("planned with .*, but|code that it imports has changed", found[1]["error"])
 
 
 def test_what_a_guest_draws_begins_with_the_repetition() -> None:
