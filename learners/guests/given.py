@@ -12,7 +12,7 @@ import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
@@ -105,7 +105,7 @@ class _Walk:
         if type(value) in (list, tuple):
             return [type(value).__name__, *map(self.listed, value)]
         if type(value) in (set, frozenset):
-            return ["set", *sorted(repr(self.listed(each)) for each in value)]
+            return ["set", *sorted(repr(self.listed(each)) for each in self._in_order(value))]
         if type(value) in (dict, MappingProxyType):
             return ["dict", *[[self.listed(key), self.listed(each)] for key, each in value.items()]]
         if isinstance(value, CodeType):
@@ -114,6 +114,18 @@ class _Walk:
             return ["again", self._seen[id(value)][0]]
         self._seen[id(value)] = len(self._seen), value
         return self._once(value)
+
+    def _in_order(self, values: Set[Any]) -> Iterable[Any]:
+        """Return the elements of a set in an order that is the same in every process."""
+        if all(type(each) in _PLAIN for each in values):
+            return values
+        return sorted(values, key=self._alone)
+
+    def _alone(self, value: Any) -> str:
+        """Return an object as text, as if it were listed next."""
+        walk = _Walk(self._copied)
+        walk._seen = self._seen.copy()
+        return repr(walk.listed(value))
 
     def _once(self, value: Any) -> Any:
         if isinstance(value, ModuleType):
@@ -128,10 +140,14 @@ class _Walk:
             return ["property", *map(self.listed, (value.fget, value.fset, value.fdel))]
         if isinstance(value, functools.cached_property):
             return ["cached_property", self.listed(value.func)]
-        # Functions compiled by Numba and wrappers made by functools are replaced by the inner function.
+        # Functions compiled by Numba and cached ones are replaced by the inner function, because their other
+        # state does not change what they return.
         inner = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
-        if isinstance(inner, FunctionType):
-            return [type(value).__name__, self.listed(inner)]
+        numba = type(value).__module__.startswith("numba.")
+        if isinstance(inner, FunctionType) and (numba or isinstance(value, functools._lru_cache_wrapper)):
+            options = getattr(value, "targetoptions", {})
+            rounding = [name for name in ("fastmath", "parallel") if options.get(name)]
+            return [type(value).__name__, self.listed(inner), *rounding]
         return self._object(value)
 
     def _by_name(self, module: str, name: str = "") -> Any:
@@ -162,7 +178,9 @@ class _Walk:
         self.within |= {name.partition(".")[0] for name in _named(code, ("IMPORT_NAME",))}
         cells = [self.listed(cell.cell_contents) for cell in function.__closure__ or ()]
         given = self.listed(function.__defaults__), self.listed(function.__kwdefaults__)
-        return ["function", self._code(code), used, cells, given]
+        values = [(name, value) for name, value in sorted(vars(function).items()) if name[:2] != "__"]
+        attributes = [self.listed(values)] if values else []
+        return ["function", self._code(code), used, cells, given, *attributes]
 
     def _code(self, code: CodeType) -> Any:
         shape = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags

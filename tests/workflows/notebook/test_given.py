@@ -184,6 +184,47 @@ def test_changed_code_is_another_learner(label: str, changed: Any) -> None:
     assert {name for name in before if before[name] != after[name]} == {label}
 
 
+DECORATED = """
+import functools
+
+def rule(x, k=0):
+    return k * x
+
+class Times:
+    def __init__(self, function, k):
+        functools.update_wrapper(self, function)
+        self.k = k
+
+    def __call__(self, x):
+        return self.k * x
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "vote = functools.update_wrapper(functools.partial(rule, k={}), rule)",
+        "vote = Times(rule, {})",
+        "vote, rule.k = rule, {}",
+        "import numba\nvote = numba.njit(rule, fastmath={} == 2)",
+    ],
+)
+def test_all_values_of_a_wrapper_count(code: str) -> None:
+    source = CELL.replace("int(votes", "int(vote(1) + votes") + DECORATED
+    names = [give(cell(f"{source}{code.format(k)}\n")["Majority"]).name for k in (1, 1, 2)]
+    assert names[0] == names[1] != names[2]
+
+
+def test_the_order_in_which_a_set_was_filled_does_not_matter() -> None:
+    """Objects of one hash are in this order, others in that of hashes, which differ between processes."""
+    code = CELL + "class P:\n    def __init__(self, n): self.n = n\n    def __hash__(self): return 0\n"
+    names = [
+        give(cell(f"{code}Majority.tags = frozenset([P({a}), P({b})])")["Majority"]).name
+        for a, b in ((1, 2), (2, 1), (1, 3))
+    ]
+    assert names[0] == names[1] != names[2]
+
+
 @pytest.mark.slow
 def test_names_are_equal_in_every_process(tmp_path: Path) -> None:
     page = CELL + (
