@@ -48,7 +48,7 @@ def run_in_subprocess(
     """
     reasons: list[str] = []
     while len(reasons) < TRIES:
-        outcome, reason = _try(pickle.dumps((cell, tuple(pins))), limit, memory)
+        outcome, reason = _try(pickle.dumps((cell, tuple(pins), sys.path)), limit, memory)
         if outcome is not None:
             return outcome
         reasons.append(reason)
@@ -159,7 +159,8 @@ def _main(writer: int) -> None:
         os._exit(1)
 
     threading.Thread(target=leave_with_parent, daemon=True).start()
-    cell, pins = pickle.loads(message)
+    # Modules of the user are imported from the same folders as in the other process.
+    cell, pins, sys.path[:] = pickle.loads(message)
     data.pin(pins)
     with os.fdopen(writer, "wb") as pipe:
         begun = threading.Event()

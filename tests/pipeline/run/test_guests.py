@@ -25,6 +25,7 @@ from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.pipeline.workers.in_flight import InFlight
+from singlepass.pipeline.workers.subprocess_runner import run_in_subprocess
 from singlepass.pipeline.workers.threads import compute_in_threads
 from singlepass.pipeline.workers.timeout import run_with_timeout
 
@@ -357,6 +358,14 @@ def test_a_module_edited_between_planning_and_its_import_fails_the_cell(
         importlib.invalidate_caches()
     assert [row["status"] for row in found] == ["ok", "failed"]
     assert re.search("planned with .*, but|code that it imports has changed", found[1]["error"])
+
+
+def test_a_subprocess_imports_from_the_same_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "sp_apart.py").write_text(LATE.replace("from sp_late.rule import code", "code = 0"))
+    [cell] = cells({"name": "sp_apart:Late"})
+    row = run_in_subprocess(cell).row
+    assert row["status"] == "ok", row["error"]
 
 
 def test_what_a_guest_draws_begins_with_the_repetition() -> None:
