@@ -21,6 +21,7 @@ from ...learners.guests.kinds import as_guest, takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
 from ...learners.guests.template import STATES, Template
+from ...learners.guests.versions import version_of
 from ..errors import InputError, did_you_mean
 from .specs import (
     CLASS_WEIGHT,
@@ -44,7 +45,8 @@ class ResolvedLearner:
     # The learner's class; or, for an object given in a notebook, a template that is copied for each cell.
     # None if it cannot be loaded.
     factory: type | Template | None
-    # For a class of another package, named as ``module:Class``: the package and its version; otherwise "".
+    # For a class of another package, named as ``module:Class`` or by an entry point: the package and its
+    # version; otherwise "".
     package: str = ""
     # Why cells with this learner cannot be computed; "" if they can.
     problem: str = ""
@@ -121,11 +123,15 @@ class ResolvedLearner:
     @property
     def version(self) -> int | str:
         """Return the learner's version, a new value of which makes its cells run again."""
+        declared: int = getattr(self.factory, "algorithm_version", 1)
+        if self.package:
+            # Version 1 is left out, so that earlier cells keep their keys. The name of a notebook's learner
+            # has a digest, which includes this version.
+            return self.package if declared == 1 or names_given(self.name) else f"{declared}+{self.package}"
+        if not isinstance(self.factory, type):
+            return ""
         # A plug-in's version includes a hash of the file, because authors rarely raise the version while they
         # write a learner.
-        if self.package or not isinstance(self.factory, type):
-            return self.package
-        declared: int = getattr(self.factory, "algorithm_version", 1)
         content = registry.content_of(self.factory)
         return declared if content is None else f"{declared}+{content[:16]}"
 
@@ -196,7 +202,7 @@ class ResolvedLearner:
         if self.problem:
             return
         for key in ("query", "tune", "reset"):
-            if self.package and key in params:
+            if self.package and names_guest(self.name) and key in params:
                 raise ValueError(f"{key} works with learners of this package only: remove {key}")
         for key in ("query", "reset"):
             if key in params and getattr(self.factory, "asks_for_labels", False):
@@ -264,7 +270,17 @@ def resolve_learner(name: str, *, again: bool = False) -> ResolvedLearner:
             "(with compare: --with FILE.py:NAME)"
         )
     factory: Any = known[name]
-    return _resolved(name, factory)
+    try:
+        return _resolved(name, factory, _package_of(factory, again=again))
+    except ValueError as error:
+        raise InputError(f"algorithm {name!r}: {error}") from None
+
+
+def _package_of(factory: type, *, again: bool) -> str:
+    """Return the package, with its version, of a learner named by an entry point; "" for any other."""
+    if registry.is_built_in(factory) or registry.content_of(factory) is not None:
+        return ""
+    return version_of({factory.__module__.partition(".")[0]}, again=again)
 
 
 # Cached, because each of thousands of cells looks its learner up.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 import re
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 import sklearn
 
+from singlepass.learners import registry
 from singlepass.learners.guests import names, versions
 from singlepass.learners.guests.given import give
 from singlepass.pipeline import data
@@ -366,6 +368,33 @@ def test_a_subprocess_imports_from_the_same_folders(tmp_path: Path, monkeypatch:
     [cell] = cells({"name": "sp_apart:Late"})
     row = run_in_subprocess(cell).row
     assert row["status"] == "ok", row["error"]
+
+
+def test_learners_of_entry_points_have_the_version_of_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = importlib.metadata.EntryPoint("Theirs", SGD, registry.ENTRY_POINT_GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    registry._installed.cache_clear()
+    try:
+        [cell] = cells({"name": "Theirs"})
+        assert cell.spec.algorithm_version == f"scikit-learn {sklearn.__version__}"
+        row = run_cell(Cell(replace(cell.spec, algorithm_version="scikit-learn 0.1"))).row
+        assert row["error"].startswith("algorithm 'Theirs': planned with scikit-learn 0.1, but ")
+    finally:
+        registry._installed.cache_clear()
+
+
+def test_a_class_derived_from_a_learner_of_this_package_has_its_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "derived_own.py").write_text(
+        "from singlepass.learners import CSOGD, Perceptron\n\n"
+        "class First(Perceptron): ...\n\nclass Second(CSOGD): ...\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    first, second = cells({"name": "derived_own:First"}, {"name": "derived_own:Second"})
+    package = first.spec.algorithm_version
+    assert re.fullmatch("derived_own [0-9a-f]{16}", package)
+    assert second.spec.algorithm_version == f"2+{package}"
 
 
 def test_what_a_guest_draws_begins_with_the_repetition() -> None:
