@@ -142,9 +142,11 @@ class _Finished:
         Its first value, the digest of this package's code, is None if the provenance does not have it.
         """
         run = self.runs[-1] if self.runs else {}
-        # A plug-in cannot replace a built-in learner.
-        plugins = {} if registry.built_in(algorithm["name"]) else self.plan.get("plugins", {})
-        return run.get("code"), run.get("guests", {}).get(algorithm["label"]), sorted(plugins.values())
+        version = run.get("guests", {}).get(algorithm["label"])
+        # Earlier results lack versions of plug-ins' learners. A plug-in cannot replace a built-in learner.
+        known = version or registry.built_in(algorithm["name"])
+        plugins = {} if known else self.plan.get("plugins", {})
+        return run.get("code"), version, sorted(plugins.values())
 
     def cells(self) -> pd.DataFrame:
         """Return the planned cells that are there, with the labels of the plan."""

@@ -322,6 +322,11 @@ class Plan:
         protocol = self.study.protocol_of(self.datasets[task.label])
         return protocol == "crossval" or (protocol == "holdout" and not data.has_test(task))
 
+    @property
+    def versions(self) -> dict[str, int | str]:
+        """Return the version of each algorithm's learner, as it is in the keys of its cells, by label."""
+        return {entry.algorithm.label: entry.version for entry in self._entries}
+
     @cached_property
     def _entries(self) -> list[PlannedAlgorithm]:
         return [self._entry(algorithm) for algorithm in self.study.algorithms]

@@ -351,6 +351,28 @@ def test_a_plugin_of_one_result_does_not_split_a_built_in_learner(tmp_path: Path
     }
 
 
+def test_learners_of_plugins_and_packages_are_one_if_their_versions_are(tmp_path: Path) -> None:
+    shared, results = tmp_path / "shared.py", list[str]()
+    shared.write_text(PLUGIN.format(name="Shared"))
+    for name, dataset in (("one", "gauss"), ("two", "breast-cancer")):
+        other = tmp_path / f"{name}.py"
+        other.write_text(PLUGIN.format(name=name.title()))
+        learners = ("Shared", "sklearn.linear_model:Perceptron")
+        entries = [{"name": learner, "datasets": [dataset]} for learner in learners]
+        study = parse_study({**STUDY, **SMALL, "algorithms": entries})
+        results.append(str(tmp_path / name))
+        run_study(study, results[-1], progress=Silent(), plugins=(str(shared), str(other)))
+    _, algorithms, _ = compared(*results, out=tmp_path / "both")
+    assert list(algorithms) == list(learners)
+    # A module that the plug-in imports has changed.
+    store = Store(results[1])
+    [ran] = store.read_json("provenance.json")["runs"]
+    ran["guests"]["Shared"] += "1"
+    store.write_json("provenance.json", {"runs": [ran]})
+    _, algorithms, _ = compared(*results, out=tmp_path / "other")
+    assert sorted(algorithms) == sorted([*learners, "Shared (two)"])
+
+
 def test_an_algorithm_without_a_common_data_set_is_left_out(tmp_path: Path) -> None:
     bound = {"name": "AROW", "datasets": ["gauss"]}
     entries = [bound, {"name": "Perceptron", "datasets": ["gauss", "breast-cancer"]}]

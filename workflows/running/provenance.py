@@ -45,28 +45,30 @@ def provenance(
 def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | None) -> list[Mapping[str, Any]]:
     """Return the list of a store's runs after a new run that found all its cells in the store.
 
-    `runs` is the list before the new run. If its last entry has the same data, the list does not change.
-    Otherwise the new run gets an entry with its command, fingerprints, packages and notes. The new run
-    computed nothing, so its entry copies versions, machine and start from an earlier run: the latest one that
-    used all data of the new run or, if there is none, the last one.
+    `runs` is the list before the new run. If its last entry has the same data and the same versions of
+    learners, the list does not change. Otherwise the new run gets an entry with its command, fingerprints,
+    versions of learners and notes. The new run computed nothing, so its entry copies packages, machine and
+    start from an earlier run: the latest one that used all data of the new run or, if there is none, the last
+    one.
     """
     now = _of_plan(plan)
-    wanted = now["fingerprints"].items()
-    if not runs or runs[-1].get("fingerprints", {}).items() == wanted:
+    if not runs or all(runs[-1].get(name, {}) == now.get(name, {}) for name in ("fingerprints", "guests")):
         return [*runs]
+    wanted = now["fingerprints"].items()
     made = next((run for run in reversed(runs) if wanted <= run.get("fingerprints", {}).items()), runs[-1])
     kept = {name: value for name, value in made.items() if name not in ("guests", "features", "scales")}
     return [*runs, kept | {"command": command} | now]
 
 
 def _of_plan(plan: Plan) -> dict[str, Any]:
-    """Return what a plan determines of a run's provenance: data fingerprints, learners' packages, notes.
+    """Return what a plan determines of a run's provenance: data fingerprints, learners' versions, notes.
 
-    Key "features" has notes on each data set's features, "scales" warnings of features whose scales differ.
+    Key "guests" has the versions of all learners but the built-in ones, "features" notes on each data set's
+    features, "scales" warnings of features whose scales differ.
     """
     found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
     named: dict[str, dict[str, Any]] = {
-        "guests": {label: each.package for label, each in plan.learners.items()},
+        "guests": {label: plan.versions[label] for label, each in plan.learners.items() if not each.built_in},
         "features": {task.label: list(data.notes(task)) for task in plan.here},
     }
     for name, told in named.items():

@@ -7,20 +7,31 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from singlepass.learners import registry
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.running.run import run_study
 
 
 def test_guests_are_recorded_with_their_versions(tmp_path: Path, silent: Any) -> None:
+    plugin = tmp_path / "mine.py"
+    plugin.write_text("from singlepass.learners import CSOGD\nclass RecordedOwn(CSOGD): ...\n")
     table: dict[str, Any] = {
         "name": "guests",
         "seeds": 1,
         "datasets": [{"name": "gauss", "n_train": 50}],
-        "algorithms": [{"name": "AROW"}, {"name": "sklearn.linear_model:SGDClassifier", "label": "SGD"}],
+        "algorithms": [
+            {"name": "AROW"},
+            {"name": "sklearn.linear_model:SGDClassifier", "label": "SGD"},
+            {"name": "RecordedOwn", "label": "mine"},
+        ],
     }
-    run_study(parse_study(table), str(tmp_path / "out"), progress=silent)
+    run_study(parse_study(table), str(tmp_path / "out"), progress=silent, plugins=(str(plugin),))
     [made] = json.loads((tmp_path / "out" / "provenance.json").read_text())["runs"]
-    assert made["guests"] == {"SGD": f"scikit-learn {metadata.version('scikit-learn')}"}
+    content = registry.content_of(registry.available()["RecordedOwn"]) or ""
+    assert made["guests"] == {
+        "SGD": f"scikit-learn {metadata.version('scikit-learn')}",
+        "mine": f"2+{content[:16]}",
+    }
 
 
 def test_the_last_recorded_run_is_of_the_current_study(tmp_path: Path, silent: Any) -> None:
@@ -45,3 +56,16 @@ def test_the_last_recorded_run_is_of_the_current_study(tmp_path: Path, silent: A
     assert third[2] == first[0] | {"command": "A again"}
     assert runs_after("A once more", "gauss") == third
     assert told(runs_after("both", "gauss", "checkerboard"))[3:] == [("both", ["gauss", "checkerboard"])]
+
+
+def test_the_last_recorded_run_has_the_versions_of_the_plan(tmp_path: Path, silent: Any) -> None:
+    plugin, found = tmp_path / "mine.py", list[str]()
+    datasets = [{"name": "gauss", "n_train": 50}]
+    table = {"name": "s", "seeds": 1, "datasets": datasets, "algorithms": [{"name": "EditedOwn"}]}
+    # The third run finds the cells of the first.
+    for text in ("1", "2", "1"):
+        plugin.write_text(f"from singlepass.learners import AROW\nclass EditedOwn(AROW):\n    a = {text}\n")
+        run_study(parse_study(table), str(tmp_path / "out"), progress=silent, plugins=(str(plugin),))
+        runs = json.loads((tmp_path / "out" / "provenance.json").read_text())["runs"]
+        found.append(runs[-1]["guests"]["EditedOwn"])
+    assert found[0] == found[2] != found[1]
