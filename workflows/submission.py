@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..learners.guests.given import find_given
+from ..learners.guests.names import EXTRAS
 from ..learners.guests.versions import imports_of, is_here, is_local, needed_by
 from ..pipeline import data
 from ..pipeline.analysis.tuning import Tuned, tuned_grids
@@ -70,10 +71,10 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
             )
         module, _, own = entry["name"].partition(":")
         top = module.partition(".")[0]
-        if own and (is_local(top) or not is_here(top)):
+        if own and (is_local(top) or not (is_here(top) or top in EXTRAS)):
             raise InputError(
                 f"algorithm {entry['label']!r} is of the module {module}, which is your own or not installed "
-                "here, and which the archive cannot contain: put its class into a plug-in"
+                "here, and which the archive cannot contain: install it here, or put its class into a plug-in"
             )
     planned = store.plan()
     keys = planned["key"].to_pylist()
@@ -94,11 +95,11 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
                 problem = "file names in an archive may have only letters, digits, '.', '_' and '-'"
             if problem:
                 raise InputError(f"plugin file {path}: {problem}: rename it and run the study again")
-            absent = {each for each in needed_by(source) if not is_here(each)}
+            absent = {each for each in needed_by(source) - EXTRAS.keys() if not is_here(each)}
             if local := sorted(absent.union(filter(is_local, imports_of(source)))):
                 raise InputError(
                     f"plugin file {path}: it imports {', '.join(local)}, which the archive cannot contain: "
-                    "put that code into the plug-in file and run the study again"
+                    "install it here, or put that code into the plug-in file and run the study again"
                 )
             (folder / name).write_bytes(source)
         (folder / "cells/part-own.parquet").write_bytes(to_parquet(cells))

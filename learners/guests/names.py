@@ -16,13 +16,13 @@ from .vowpal_wabbit import VowpalWabbit
 VOWPAL_WABBIT = "vw"
 
 # Optional packages by module, and the extra of singlepass that installs each.
-_EXTRAS = {"capymoa": "capymoa", "river": "river", "vowpalwabbit": "vw"}
+EXTRAS = {"capymoa": "capymoa", "river": "river", "vowpalwabbit": "vw"}
 
 
 class FoundGuest(NamedTuple):
     """A class found by its name, with its package.
 
-    `cls` is None if its package is optional (`_EXTRAS`) and not installed. `package` is the package's name
+    `cls` is None if its package is optional (`EXTRAS`) and not installed. `package` is the package's name
     and version (see `version_of`), since two versions may learn differently. `problem` says why the class
     cannot be used, or is "".
     """
@@ -51,9 +51,9 @@ def find_guest(name: str, *, again: bool = False) -> FoundGuest:
     if not all(part.isidentifier() for part in module_name.split(".")):
         raise ValueError(f"{name!r} names no class: write 'module:Class'")
     if importlib.util.find_spec(top) is None:
-        if top not in _EXTRAS:
+        if top not in EXTRAS:
             raise ValueError(f"module {top!r} is not installed")
-        problem = f"{top} is not installed: pip install 'singlepass[{_EXTRAS[top]}]'"
+        problem = f"{top} is not installed: pip install 'singlepass[{EXTRAS[top]}]'"
         return FoundGuest(None, f"{top} missing", problem)
     if name == VOWPAL_WABBIT:
         importlib.import_module(top)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -510,6 +511,24 @@ def test_what_cannot_be_submitted_or_verified_is_one_line(
     with pytest.raises(InputError, match=r"no\.zip: damaged, or no archive of `singlepass submit`"):
         verified(tmp_path / "no.zip")
     assert not [path for path in os.listdir(tmp_path) if path == "a.zip"]
+
+
+def test_optional_packages_may_be_missing_here(
+    tmp_path: Path, results: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find, absent = importlib.util.find_spec, ("river", "capymoa")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in absent else find(name))
+    copy, source = tmp_path / "copy", tmp_path / "with_river.py"
+    shutil.copytree(results, copy)
+    store = Store(str(copy))
+    source.write_text(f"import river\n{plugin.read_text()}")
+    document = store.read_json("plan.json")
+    document["plugins"] = {str(source): hashlib.sha256(source.read_bytes()).hexdigest()}
+    store.write_json("plan.json", document)
+    study = store.read_json("study.json")
+    moa = {**study["algorithms"][0], "name": "capymoa.classifier:HoeffdingTree", "label": "MOA"}
+    store.write_json("study.json", {**study, "algorithms": [*study["algorithms"], moa]})
+    assert submit(str(copy), tmp_path / "a.zip")[1] == CELLS
 
 
 def test_the_command_line(
