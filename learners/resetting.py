@@ -117,6 +117,7 @@ class Resetting(OnlineClassifier):
     # cannot read that form.
     _reads_orders = True
 
+    # Saved learners have this version. The key of a cell has that of the inner learner instead.
     algorithm_version = 2
 
     @property

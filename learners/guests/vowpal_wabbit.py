@@ -55,7 +55,11 @@ class VowpalWabbit:
 
 def positive_link(args: str) -> str:
     """Return the option `--link` in `args` that makes every score positive, or ""."""
-    found = re.search(r"--link[\s=]+(\w+)", args)
+    try:
+        words = shlex.split(args)
+    except ValueError:  # Vowpal Wabbit does not get these arguments either.
+        return ""
+    found = re.search(r"--link[\s=]+(\w+)", " ".join(words))
     return found[1] if found and found[1] in _POSITIVE else ""
 
 

@@ -246,8 +246,9 @@ def test_vowpal_wabbit_without_scores(args: str) -> None:
 
 
 @vw
-def test_links_onto_positive_numbers_fail_with_two_classes() -> None:
-    link = {"name": "vw", "args": "--loss_function logistic --link=logistic"}
+@pytest.mark.parametrize("option", ["--link=logistic", "--link 'logistic'", "'--link' \"logistic\""])
+def test_links_onto_positive_numbers_fail_with_two_classes(option: str) -> None:
+    link = {"name": "vw", "args": f"--loss_function logistic {option}"}
     [row] = rows(link)
     assert (row["status"], "leave --link logistic out" in row["error"]) == ("failed", True)
     [row] = rows(link, dataset={"name": "digits", "max_examples": 60})
@@ -260,6 +261,7 @@ def test_links_onto_positive_numbers_fail_with_two_classes() -> None:
         ("--ftrl", ["auc", "f1"], True),
         ("--ftrl", ["f1"], False),
         ("--link=poisson", ["f1"], True),
+        ("--link 'poisson'", ["f1"], True),
         ("--link glf1", ["f1"], False),
     ],
 )
