@@ -181,6 +181,17 @@ def test_verdicts_on_the_table_follow_results(
     assert altered.figures != verdict(claim, table=printed_table).figures or claim == "ramp-6"
 
 
+def test_as_sparse_in_most_cases_is_asked_of_all_sets() -> None:
+    table = table_as_printed()
+    cells = table.cells.copy()
+    adult = (cells["parent"] == SETS["Adult"]) & (cells["algorithm"] == OURS)
+    cells.loc[adult, "support_vectors"] *= 2
+    found = verdict("ramp-7", table=replace(table, cells=cells))
+    assert found.outcome is HOLDS
+    level = "(Checkerboard, NCheckerboard, DNA, USPS, Waveform)"
+    assert found.figures.endswith(f"; no more than 1.15 times the active one's on 5 of 9 sets {level}")
+
+
 def test_a_clear_lead_is_an_interval_of_paired_differences() -> None:
     def entry(*accuracies: float, rows: float = np.inf) -> Entry:
         by_seed = pd.Series(accuracies)

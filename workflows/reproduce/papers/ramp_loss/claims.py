@@ -150,15 +150,14 @@ def _pa_is_last(evidence: Evidence) -> Verdict:
 def _full_is_sparse(evidence: Evidence) -> Verdict:
     often, rows = _as_often(_is_sparsest(RAMP))(evidence), our_rows(evidence)
     ratios = {name: row[RAMP].size / max(1.0, row[ACTIVE].size) for name, row in rows.items()}
-    others = [name for name, row in rows.items() if not _is_sparsest(RAMP)(row)]
-    # On the other sets the full learner "mostly matches" the active one in size. The limit of 1.15 times is
-    # ours; the printed sizes are within it on four of the paper's seven other sets.
-    like = [name for name in others if ratios[name] <= 1.15]
+    # The paper says that the full learner is as sparse as the active one "in most cases". The limit of 1.15
+    # times is ours; the printed sizes are within it on six of the nine sets.
+    like = [name for name, ratio in ratios.items() if ratio <= 1.15]
     figures = (
-        f"sparsest {often.figures}; no more than 1.15 times the active one's on {len(like)} of the others"
-        f"{_names(like)}"
+        f"sparsest {often.figures}; no more than 1.15 times the active one's on {len(like)} of {len(ratios)} "
+        f"sets{_names(like)}"
     )
-    clauses = {"sparsest": often.outcome is Outcome.HOLDS, "otherwise level": 2 * len(like) > len(others)}
+    clauses = {"sparsest": often.outcome is Outcome.HOLDS, "as sparse": 2 * len(like) > len(ratios)}
     return conjunction(clauses, figures)
 
 
