@@ -25,6 +25,9 @@ Names: TypeAlias = str | Sequence[str]
 # The rows of a frame of results, each by its name and with its values by column.
 Rows: TypeAlias = Mapping[str, "pd.Series[float] | Mapping[Any, float]"]
 P = ParamSpec("P")
+# Differences are rounded to this many digits before they are compared with a limit: 91.9 − 90.9, for example,
+# is slightly more than 1 in floating point.
+_DIGITS = 9
 
 
 def measure(rows: Callable[Concatenate[Evidence, P], Rows]) -> Callable[P, Measure]:
@@ -100,7 +103,7 @@ def ahead_on(
         values = -frame if lower else frame
         against = _list(others) or [str(name) for name in frame if name not in _list(first)]
         lead = values[_list(first)].min(axis=1) - values[against].max(axis=1)
-        return _by_row(frame, lead > 0 if at_least is None else lead >= at_least)
+        return _by_row(frame, lead > 0 if at_least is None else lead.round(_DIGITS) >= at_least)
 
     return ask
 
@@ -130,7 +133,7 @@ def level_within(limit: float, first: Names, other: Names) -> Predicate:
 
     def ask(frame: pd.DataFrame) -> dict[str, bool]:
         apart = frame[_list(first)].max(axis=1) - frame[_list(other)].max(axis=1)
-        return _by_row(frame, apart.abs() <= limit)
+        return _by_row(frame, apart.abs().round(_DIGITS) <= limit)
 
     return ask
 
@@ -175,7 +178,7 @@ def above(limit: float, *, skip: Names = ()) -> Predicate:
 
 def at_most(limit: float, columns: Names) -> Predicate:
     """Return a predicate: a row's values in all of `columns` are at most `limit`."""
-    return lambda frame: _by_row(frame, frame[_list(columns)].max(axis=1) <= limit)
+    return lambda frame: _by_row(frame, frame[_list(columns)].max(axis=1).round(_DIGITS) <= limit)
 
 
 def below(limit: float) -> Predicate:

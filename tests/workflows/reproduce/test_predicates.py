@@ -99,6 +99,16 @@ def test_a_row_is_asked_only_for_what_it_has() -> None:
     }
 
 
+def test_floating_point_does_not_miss_a_limit() -> None:
+    # 60 of 6,000 rows: one point, and 3e-14 more in floating point.
+    frame = pd.DataFrame([{"PA": 90.91666666666664, "CW": 91.91666666666667}], ["amazon3"])
+    apart = (frame["CW"] - frame["PA"]).to_frame("apart")
+    assert apart.iloc[0, 0] > 1
+    assert level_within(1.0, "PA", "CW")(frame) == {"amazon3": True}
+    assert ahead_on("PA", "CW", at_least=-1.0)(frame) == {"amazon3": True}
+    assert at_most(1.0, "apart")(apart) == {"amazon3": True}
+
+
 def test_a_question_gives_a_verdict_with_its_figures() -> None:
     ahead = ahead_on("PA", "CW", lower=True)
     assert Question(errors(), ahead, "errors")(NONE) == Verdict(
