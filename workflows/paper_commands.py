@@ -24,7 +24,8 @@ import click
     "--readme",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Also write the verdicts of this page, and of other pages in its parent folder, into FILE.",
+    help="Also write the verdicts of all pages next to this one: counts by paper into FILE, and every claim "
+    "into README.md in the parent folder of the pages. Both files have marks for their tables.",
 )
 @click.option("--threads", type=click.IntRange(min=1), help="Threads.  [default: one per core]")
 def reproduce(
@@ -66,7 +67,7 @@ def reproduce(
     click.echo(f"page: {written[0]}")
     if readme is not None:
         write_summary(readme, target.parent, PAPERS, OWN)
-        click.echo(f"claims: {readme}")
+        click.echo(f"claims: {readme}, {target.parent / 'README.md'}")
 
 
 def _run(name: str, out: str, threads: int | None) -> None:

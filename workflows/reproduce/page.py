@@ -185,27 +185,47 @@ def write_summary(
 
     A table replaces the text between two marks: ``<!-- papers -->`` and ``<!-- end of papers -->`` for the
     table of papers, marks with "claims" for the papers' claims, and with "own claims" for the claims of our
-    own studies. Raise `InputError` if `pages` is not below the folder of `readme`, or if a file cannot be
-    read or lacks these marks.
+    own studies. Raise `InputError` and write nothing if `pages` is not below the folder of `readme`, if a
+    file cannot be read or lacks these marks, or if a table has a paper that has no page in `pages`.
     """
     try:
         where = pages.resolve().relative_to(readme.resolve().parent)
     except ValueError:
         raise InputError(f"{pages}: must be below the folder of {readme}, which links to it") from None
-    _write_block(readme, "papers", papers_table(pages, papers, where.as_posix()))
-    _write_block(pages / "README.md", "claims", claims_table(pages, papers))
+    every = pages / "README.md"
+    texts = {file.resolve(): _read(file) for file in (readme, every)}
+    tables = [
+        (readme, "papers", papers_table(pages, papers, where.as_posix()), papers),
+        (every, "claims", claims_table(pages, papers), papers),
+    ]
     if own:
-        _write_block(pages / "README.md", "own claims", claims_table(pages, own, "said"))
+        tables.append((every, "own claims", claims_table(pages, own, "said"), own))
+    for file, name, table, listed in tables:
+        try:
+            before = texts[file.resolve()]
+            after = with_block(before, name, table)
+        except ValueError as error:
+            raise InputError(f"{file}: {error}") from None
+        for lost in (each for each in listed if each not in _verdicts(pages, listed)):
+            rows = [f"/{lost}/report.md)", *(f"\n| {claim.id} |" for claim in claims(lost))]
+            if any(row in before and row not in after for row in rows):
+                raise InputError(
+                    f"{file}: its table of {name} has {lost}, which has no page in {pages}: "
+                    "give --out a folder next to the other pages, such as results/reference/NAME"
+                )
+        texts[file.resolve()] = after
+    for file, text in texts.items():
+        file.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _write_block(file: Path, name: str, table: str) -> None:
+def _read(file: Path) -> str:
     try:
-        text = with_block(file.read_text(encoding="utf-8"), name, table)
+        return file.read_text(encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise InputError(f"{file}: {error}") from None
-    file.write_text(text, encoding="utf-8", newline="\n")
+        raise InputError(
+            f"{file}: cannot be read ({error.strerror}): verdicts are written into it; give --out a folder "
+            "next to the other pages, such as results/reference/NAME"
+        ) from None
 
 
 def _line(name: str, claims: int, counted: Counter[str]) -> str:

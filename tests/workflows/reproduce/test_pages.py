@@ -180,6 +180,28 @@ def test_summary_in_readmes(results: StudyResults, tmp_path: Path) -> None:
         write_summary(readme, pages, {NAME: PAPER})
 
 
+def test_a_summary_that_would_lose_a_paper_is_refused(results: StudyResults, tmp_path: Path) -> None:
+    pages, readme = tmp_path / "reproduced", tmp_path / "README.md"
+    write_page(PAPER, _evidence(results), pages / NAME)
+    # The table has a paper whose page is in another folder.
+    row = "| [Orabona](results/reference/projectron/report.md) | 11 |\n"
+    readme.write_text(f"<!-- papers -->\n{row}<!-- end of papers -->\n", encoding="utf-8")
+    papers = {NAME: PAPER, "projectron": PAPERS["projectron"]}
+    with pytest.raises(InputError, match=r"reproduced/README.md: cannot be read .* verdicts are written"):
+        write_summary(readme, pages, papers)
+    (pages / "README.md").write_text("<!-- claims -->\n<!-- end of claims -->\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"table of papers has projectron, which has no page in .*: give --out"
+    ):
+        write_summary(readme, pages, papers)
+    assert row in readme.read_text("utf-8")
+    # Nothing is written if the second file lacks a mark.
+    readme.write_text("<!-- papers -->\n<!-- end of papers -->\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no place for the table: add the lines <!-- own claims -->"):
+        write_summary(readme, pages, {NAME: PAPER}, {NAME: PAPER})
+    assert readme.read_text("utf-8") == "<!-- papers -->\n<!-- end of papers -->\n"
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_claim_of_a_paper_has_a_check(name: str) -> None:
     assert set(PAPERS[name].checks) == {claim.id for claim in printed.claims(name)}
