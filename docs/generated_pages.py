@@ -21,6 +21,9 @@ PAGES = {
     "results/reference/README.md": "_generated/reference",
 }
 
+# Folders of a reference run that the gallery has too.
+KEPT = ("tables/", "figures/")
+
 # What a row of d features, n of them not 0, costs; by the kind of a learner and its parameters.
 COST = {
     "linear": "O(n) time per row, and memory for a few numbers per feature{full}.",
@@ -80,19 +83,22 @@ def _relinked(text, folder):
     """Return the text of a file of the repository, with links that hold in ``docs/_generated``."""
 
     def linked(match):
-        target, _, anchor = match[1].partition("#")
+        target, _, anchor = match[2].partition("#")
         if re.match(r"[a-z]+:", target) or not target:
             return match[0]
         path = (ROOT / folder / target).resolve().relative_to(ROOT).as_posix()
         end = f"#{anchor}" if anchor else ""
         if path in PAGES:
-            return f"](../{PAGES[path]}.md{end})"
+            return f"[{match[1]}](../{PAGES[path]}.md{end})"
         if path.startswith("docs/"):
-            return f"](../{path.removeprefix('docs/')}{end})"
-        report = path.removeprefix("results/reference/").removesuffix("/report.md")
-        return f"](reports.md#{report})" if "/report.md" in path else "](reports.md)"
+            return f"[{match[1]}](../{path.removeprefix('docs/')}{end})"
+        study, _, file = path.removeprefix("results/reference/").partition("/")
+        if file.startswith(KEPT) and (ROOT / path).is_file():
+            # Sphinx knows no files of the gallery, so this is HTML.
+            return f'<a href="../reports/{study}/{file}">{match[1]}</a>'
+        return f"[{match[1]}](reports.md{f'#{study}' if (REFERENCE / study).is_dir() else ''})"
 
-    return re.sub(r"\]\(([^)\s]+)\)", linked, text)
+    return re.sub(r"\[([^]]*)\]\(([^)\s]+)\)", linked, text)
 
 
 def _ranks():
@@ -162,10 +168,14 @@ def _write_gallery(folder):
     for study in sorted(path.name for path in REFERENCE.iterdir() if path.is_dir()):
         report, target = REFERENCE / study / "report.html", folder / "extra" / "reports" / study
         lines += [f"## {study}", ""]
+        for kept in KEPT:
+            if (report.parent / kept).is_dir():
+                shutil.copytree(report.parent / kept, target / kept)
         if not report.is_file():
-            lines += ["Only its tables are kept, see the [reference runs](reference.md).", ""]
+            files = sorted(path.relative_to(target).as_posix() for path in target.glob("*/*"))
+            links = [f'<a href="../reports/{study}/{file}">{Path(file).name}</a>' for file in files]
+            lines += [f"No report, only {', '.join(links)}; see the [reference runs](reference.md).", ""]
             continue
-        shutil.copytree(report.parent / "tables", target / "tables")
         page = report.read_text("utf-8")
         for link, file in re.findall(r'(<a href="(tables/[^"]+)">(?:CSV|LaTeX)</a>)', page):
             if not (target / file).is_file():

@@ -39,3 +39,23 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
         # Directives of another markup language than the page's are printed as text.
         assert "<p>.. " not in text, page.relative_to(site)
     assert "AROW" in (site / "llms.txt").read_text("utf-8")
+
+
+def test_links_to_reference_runs_lead_to_their_files(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("generated_pages", ROOT / "docs" / "generated_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    pages._write_gallery(tmp_path)
+    gallery = (tmp_path / "reports.md").read_text("utf-8")
+    folder = Path("results/reference")
+    text = pages._relinked((ROOT / folder / "README.md").read_text("utf-8"), folder)
+    for file in re.findall(r'href="\.\./([^"]+)"', text + gallery):
+        assert (tmp_path / "extra" / file).is_file(), file
+    # Every run has its heading, and every link to the gallery leads to one.
+    headings = set(re.findall(r"^## (.*)", gallery, re.MULTILINE))
+    assert set(re.findall(r"\]\(reports\.md(?:#([\w-]+))?\)", text)) <= headings
+    assert 'href="../reports/kernel-budget/tables/pairs-noise-0.csv"' in text
+    assert "](reports.md#tracking)" in text
+    assert 'href="../reports/streams/tables/' in gallery
