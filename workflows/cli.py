@@ -159,8 +159,9 @@ _COUNTED = [name for name, benchmark in BENCHMARKS.items() if benchmark.counted]
     "--size",
     "gigabytes",
     type=Amount(min=0),
-    help=f"{', '.join(_SIZED)}: gigabytes of the generated files; the disk needs four times as much.  "
-    "[default: 0.2]",
+    help="ingestion: gigabytes of an svmlight file, at least 25,013 rows (up to 0.07 GB); CSV and Parquet "
+    "files have 500,000 rows at any size; the disk needs four times as much.  [default: 0.2]  "
+    "roofline: gigabytes of rows in memory, at least 100,000 rows (0.03 GB).  [default: 0.4]",
 )
 @click.option(
     "--cells",

@@ -47,7 +47,7 @@ FORMATS = {"4 digits": "{:.4f}", "17 digits": "{:.17g}"}
 
 
 def ingestion(gigabytes: float = 0.2) -> list[Measurement]:
-    """Run the benchmark on generated files; svmlight files have the given size."""
+    """Run the benchmark on generated files; svmlight files have the given size at least."""
     lines = []
     for name, number in FORMATS.items():
         with _new_file("generated.svmlight") as path:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from singlepass.workflows.bench import BENCHMARKS, roofline, runner
+from singlepass.workflows.bench import BENCHMARKS, ingestion, roofline, runner
+from singlepass.workflows.cli import bench
 
 from .untimed import untimed
 
@@ -43,3 +46,11 @@ def test_every_learner_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [line.aim for line in lines] == ["", "≥ 0.8", "≥ 0.8", "≥ 0.8", "≥ 0.7", ""]
     assert len(roofline.roofline(gigabytes=1.0)) == 12
     assert BENCHMARKS["roofline"].tables == ("roofline.roofline",)
+
+
+def test_the_help_names_the_least_sizes_and_the_defaults() -> None:
+    [said] = [option.help for option in bench.params if option.name == "gigabytes"]
+    for rows in (ingestion.PIECE_ROWS, ingestion.ROWS, roofline.ROWS[0]):
+        assert f"{rows:,} rows" in said
+    for measured in (ingestion.ingestion, roofline.roofline):
+        assert f"[default: {inspect.signature(measured).parameters['gigabytes'].default}]" in said
