@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
+from decimal import Decimal
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +33,8 @@ _UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
 # of some 60 bytes.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
+# The ARFF parser adds a line number to its messages, but it is always -1.
+_NO_LINE = re.compile(r",? (?:at|in) line -1")
 # The position of each value of a sparse row, and quoted text, which may contain the same characters.
 _POSITION = re.compile(r"[{,]\s*(\d+)\s")
 _QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1""")
@@ -63,15 +67,17 @@ class ArffFile(ColumnFile):
 
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         done = 0
+        # float64 would round large numbers and long fractions, so read these columns as text.
+        exact = {i for i, kind in enumerate(kinds) if kind in ("text", "as is") and self.types[i] == "number"}
         with open_text(self.path, self._limits) as (stream, report_position):
             head = list(_head(stream))
             blocks = ((len(head) + first, block) for first, block in whole_lines(stream, _BLOCK_BYTES))
-            found = in_threads(lambda numbered: (*numbered, self._plain_rows(numbered[1])), blocks)
+            found = in_threads(lambda numbered: (*numbered, self._plain_rows(numbered[1], exact)), blocks)
             for first, block, columns in found:
                 if columns is None:
                     # Arrow cannot read this block: the ARFF parser reads the header and all remaining rows.
                     rest = chain([(first, block)], ((number, each) for number, each, _ in found))
-                    for batch in self._rows(head, rest, done):
+                    for batch in self._rows(head, rest, done, exact):
                         values = list(zip(*batch, strict=True))
                         yield [self._array(i, values[i], kind, done, missing) for i, kind in enumerate(kinds)]
                         done += len(batch)
@@ -83,8 +89,11 @@ class ArffFile(ColumnFile):
         if not done:
             raise InputError(f"{self.path}: no rows below @data")
 
-    def _plain_rows(self, block: bytes) -> list[pa.Array] | None:
-        """Read a block with Arrow's CSV reader; return its columns, or None if only the ARFF parser can."""
+    def _plain_rows(self, block: bytes, exact: Set[int]) -> list[pa.Array] | None:
+        """Read a block with Arrow's CSV reader; return its columns, or None if only the ARFF parser can.
+
+        `exact` are the positions of numbers to return as text.
+        """
         import pyarrow as pa
         from pyarrow import compute, csv
 
@@ -92,8 +101,8 @@ class ArffFile(ColumnFile):
             return None
         names = [str(position) for position in range(len(self.names))]
         types = {
-            name: pa.float64() if of == "number" else pa.string()
-            for name, of in zip(names, self.types, strict=True)
+            name: pa.float64() if of == "number" and i not in exact else pa.string()
+            for i, (name, of) in enumerate(zip(names, self.types, strict=True))
         }
         read = csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False)
         # Arrow refuses empty fields only in columns of numbers, so the loop below checks the other columns.
@@ -103,34 +112,45 @@ class ArffFile(ColumnFile):
             found = csv.read_csv(pa.BufferReader(block), read, parse, convert)
             columns = [column.combine_chunks() for column in found.columns]
             for position, column in enumerate(columns):
-                if self.types[position] == "number":
+                if types[names[position]] == pa.float64():
                     continue
-                columns[position] = column = compute.utf8_trim_whitespace(column)
+                column = compute.utf8_trim_whitespace(column)
+                # Arrow has found "?" only if no blanks are around it.
+                columns[position] = column = compute.if_else(compute.equal(column, "?"), None, column)
                 declared = self.declared(position)
                 for value in column.unique().drop_null().to_pylist():
                     if len(value.split()) != 1 or (declared is not None and value not in declared):
+                        return None
+                    if position in exact and not is_number(value):
                         return None
         except (pa.ArrowException, UnicodeDecodeError):
             return None
         return columns
 
     def _of_arrow(self, position: int, column: pa.Array, kind: Kind | None, done: int, missing: bool) -> Any:
-        if kind == "text" and self.types[position] == "number":
-            return self._array(position, tuple(column.to_pylist()), kind, done, missing)
         if kind == "number":
             found = column.to_numpy(zero_copy_only=False)
             self.refuse_wrong(position, found, done, missing)
             return found
+        if kind and self.types[position] == "number":
+            return _of_numbers(column)
         return column if kind else None
 
     def _rows(
-        self, head: Sequence[tuple[int, bytes]], blocks: Iterable[tuple[int, bytes]], done: int
+        self,
+        head: Sequence[tuple[int, bytes]],
+        blocks: Iterable[tuple[int, bytes]],
+        done: int,
+        exact: Set[int],
     ) -> Iterator[list[list[Any]]]:
-        """Yield batches of the rows in blocks of lines, read by the ARFF parser; `done` rows precede them."""
+        """Yield batches of the rows in blocks of lines, read by the ARFF parser; `done` rows precede them.
+
+        `exact` are the positions of numbers to return as text.
+        """
         below = ((first + i, raw) for first, block in blocks for i, raw in enumerate(block.split(b"\n")))
-        _, data, line = _decoded(self.path, self._limits, chain(head, below))
+        _, data, line = _decoded(self.path, self._limits, chain(head, below), exact)
         rows = max(1, _BATCH_VALUES // len(self.names))
-        while batch := self._next(data, rows, line, done):
+        while batch := self._next(data, rows, line, done, exact):
             yield batch
             done += len(batch)
 
@@ -140,12 +160,17 @@ class ArffFile(ColumnFile):
                 pass
             return f"{self.path}, line {line[0]} (row {row})"
 
-    def _next(self, data: Iterator[list[Any]], rows: int, line: list[Any], done: int) -> list[list[Any]]:
+    def _next(
+        self, data: Iterator[list[Any]], rows: int, line: list[Any], done: int, exact: Set[int]
+    ) -> list[list[Any]]:
         batch: list[list[Any]] = []
         try:
             for values in islice(data, rows):
                 if line[1].startswith("{"):
                     self._drop_omitted(values, line[1])
+                for position in exact:
+                    if values[position] is not None:
+                        float(values[position])  # raises ValueError if it is not a number
                 batch.append(values)
         except _FAULTS as error:
             at = f"{self.path}, line {line[0]} (row {done + len(batch) + 1})"
@@ -194,22 +219,36 @@ class ArffFile(ColumnFile):
             found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
             self.refuse_wrong(position, found, done, missing)
             return found
-        if kind == "as is" and self.types[position] == "number":
-            return pa.array(values, type=pa.float64())
-        return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
+        texts = pa.array([None if each is None else str(each).strip() for each in values], pa.string())
+        return _of_numbers(texts) if self.types[position] == "number" else texts
 
 
 def _said(error: Exception) -> str:
     try:
-        return str(error)
+        return _NO_LINE.sub("", str(error))
     except Exception:
         # str(error) itself may fail, because the ARFF parser uses text of the file as a format string.
         return "a value that is not one of those declared"
 
 
-def _text(value: Any) -> str:
-    # The ARFF parser returned a number, but the column has categories: restore its text, such as "1" for 1.0.
-    return f"{value:g}" if isinstance(value, float) else str(value).strip()
+def _of_numbers(texts: pa.Array) -> pa.Array:
+    """Return numbers as text that is the same for equal numbers."""
+    import pyarrow as pa
+
+    coded = texts.dictionary_encode()
+    shortest = [_shortest(text) for text in coded.dictionary.to_pylist()]
+    return pa.array(shortest, pa.string()).take(coded.indices)
+
+
+def _shortest(text: str) -> str:
+    """Return a number's usual text, such as "1" for "1.0", or its own text if that has further digits."""
+    number = float(text)
+    usual = str(int(number)) if number.is_integer() else repr(number)
+    try:
+        return usual if Decimal(usual) == Decimal(text) else text
+    except ArithmeticError:
+        # Decimal allows fewer exponents than float.
+        return text
 
 
 def _type(declared: Any) -> str:
@@ -218,9 +257,14 @@ def _type(declared: Any) -> str:
     return "string" if declared == "STRING" else "number"
 
 
-def _plain(declaration: re.Match[str]) -> str:
-    """Rewrite ``@attribute NAME TYPE`` for the ARFF parser: single spaces, and NUMERIC for INTEGER."""
+def _plain(declaration: re.Match[str], exact: bool) -> str:
+    """Rewrite ``@attribute NAME TYPE`` for the ARFF parser: single spaces, and NUMERIC for INTEGER.
+
+    With `exact` the parser shall return numbers as text.
+    """
     name, declared = declaration.groups()
+    if exact:
+        return f"@ATTRIBUTE {name} STRING"
     return f"@ATTRIBUTE {name} {'NUMERIC' if declared.upper() == 'INTEGER' else declared}"
 
 
@@ -242,11 +286,12 @@ def _opened(
 
 
 def _decoded(
-    path: Path, limits: Limits, lines: Iterable[tuple[int, bytes]]
+    path: Path, limits: Limits, lines: Iterable[tuple[int, bytes]], exact: Set[int] = frozenset()
 ) -> tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any]]:
     """Parse the numbered lines of an ARFF file; return attributes, an iterator of rows, and the current line.
 
-    The current line is a list [number, text], which changes while rows are read.
+    The current line is a list [number, text], which changes while rows are read. `exact` are the positions of
+    numbers to return as text.
     """
     line: list[Any] = [0, ""]
 
@@ -263,7 +308,8 @@ def _decoded(
                     f"{path}, line {number}: more attributes than max_features = "
                     f"{limits.max_features:,}; if that is right, raise this option of the data set"
                 )
-            yield _DECLARATION.sub(_plain, line[1]) if line[1].startswith("@") else line[1]
+            rewrite = partial(_plain, exact=declared - 1 in exact)
+            yield _DECLARATION.sub(rewrite, line[1]) if line[1].startswith("@") else line[1]
 
     try:
         found = arff.load(numbered(), return_type=arff.DENSE_GEN)

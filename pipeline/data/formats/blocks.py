@@ -86,7 +86,11 @@ def _pieces(path: Path, options: Options) -> Iterator[Block]:
     # column has categories or text, or if missing values get indicators.
     encoder = survey([(file, layout)], asked)
     for block in column_blocks(file, layout, encoder, asked):
-        yield Block(block.X, block.labels.to_numpy(zero_copy_only=False))
+        labels = block.labels.to_numpy(zero_copy_only=False)
+        if labels.dtype == object and file.types[layout.label] == "number":
+            # Numbers of ARFF are text here, but labels of this interface are numbers.
+            labels = labels.astype(np.float64)
+        yield Block(block.X, labels)
 
 
 def _cut(pieces: Iterator[Block], rows: int) -> Iterator[Block]:

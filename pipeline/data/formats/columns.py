@@ -16,7 +16,7 @@ from ..tables.options import Options
 from ..tables.tasks import listed
 
 # How a column is read: "number" as float64 or float32 with NaN for missing values, "text" as strings with
-# nulls for missing values, "as is" unchanged.
+# nulls for missing values, "as is" unchanged, except that numbers of ARFF are text, which has all digits.
 Kind = Literal["number", "text", "as is"]
 
 # Names of columns that probably contain the label. If exactly one column has such a name, it is the target

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,6 +80,53 @@ def test_a_position_in_quotes_is_not_one_of_the_row(write: Write) -> None:
     assert np.asarray(open_stream(ref).X).tolist() == [[0, 0], [0, 1], [1, 0]]
 
 
+NUMBERS = """@relation r
+@attribute t numeric
+@attribute x numeric
+@attribute s string
+@attribute y numeric
+@data
+1700000000000000003,0.1234567,a,9007199254740993
+1700000000000000001,0.1234568, ?,9007199254740992
+1700000000000000002,9021012,b,5.0
+"""
+
+
+@pytest.mark.parametrize("content", [NUMBERS, NUMBERS.replace(",a,", ",'a',")], ids=["arrow", "arff parser"])
+def test_numbers_that_are_not_features_keep_all_digits(write: Write, content: str) -> None:
+    path = write("n.arff", content)
+    given = {"order_by": "t", "categorical": ["x", "s"], "missing": "indicator"}
+    stream = open_stream(expand(path=path, target="y", options=given)[0])
+    assert stream.classes == ("5", "9007199254740992", "9007199254740993")
+    # Sorted by t. Columns: the three values of x, a and b, and whether s is missing.
+    assert np.asarray(stream.X).tolist() == [[0, 1, 0, 0, 0, 1], [0, 0, 1, 0, 1, 0], [1, 0, 0, 1, 0, 0]]
+    assert stream.y.tolist() == [1, 0, 2]
+    (block,) = stream_blocks(path, target="y", options={"ignore": ["s"]})
+    assert block.labels.tolist() == [2.0**53, 2.0**53, 5.0]
+    with pytest.raises(InputError, match=r"line 8 \(row 2\): the label is missing \(column 's'\)"):
+        expand(path=path, target="s")
+    wrong = write("w.arff", content.replace(",5.0", ",five"))
+    with pytest.raises(InputError, match=r"line 9 \(row 3\), column 'y': 'five' is not a number"):
+        expand(path=wrong, target="y", options={"ignore": ["s"]})
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        *[(each, "1") for each in ("1", "+1", "1.0", "1e0", "01")],
+        *[(each, "0.5") for each in (".5", "0.50", "5e-1")],
+        *[(each, "0") for each in ("0", "-0", "0.0")],
+        ("1234567", "1234567"),
+        ("9007199254740993.0", "9007199254740993.0"),
+        ("1e300", "1e300"),
+        ("1e-400", "1e-400"),
+        ("1e9999999999999999999", "1e9999999999999999999"),
+    ],
+)
+def test_text_of_a_number(written: str, expected: str) -> None:
+    assert arff_files._shortest(written) == expected
+
+
 HEADER = "not the header of an ARFF file: "
 
 
@@ -91,6 +139,7 @@ HEADER = "not the header of an ARFF file: "
         ("70, 96, yes", "70, yes", "line 12 (row 3): found 3 values, expected 4 as declared"),
         ("85,85", "?,85", "line 9 (row 1), column 'temperature': no value; every feature must be a finite"),
         ("85,85", "1e999,85", "line 9 (row 1), column 'temperature': inf; every feature must be a finite"),
+        ("sunny,85,85,no", "{3 no}, {5}", "(Invalid layout of the ARFF file. Error parsing '}, {5}')"),
         ("85,no", "85,?", "line 9 (row 1): the label is missing (column 'play')"),
         ("temperature real", "temperature date", f"line 4: {HEADER}'@attribute temperature date': expected"),
         ("temperature real", "outlook real", "line 4: more than one attribute is called 'outlook'; rename"),
@@ -122,10 +171,10 @@ def test_files_without_rows_and_with_other_bytes(write: Write, content: str | by
     assert str(error.value).startswith(f"{path}{line}")
 
 
-def _read(path: Path) -> tuple[str, str]:
+def _read(path: Path, target: str, options: dict[str, Any]) -> tuple[str, str]:
     """Return the rows of a file as text, or "" and the error."""
     try:
-        blocks = list(stream_blocks(path, target="class", rows=3, options={"missing": "mean"}))
+        blocks = list(stream_blocks(path, target=target, rows=3, options=options))
     except InputError as error:
         return "", str(error)
     # As text, NaN is equal to itself.
@@ -134,7 +183,10 @@ def _read(path: Path) -> tuple[str, str]:
 
 def test_arrow_reads_what_the_arff_parser_reads(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arff_files, "_BLOCK_BYTES", 40)
-    head = "@relation r\n@attribute a real\n@attribute s {red, 'dark blue', 7}\n@attribute class {n, p}\n"
+    heads = [
+        f"@relation r\n@attribute a real\n@attribute s {of}\n@attribute class {{n, p}}\n@data\n"
+        for of in ("{red, 'dark blue', 7}", "string")
+    ]
     rows = ["1,red,n", "-2.5e3, 7, p", "?,red,p", "0.1,?,p", " 3 ,red,n", "", "4,7,p\r", "1e-400,red,n"]
     pieces = [
         "'red'",
@@ -151,6 +203,8 @@ def test_arrow_reads_what_the_arff_parser_reads(write: Write, monkeypatch: pytes
         "inf",
         "\r",
         "'dark blue'",
+        " ?",
+        "9007199254740993",
     ]
     rng = np.random.RandomState(0)
     n_read = n_by_arrow = 0
@@ -161,12 +215,17 @@ def test_arrow_reads_what_the_arff_parser_reads(write: Write, monkeypatch: pytes
             at, piece = rng.randint(len(chosen)), pieces[rng.randint(len(pieces))]
             cut = rng.randint(len(chosen[at]) + 1)
             chosen[at] = chosen[at][:cut] + piece + chosen[at][cut + rng.randint(2) :]
-        path = write("f.arff", head + "@data\n" + "\n".join(chosen))
-        found, error = _read(path)
-        n_by_arrow += plain(arff_files.ArffFile(path), chosen[0].encode()) is not None
+        path = write("f.arff", heads[rng.randint(2)] + "\n".join(chosen))
+        asked = ("class", "a", "s")[rng.randint(3)], {"missing": "mean", "categorical": ["s"]}
+        if asked[0] == "class" and rng.randint(2):
+            asked[1]["categorical"] = ["a", "s"]
+        if asked[0] == "s":
+            asked[1]["categorical"] = ["a"]
+        found, error = _read(path, *asked)
+        n_by_arrow += plain(arff_files.ArffFile(path), chosen[0].encode(), set()) is not None
         with monkeypatch.context() as patch:
-            patch.setattr(arff_files.ArffFile, "_plain_rows", lambda self, block: None)
-            expected, other = _read(path)
+            patch.setattr(arff_files.ArffFile, "_plain_rows", lambda self, block, exact: None)
+            expected, other = _read(path, *asked)
         # Of several wrong lines another one may be found first.
         assert found == expected, chosen
         assert bool(error) == bool(other)
