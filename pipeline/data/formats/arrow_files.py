@@ -29,8 +29,10 @@ class ArrowFile(ColumnFile):
         with _opened(path, kind) as (schema, _, _):
             self.names = tuple(schema.names)
             self.types = tuple(_type(field.type) for field in schema)
-            # "float" is Arrow's name of float32.
-            self.singles = frozenset(i for i, field in enumerate(schema) if str(field.type) == "float")
+            # "float" is Arrow's name of float32; a column of type "null" has no numbers.
+            self.singles = frozenset(
+                i for i, field in enumerate(schema) if str(field.type) in ("float", "null")
+            )
             self.index = _index_columns(schema)
 
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
@@ -53,7 +55,6 @@ class ArrowFile(ColumnFile):
 
     def _array(self, position: int, column: pa.Array, kind: Kind | None, done: int, missing: bool) -> Any:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         if kind == "number":
             values = column.to_numpy(zero_copy_only=False)
@@ -66,7 +67,7 @@ class ArrowFile(ColumnFile):
             if pa.types.is_dictionary(column.type):
                 column = column.dictionary_decode()
             try:
-                return pc.utf8_trim_whitespace(column.cast(pa.string()))
+                return _text(column)
             except pa.ArrowException:
                 raise InputError(
                     f"{self.path}, column {self.names[position]!r}: contains {column.type}, which cannot be "
@@ -153,6 +154,21 @@ def _index_columns(schema: pa.Schema) -> frozenset[str]:
         return frozenset()
 
 
+def _text(column: pa.Array) -> pa.Array:
+    """Return categories or text; NaN is missing, and a whole float is the same category as the integer."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        # Arrow writes 1e10 as "1e+10".
+        values = column.cast(pa.float64())
+        is_whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), 2.0**63))
+        whole = pc.if_else(is_whole, values, None).cast(pa.int64()).cast(pa.string())
+        texts = pc.if_else(pc.is_nan(column), None, pc.coalesce(whole, texts))
+    return pc.utf8_trim_whitespace(texts)
+
+
 def _is_bytes(stored: pa.DataType) -> bool:
     from pyarrow import types
 
@@ -164,6 +180,9 @@ def _type(stored: pa.DataType) -> str:
     from pyarrow import types
 
     if types.is_integer(stored) or types.is_floating(stored) or types.is_boolean(stored):
+        return "number"
+    if types.is_null(stored):
+        # Without a value in this file, a column has no type; other files may have numbers.
         return "number"
     # Only a dictionary type says that a column has categories; text may also be names or free text.
     return "category" if types.is_dictionary(stored) else str(stored)

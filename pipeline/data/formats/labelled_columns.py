@@ -14,7 +14,7 @@ from ..io.folders import cache_folder
 from ..io.spill import SpillingArray
 from ..tables.stream import Matrix, SpillingMatrix, Table, first_where, is_sparse
 from ..tables.tasks import listed
-from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out
+from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out, remedy
 from .encoding import Encoder, missing_in, survey
 from .labels import CodedLabels, LabelCollector, case_notes, encode_labels
 from .sorting import Keys, Sorter, by_keys
@@ -61,9 +61,17 @@ def read_columns(
     laid = [(file, lay_out(file, asked)) for file in files]
     first, layout = laid[0]
     names = _features(first, layout) if training is None else training.features
+    roles = layout.roles if training is None else [column.role for column in training.encoder.columns]
     for file, other in laid:
+        before = (training or first).path
         if _features(file, other) != names:
-            raise _other_columns(file.path, _features(file, other), (training or first).path, names)
+            raise _other_columns(file.path, _features(file, other), before, names)
+        for name, role, expected in zip(names, other.roles, roles, strict=True):
+            if role != expected:
+                raise InputError(
+                    f"{file.path}: {name!r} is a column of type {role}, but of type {expected} in {before}; "
+                    f"{remedy([name])}"
+                )
     encoder = survey(laid, asked) if training is None else training.encoder
     if encoder.width - encoder.n_hashed > asked.max_features:
         raise InputError(
@@ -99,8 +107,8 @@ def read_columns(
     if training is None:
         named = {first.names[layout.label], asked.order_by, *asked.ignore, *names}
         unnamed = sorted(first.index - named)
-        remedy = "the index of a data frame, not a feature; reset_index() before writing makes it one"
-        notes = tuple(f"column {name!r}: {remedy}" for name in unnamed)
+        reason = "the index of a data frame, not a feature; reset_index() before writing makes it one"
+        notes = tuple(f"column {name!r}: {reason}" for name in unnamed)
         notes = (*notes, *encoder.notes(), *collected.missing_notes(first.path))
     return LabelledColumns(first.path, names, X, labels, encoder, notes)
 

@@ -125,6 +125,49 @@ def test_labels_of_bytes_are_text(tmp_path: Path, stored: pa.DataType) -> None:
     assert labels.values[labels.codes].tolist() == ["yes", "not"]
 
 
+def test_numbers_of_several_files_are_the_same_categories(tmp_path: Path) -> None:
+    whole = pa.table({"g": [10**10, 7], "label": ["x", "y"]})
+    gaps = pa.table({"g": [1e10, 7.0, np.nan, 0.1, -0.0], "label": list("xyxyx")})
+    files = [
+        ArrowFile(save(each, tmp_path / f"{i}.parquet"), "parquet") for i, each in enumerate((whole, gaps))
+    ]
+    found = read_columns(files, Asked(categorical=("g",), missing="indicator"))
+    # Columns: 0, 0.1, 10000000000 and 7, and whether g is missing.
+    assert found.X.argmax(axis=1).tolist() == [2, 3, 2, 3, 4, 1, 0]
+    assert found.X.sum() == 7
+    with pytest.raises(InputError, match=r"1\.parquet, row 3, column 'g': no value; every"):
+        read_columns(files, Asked(categorical=("g",)))
+
+
+def test_a_column_without_values_in_one_file_has_numbers_in_another(tmp_path: Path) -> None:
+    empty = pa.table({"a": [None, None], "label": ["x", "y"]})
+    full = pa.table({"a": pa.array([1, 3], pa.float32()), "label": ["x", "y"]})
+    files = [
+        ArrowFile(save(each, tmp_path / f"{i}.parquet"), "parquet") for i, each in enumerate((empty, full))
+    ]
+    X = read_columns(files, Asked(missing="mean")).X
+    assert X.dtype == np.float32
+    assert np.nan_to_num(X, nan=-1).tolist() == [[-1], [-1], [1], [3]]
+    with pytest.raises(InputError, match=r"0\.parquet, row 1, column 'a': no value; every feature"):
+        read_columns(files, Asked())
+
+
+def test_files_whose_columns_have_other_types(tmp_path: Path) -> None:
+    numbers = pa.table({"a": [1, 2], "label": ["x", "y"]})
+    words = pa.table({"a": pa.array(["u", "v"]).dictionary_encode(), "label": ["x", "y"]})
+    files = [
+        ArrowFile(save(each, tmp_path / f"{i}.parquet"), "parquet") for i, each in enumerate((numbers, words))
+    ]
+    line = (
+        r"1\.parquet: 'a' is a column of type category, but of type number in .*0\.parquet; set categorical"
+    )
+    with pytest.raises(InputError, match=line):
+        read_columns(files, Asked())
+    with pytest.raises(InputError, match=line):
+        read_columns(files[1:], Asked(), training=read_columns(files[:1], Asked()))
+    assert read_columns(files, Asked(categorical=("a",))).X.shape == (4, 4)
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_damaged_missing_and_empty(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"f{suffix}"
