@@ -22,6 +22,9 @@ from .sorting import Keys, Sorter, by_keys
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Labels, in lower case, that are no class.
+_MISSING_LABELS = ("", "nan", "+nan", "-nan")
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledColumns:
@@ -94,15 +97,18 @@ def read_columns(
     X = collected.rows.finish((len(codes), encoder.width))
     if collected.keys is not None:
         X, codes = by_keys(first.path, collected.keys.finish(), X, codes)
-    if not isinstance(values[0], (bool, int, float)):
+    if not all(isinstance(value, (bool, int, float)) for value in values):
         values = [str(value) for value in values]
         for value in values:
-            # NumPy drops NUL characters at the end of text, which would make different labels equal.
             if "\x00" in value:
                 raise InputError(
                     f"{first.path}: the label {value!r} contains a NUL character: the file is damaged"
                 )
-    labels = CodedLabels(np.array(values), codes)
+    elif not all(isinstance(value, bool) for value in values):
+        # Booleans of one file are numbers if another file has numbers.
+        values = [int(value) if isinstance(value, bool) else value for value in values]
+    # Python objects, since NumPy would make float64 of mixed numbers, and so round large integers.
+    labels = CodedLabels(np.array(values, dtype=object), codes)
     notes: tuple[str, ...] = ()
     if training is None:
         named = {first.names[layout.label], asked.order_by, *asked.ignore, *names}
@@ -230,13 +236,16 @@ def _refuse_missing_labels(file: ColumnFile, layout: Layout, labels: Any, done: 
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    where = labels.is_null()
-    if pa.types.is_string(labels.type):
-        where = pc.or_(where, pc.equal(pc.utf8_trim_whitespace(labels.fill_null("")), ""))
-    missing = np.asarray(where.to_numpy(zero_copy_only=False), dtype=bool)
-    if missing.any():
-        row = done + int(np.flatnonzero(missing)[0]) + 1
-        raise InputError(f"{file.place(row)}: the label is missing (column {file.names[layout.label]!r})")
+    where = labels.is_null(nan_is_null=True)
+    if pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type):
+        texts = pc.utf8_lower(pc.utf8_trim_whitespace(labels))
+        where = pc.or_(where, pc.is_in(texts, pa.array(_MISSING_LABELS, labels.type)))
+    missing = np.flatnonzero(where.to_numpy(zero_copy_only=False))
+    if len(missing):
+        value = labels[missing[0]].as_py()
+        shown = f", {value!r}" if str(value or "").strip() else ""
+        place, name = file.place(done + int(missing[0]) + 1), file.names[layout.label]
+        raise InputError(f"{place}: the label is missing{shown} (column {name!r})")
 
 
 def _as_dtype(X: Any, dtype: str, file: ColumnFile, encoder: Encoder, done: int) -> Any:

@@ -32,6 +32,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 #: first wrong line. `number` is the line number of the block's first line.
 Scan: TypeAlias = Callable[[Path, int, bytes], Tokens]
 
+# Labels from here on are refused, since float64 gives neighboring integers the same value.
+_LARGEST_LABEL = 2.0**53
 # Bytes read at a time; larger blocks are hardly faster and take more memory.
 _BLOCK_BYTES = 1 << 19
 
@@ -105,6 +107,12 @@ def _all_rows(
                     raise _too_large(path, len(labels) - before, values, over)
             rows.append_csr(values.values.astype(dtype, copy=False), values.indices, values.ends)
             distinct, places = np.unique(values.labels, return_inverse=True)
+            if np.abs(distinct).max(initial=0) >= _LARGEST_LABEL:
+                row = int(np.flatnonzero(np.abs(values.labels) >= _LARGEST_LABEL)[0])
+                raise InputError(
+                    f"{path}, row {len(labels) - before + row + 1}: the label {values.labels[row]:g} is too "
+                    "large: from 2^53 on it may be rounded; in CSV and Parquet files a label may be text"
+                )
             labels.append(distinct.tolist(), places)
             largest = max(largest, int(values.indices.max(initial=-1)))
     names, codes = labels.finish()

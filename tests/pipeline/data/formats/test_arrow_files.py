@@ -12,7 +12,7 @@ from pyarrow import feather, ipc, parquet
 
 from singlepass.pipeline.data.formats.arrow_files import ArrowFile
 from singlepass.pipeline.data.formats.columns import Asked
-from singlepass.pipeline.data.formats.labelled_columns import LabelledColumns, read_columns
+from singlepass.pipeline.data.formats.labelled_columns import LabelledColumns, combine, read_columns
 from singlepass.pipeline.errors import InputError
 
 GOOD = pa.table({"a": [1, 2, 3], "label": ["x", "y", "x"], "b": [0.5, 1.0, 2.0]})
@@ -99,6 +99,7 @@ def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) 
             ", column 'a': contains string; a feature must be a number",
         ),
         (pa.table({"a": [1.0, 2.0], "label": ["x", None]}), ", row 2: the label is missing"),
+        (pa.table({"a": [1.0, 2.0], "label": [1.0, np.nan]}), ", row 2: the label is missing, nan (column"),
         (
             pa.table({"a": [1.0], "label": [{"k": 1}]}),
             ", column 'label': contains struct<k: int64>, which can neither be a label nor be sorted by",
@@ -166,6 +167,21 @@ def test_files_whose_columns_have_other_types(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=line):
         read_columns(files[1:], Asked(), training=read_columns(files[:1], Asked()))
     assert read_columns(files, Asked(categorical=("a",))).X.shape == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("parts", "names"),
+    [
+        ([pa.array([2**63, 2**63 + 1, 1], pa.uint64())], ["1", "9223372036854775808", "9223372036854775809"]),
+        ([[2**60, 2**60 + 1], [2.0, 0.5, 2.0]], ["0.5", "2", str(2**60), str(2**60 + 1)]),
+        ([[True, False, True], [2, 0, 1]], ["0", "1", "2"]),
+    ],
+)
+def test_large_labels_are_not_rounded(tmp_path: Path, parts: list[Any], names: list[str]) -> None:
+    for i, labels in enumerate(parts):
+        save(pa.table({"a": range(4 * len(labels)), "label": [*labels] * 4}), tmp_path / f"{i}.parquet")
+    files = [ArrowFile(path, "parquet") for path in sorted(tmp_path.iterdir())]
+    assert combine(read_columns(files, Asked()), None).classes == tuple(names)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])

@@ -108,6 +108,7 @@ def test_other_delimiters(write: Write) -> None:
         ("a;label\n1;x\n", ", line 1: found one column, 'a;label': the delimiter is probably ';'; set"),
         ("label\nx\n", ": the label 'label' is the only column"),
         ("a,b,label\n1,2,x\n3,4, ?\n", ", line 3 (row 2): the label is missing (column 'label')"),
+        ("a,b,label\n1,2,x\n3,4, NaN\n", ", line 3 (row 2): the label is missing, ' NaN' (column 'label')"),
         ("a,b,label\n1,2,x\n  \n3,4,y\n", ", line 3: found 1 columns, expected 3 as in line 1"),
         ("a,b,label\n1,2,x\n\xa03,4,y\n", ", line 3 (row 2), column 'a': '\\xa03' is not a number"),
         ("a,b,label\r1,2,x\r3,4,y\r", ", line 1: lines end in CR alone; end them in LF or CRLF"),

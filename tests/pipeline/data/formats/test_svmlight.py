@@ -106,6 +106,7 @@ def test_rows_without_features(write: Write) -> None:
         ("1 1:1\n-1 9:1\n", ", line 2: index 9 exceeds n_features = 4"),
         ("1 1:1\n-1 2:nan\n", ", line 2: feature 2 is nan; every feature must be a finite number"),
         ("1 1:1\n-1 2:-inf\n", ", line 2: feature 2 is -inf; every feature must be a finite number"),
+        ("1 1:1\n-9007199254740993 1:2\n", ", row 2: the label -9.0072e+15 is too large: from 2^53 on"),
         ("1 1:1\n1 1:2\n", ": all 2 labels are '1'; two classes or more are needed"),
     ],
 )
