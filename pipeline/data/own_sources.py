@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import glob
+import os
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -43,7 +44,8 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
 
     A place is a file, which need not exist; a folder, for all data files in it and below; a pattern (``*``,
     ``?``, ``[…]``, ``**``); or a URL of any of these. With `download` the files of a URL are copied to this
-    machine. Raises InputError if there are no files, files of several formats, or a URL that cannot be read.
+    machine. Symbolic links are followed; a file that several names lead to is listed once. Raises InputError
+    if there are no files, files of several formats, a link to nothing, or a URL that cannot be read.
     """
     if is_url(place):
         names = names_at(place, download=download)
@@ -51,16 +53,62 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
         return copies(place, kept, download=download)
     path = Path(place)
     if path.is_dir():
-        inside = [each.relative_to(path) for each in sorted(path.rglob("*")) if each.is_file()]
-        # Skip hidden files that programs write into folders, such as _SUCCESS and .crc files.
-        visible = [each for each in inside if not any(part.startswith((".", "_")) for part in each.parts)]
-        return tuple(map(Path, _of_one_format(place, [str(path / each) for each in visible])))
+        below = sorted(_files_below(path))
+        # A link to nothing without a suffix may have led to a folder of data.
+        _refuse_dangling(each for each in below if not each.suffix or format_by_suffix(each))
+        return _once(map(Path, _of_one_format(place, [str(each) for each in below if each.is_file()])))
     if not glob.has_magic(place) or path.exists():
         return (path,)
-    found = sorted(name for name in glob.glob(place, recursive=True) if Path(name).is_file())
+    matching = list(map(Path, sorted(glob.glob(place, recursive=True))))
+    _refuse_dangling(matching)
+    found = _once(each for each in matching if each.is_file())
     if not found:
         raise InputError(f"{place}: no file matches this pattern")
-    return tuple(map(Path, found))
+    return found
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """Return the visible files of a folder and of those below it, also behind links, each folder once."""
+    found: list[Path] = []
+    seen: set[str] = set()
+    # Linked folders are walked last, so that the files of a folder inside keep the names without a link.
+    ahead = [folder]
+    for start in ahead:
+        for place, folders, names in os.walk(start):
+            # Skip hidden files that programs write into folders, such as _SUCCESS and .crc files.
+            folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+            real = os.path.realpath(place)
+            if real in seen:
+                folders.clear()
+                continue
+            seen.add(real)
+            found += [Path(place, name) for name in names if not name.startswith((".", "_"))]
+            ahead += [link for name in folders if (link := Path(place, name)).is_symlink()]
+    return found
+
+
+def _once(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return paths in their order; of those that lead to one file, only that through the fewest links."""
+    by_file: dict[str, list[Path]] = {}
+    paths = list(paths)
+    for path in paths:
+        by_file.setdefault(os.path.realpath(path), []).append(path)
+    kept = {min(each, key=_n_links) for each in by_file.values()}
+    return tuple(path for path in paths if path in kept)
+
+
+def _n_links(path: Path) -> int:
+    return sum(each.is_symlink() for each in (path, *path.parents))
+
+
+def _refuse_dangling(paths: Iterable[Path]) -> None:
+    for path in paths:
+        # The resolved path exists also if it was found through more links than the system follows.
+        if path.is_symlink() and not os.path.exists(os.path.realpath(path)):
+            raise InputError(
+                f"{path}: is a link to {os.readlink(path)}, which does not exist; get this file or folder, "
+                "or remove the link"
+            )
 
 
 def _is_here(place: str) -> bool:

@@ -60,6 +60,34 @@ def test_which_files_train_is_part_of_what_a_table_is(folder: Path) -> None:
     assert len(open_stream(one).y) == 2
 
 
+def test_links_are_followed_and_each_file_is_read_once(write: Write, tmp_path: Path) -> None:
+    for name in ("days", "other"):
+        (tmp_path / name / "1").mkdir(parents=True)
+        write(f"{name}/1/f.csv", f"a,label\n{len(name)},x\n{len(name)},y\n")
+    days = tmp_path / "days"
+    # A link to a folder outside, to one inside, to a file inside, and to the folder itself.
+    for name, place in (("2", "../other/1"), ("0", "1"), ("1/a.csv", "f.csv"), ("self", ".")):
+        (days / name).symlink_to(place)
+    for place in (days, f"{days}/**/*.csv"):
+        assert column(place) == [4, 4, 5, 5]
+    # A visible link to a hidden folder, as data versioning tools make them.
+    (tmp_path / "other").rename(days / ".store")
+    (days / "2").unlink()
+    (days / "2").symlink_to(".store/1")
+    assert column(days) == [4, 4, 5, 5]
+
+
+@pytest.mark.parametrize("name", ["2.csv", "2"])
+def test_a_link_to_nothing_is_refused(write: Write, tmp_path: Path, name: str) -> None:
+    write("1.csv", "a,label\n1,x\n2,y\n")
+    (tmp_path / "README.md").symlink_to("none")
+    assert column(tmp_path) == [1, 2]
+    (tmp_path / name).symlink_to("none")
+    for place in (tmp_path, f"{tmp_path}/[12]*"):
+        with pytest.raises(InputError, match=f"/{name}: is a link to none, which does not exist"):
+            column(place)
+
+
 @pytest.mark.parametrize(
     ("place", "line"),
     [
