@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from threading import Condition
 from typing import Any
@@ -59,7 +60,7 @@ def _names_at(url: str) -> tuple[str, ...]:
     with _input_errors(url):
         files, path = _file_system(url)
         if glob.has_magic(path):
-            found = [name for name in files.glob(path) if not files.isdir(name)]
+            found = [name for name in files.glob(path) if _is_visible(name, path) and not files.isdir(name)]
         elif files.isdir(path):
             # Skip hidden files and folders below this one, as in a local folder.
             below = {name: PurePosixPath(name.removeprefix(path)).parts for name in files.find(path)}
@@ -76,6 +77,13 @@ def _names_at(url: str) -> tuple[str, ...]:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "names").write_text("\n".join(names))
     return names
+
+
+def _is_visible(name: str, pattern: str) -> bool:
+    """Return whether each hidden part of a path is matched by a hidden part of the pattern, as locally."""
+    hidden = [part for part in pattern.split("/") if part.startswith(".")]
+    parts = [part for part in name.split("/") if part.startswith(".")]
+    return all(any(fnmatchcase(part, each) for each in hidden) for part in parts)
 
 
 def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Path, ...]:

@@ -148,6 +148,15 @@ def test_a_url_is_copied_once(bucket: Any, cache: Path, monkeypatch: pytest.Monk
     assert column("memory://b", test="memory://c/t.csv") == [1, 2, 3]
 
 
+def test_patterns_of_urls_match_no_hidden_files(bucket: Any) -> None:
+    for value, name in enumerate(("e.csv", "s/f.csv", ".h/g.csv", ".d.csv", "s/.i/d.csv", ".h/.d.csv")):
+        bucket.pipe(f"/.p/{name}", f"a,label\n{value},x\n{value},y\n".encode())
+    assert column("memory://.p/*.csv") == [0, 0]
+    assert column("memory://.p/**/*.csv") == [0, 0, 1, 1]
+    assert column("memory://.p/.h/*.csv") == [2, 2]
+    assert column("memory://.p/.[d]*.csv") == [3, 3]
+
+
 def forget_urls() -> None:
     """Clear the caches of URLs, as in a new process."""
     remote._names_at.cache_clear()
