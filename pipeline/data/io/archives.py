@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import lzma
 import tarfile
@@ -13,7 +12,7 @@ from typing import IO, Any, cast
 
 from ...errors import InputError
 from .progress import report
-from .reading import USUAL, TextStream
+from .reading import USUAL, TextStream, open_bz2, open_xz
 
 # Largest accepted size of a file in an archive. The largest text of the known corpora has 2 MB, so a much
 # larger file is a mistake or an attack.
@@ -21,8 +20,8 @@ _LARGEST_MEMBER = 1 << 28
 # Functions that open a compressed archive, by its first bytes; the archive's file name does not matter.
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": open_bz2,
+    b"\xfd7zXZ\x00": open_xz,
 }
 # Bytes of the uncompressed archive that are read at a time.
 _STEP = 1 << 16

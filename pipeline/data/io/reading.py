@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import io
 import json
 import lzma
 import re
@@ -30,8 +31,47 @@ from .progress import report
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
+
+class _Streams(io.RawIOBase):
+    """Uncompress the streams of a file; unlike Python's own readers, refuse a damaged one after the first."""
+
+    def __init__(self, stored: IO[bytes], new: Callable[[], Any]) -> None:
+        self._stored, self._new, self._stream = stored, new, new()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = b""
+        while not found:
+            block = b""
+            if self._stream.eof:
+                # Zeros may pad a stream.
+                block = self._stream.unused_data.lstrip(b"\0")
+                while not block and (read := self._stored.read(io.DEFAULT_BUFFER_SIZE)):
+                    block = read.lstrip(b"\0")
+                if not block:
+                    return 0
+                self._stream = self._new()
+            elif self._stream.needs_input and not (block := self._stored.read(io.DEFAULT_BUFFER_SIZE)):
+                raise EOFError("the last stream does not end")
+            found = self._stream.decompress(block, len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+
+def open_bz2(stored: IO[bytes], mode: str = "rb") -> io.BufferedReader:
+    """Return a reader of the uncompressed bytes of a bzip2 file; it raises OSError if a stream is damaged."""
+    return io.BufferedReader(_Streams(stored, bz2.BZ2Decompressor))
+
+
+def open_xz(stored: IO[bytes], mode: str = "rb") -> io.BufferedReader:
+    """Return a reader of the uncompressed bytes of an xz file; it raises LZMAError if a stream is damaged."""
+    return io.BufferedReader(_Streams(stored, lzma.LZMADecompressor))
+
+
 # Functions that open a compressed file, by the file's suffix.
-COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": open_bz2, ".xz": open_xz}
 # Largest number of threads that parse a file; more would wait for the thread that reads it and collects rows.
 _MOST_THREADS = 8
 _LINE_END = ord("\n")

@@ -56,6 +56,20 @@ def test_compression(write: Write, suffix: str, pack: Callable[[bytes], bytes]) 
         read_delimited(write(f"bad.csv{suffix}", b"hello"))
 
 
+@pytest.mark.parametrize(("suffix", "pack"), [(".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_a_damaged_stream_after_the_first(write: Write, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    streams = [pack(GOOD.encode()), bytes(4), pack(b"7,8,y\n"), pack(b"9,0,x\n"), bytes(4)]
+    whole, start = b"".join(streams), len(streams[0]) + 4
+    assert read_delimited(write(f"f.csv{suffix}", whole)).X[:, 0].tolist() == [1, 3, 5, 7, 9]
+    for place in (start, start + 3, start + 8, start + 20):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0xFF
+        with pytest.raises(InputError, match=rf"f\.csv\{suffix}: damaged or not a \{suffix} file"):
+            read_delimited(write(f"f.csv{suffix}", bytes(damaged)))
+    with pytest.raises(InputError, match="cut short"):
+        read_delimited(write(f"f.csv{suffix}", whole[: start + 20]))
+
+
 @given(
     st.lists(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3), min_size=1)
 )
