@@ -49,8 +49,9 @@ def markdown(text: str) -> str:
 
 
 def slug(text: str) -> str:
-    """Turn a name into a part of a file name: "a[3] & b" into "a-3-b"."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") or "x"
+    """Turn a name into a part of a file name, of at most 80 characters: "a[3] & b" into "a-3-b"."""
+    # File systems limit a name to 255 bytes, and labels of data sets may contain long names of classes.
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")[:80].rstrip("-") or "x"
 
 
 def fence(text: str) -> str:

@@ -44,3 +44,7 @@ def test_a_fence_is_longer_than_any_run_of_backticks() -> None:
 def test_a_block_is_replaced() -> None:
     found = with_block("<!-- a -->\nold\n<!-- end of a -->\n", "a", "new\n")
     assert found == "<!-- a -->\nnew\n<!-- end of a -->\n"
+
+
+def test_a_slug_fits_a_file_name() -> None:
+    assert slug(f"{'a' * 79} {'b' * 300}") == "a" * 79
