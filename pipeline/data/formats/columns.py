@@ -162,6 +162,11 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
         key, kind = named.get(name, ""), file.types[position]
         if key in ("target", "order_by", "ignore") or (not key and name in file.index):
             continue
+        if not (name or key):
+            raise InputError(
+                f"{file.path}: column {position + 1} has no name, like the row numbers that pandas writes; "
+                'set ignore = [""] to skip it, or name it in the file to use it as a feature'
+            )
         if key == "text":
             role = "text"
         elif key == "categorical" or kind == "category":

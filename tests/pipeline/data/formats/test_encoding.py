@@ -245,6 +245,11 @@ def test_blocks_have_the_same_features(write: Write) -> None:
             {},
             ", column 'age': all values are missing; set ignore = [\"age\"]",
         ),
+        (
+            JOBS.replace("age", ""),
+            {},
+            ': column 2 has no name, like the row numbers that pandas writes; set ignore = [""] to skip it',
+        ),
         (JOBS.replace("job,note", "note,note"), {}, ": more than one column is called 'note' (3 and 4); "),
         (
             JOBS,
@@ -259,6 +264,11 @@ def test_error_lines(write: Write, text: str, options: dict[str, Any], line: str
         expand(path=path, options={**OPTIONS, **options})
     assert str(error.value).startswith(f"{path}{line}")
     assert "\n" not in str(error.value)
+
+
+def test_a_column_without_a_name_can_be_ignored(write: Write) -> None:
+    path = write("f.csv", ",a,label\n0,3,x\n1,4,y\n")
+    assert open_stream(expand(path=path, options={"ignore": [""]})[0]).X.tolist() == [[3], [4]]
 
 
 @pytest.mark.parametrize(
