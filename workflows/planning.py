@@ -67,6 +67,8 @@ class StudyOutline:
     grids: dict[str, int]
     # Warnings of features whose scales differ, by the label of their data set.
     scales: Mapping[str, str]
+    # A class that is tested but not learned because of a limit of rows, by the label of its data set.
+    unlearned: Mapping[str, str]
     # The error with which a run would stop before its first cell; empty if it can start.
     refusal: str
     # Whether there are results, whose cells of data sets that are not parsed cannot be counted.
@@ -128,7 +130,9 @@ def outline(
         }
         finished = replace(finished, tried=trials(plan, rows))
     problems = [outlook.problem for outlook in outlooks if outlook.missing]
-    refusal = (f"{file}: " if file else "") + problems[0] if problems else refused_splits(plan)
+    refusal, unlearned = (
+        ((f"{file}: " if file else "") + problems[0], {}) if problems else refused_splits(plan)
+    )
     return StudyOutline(
         study,
         out,
@@ -139,6 +143,7 @@ def outline(
         _covariances(study, plan, outlooks),
         _grids(study, plan, outlooks),
         data.scales_apart(plan.here),
+        unlearned,
         refusal,
         stored=bool(store.bases or store.exists()),
     )
@@ -308,6 +313,7 @@ def show_outline(found: StudyOutline) -> None:
         *_missing(found),
         *_budgets(found),
         *_late_labels(found),
+        *_unlearned(found),
     ):
         put(line)
 
@@ -458,6 +464,14 @@ def _late_labels(found: StudyOutline) -> Iterator[str]:
                 f"delay    {outlook.label}: no label comes before the end of a stream of {rows:,} rows "
                 f"(delay = {delay:,}), so nothing is learned along the stream; set a smaller delay"
             )
+
+
+def _unlearned(found: StudyOutline) -> Iterator[str]:
+    for label, name in found.unlearned.items():
+        yield (
+            f"classes  {label}: class {name!r} is tested but not learned, because max_train or max_examples "
+            "leaves none of its rows; set a larger limit"
+        )
 
 
 def _number(n: int, what: str) -> str:

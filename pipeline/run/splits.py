@@ -202,21 +202,32 @@ def in_blocks(rows: Rows, rng: np.random.RandomState) -> Rows:
     return np.concatenate([rng.permutation(np.concatenate([blocks[i] for i in each])) for each in windows])
 
 
-def check_splits(cells: Iterable[Cell]) -> None:
-    """Raise InputError if a class has no training rows in some split; `cells` has one cell of every split."""
+def check_splits(cells: Iterable[Cell]) -> dict[str, str]:
+    """Raise InputError if a class has no training rows in some split; `cells` has one cell of every split.
+
+    Returns, by data set, a class that is tested but that a limit of rows, such as `max_train`, keeps from
+    being learned.
+    """
     folded: set[str] = set()
+    unlearned: dict[str, str] = {}
     for cell in cells:
-        spec = cell.spec
+        spec, label = cell.spec, cell.spec.dataset.label
+        limited = bool(spec.max_train or spec.max_examples)
         # Skip cells that need no check: prequential ones have no split, and all cross-validation folds of a
-        # data set were checked with its first cell.
-        if spec.protocol == "prequential" or spec.dataset.label in folded:
+        # data set were checked with its first cell, except for limits.
+        if spec.protocol == "prequential" or (label in folded and not limited):
             continue
         stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
         if spec.protocol == "crossval":
-            folded.add(spec.dataset.label)
-        elif stream.y_test is not None:
+            folded.add(label)
+        elif stream.y_test is not None and not limited:
             continue
-        split(spec, stream)
+        train, test = split(spec, stream)
+        if limited and test is not None and spec.stage != "tune":
+            lost = np.setdiff1d(test.codes, train.codes)
+            if len(lost):
+                unlearned.setdefault(label, stream.classes[lost[0]])
+    return unlearned
 
 
 Halves = tuple[Rows, Rows]

@@ -527,3 +527,22 @@ def test_streams_that_end_before_the_first_label_are_named(delay: int, said: boo
     lines = list(planning._late_labels(outline(parse_study(study), "out")))
     text = "delay    gauss: no label comes before the end of a stream of 60 rows (delay = 60), so nothing"
     assert [line.startswith(text) for line in lines] == [True] * said
+
+
+def test_classes_that_a_limit_keeps_from_being_learned_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_text("x,label\n" + "".join(f"{i},{name}\n" for name in "abc" for i in range(20)))
+    convert(path=path)
+    study = {
+        "name": "s",
+        "protocol": "holdout",
+        "order": "given",
+        "test_fraction": 0.1,
+        "max_train": 30,
+        "datasets": [{"path": str(path)}],
+        "algorithms": [{"name": "AROW"}],
+    }
+    found = outline(parse_study(study), str(tmp_path / "out"))
+    assert not found.refusal
+    (line,) = planning._unlearned(found)
+    assert line.startswith("classes  f: class 'c' is tested but not learned, because max_train")

@@ -67,15 +67,17 @@ class Summary:
     seconds: float
 
 
-def refused_splits(plan: Plan) -> str:
-    """Return the error message if the parsed data cannot be split as the study asks, or "" if they can."""
+def refused_splits(plan: Plan) -> tuple[str, dict[str, str]]:
+    """Return the error message if the parsed data cannot be split as the study asks, or "" if they can.
+
+    The second value has, by data set, a class that is tested but not learned (see `check_splits`).
+    """
     drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
     try:
         # Skip generated streams: drawing them takes time and memory, and they contain every class.
-        check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
+        return "", check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
     except InputError as error:
-        return str(error)
-    return ""
+        return str(error), {}
 
 
 def plan_of(

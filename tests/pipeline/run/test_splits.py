@@ -236,3 +236,16 @@ def test_a_class_that_only_the_test_part_has_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'rare' has 1 of 21 rows"):
         check_splits([Cell(replace(cell.spec, seed=seed)) for seed in range(12)])
     check_splits([Cell(replace(cell.spec, seed=seed, protocol="prequential")) for seed in range(12)])
+
+
+@pytest.mark.parametrize("own_test", [False, True])
+def test_a_class_that_a_limit_keeps_from_being_learned_is_named(tmp_path: Path, own_test: bool) -> None:
+    path, test = tmp_path / "f.csv", tmp_path / "t.csv"
+    rows = "".join(f"{i},{name}\n" for name in "abc" for i in range(20))
+    path.write_text(f"x,label\n{rows}")
+    test.write_text(f"x,label\n{rows}7,c\n")
+    dataset = {"path": str(path)} | ({"test": str(test)} if own_test else {})
+    limits = {"protocol": "holdout", "order": "given", "test_fraction": 0.1}
+    cells = [cell_of(dataset, **limits, max_train=n) for n in (30, 50)]
+    assert check_splits(cells[:1]) == {cells[0].spec.dataset.label: "c"}
+    assert check_splits(cells[1:]) == {}

@@ -34,6 +34,7 @@ def notes(view: StudyView) -> list[str]:
         return []
     return [
         *_labels_too_late(view, rows),
+        *_unlearned_classes(rows),
         *_rare_classes(view, rows),
         *_below_the_majority(rows),
         *_ties(rows),
@@ -48,6 +49,25 @@ def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
     ended = rows.loc[length <= delay, "dataset"].unique().tolist()
     if ended:
         yield f"No label comes before the end of {few(ended)} (delay = {delay}), so nothing is learned there."
+
+
+def _unlearned_classes(rows: pd.DataFrame) -> Iterator[str]:
+    """Warn of data sets with a class that is tested but that no learned row has, because rows are limited."""
+    # Rows before the counted ones may have the class.
+    counted = rows[rows["counted_from"].isna()].reindex(
+        columns=["dataset", "occurred_clean", "test_occurred"]
+    )
+    found = [
+        dataset
+        for dataset, learned, tested in counted.itertuples(index=False)
+        if np.shape(tested) == np.shape(learned)
+        and np.any((np.asarray(tested) > 0) & (np.asarray(learned) == 0))
+    ]
+    if found:
+        yield (
+            f"In the test part of {few(list(dict.fromkeys(found)))} there are classes without a learned row, "
+            "which a model cannot predict: set a larger max_train or max_examples."
+        )
 
 
 def _rare_classes(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:

@@ -112,6 +112,21 @@ def test_streams_that_end_before_a_label_comes_are_named(delay: int, judging: in
         assert found[0].startswith("No label comes before the end of a, b and c (delay = ")
 
 
+@pytest.mark.parametrize(
+    ("learned", "judging", "said"), [(9, np.nan, False), (0, np.nan, True), (0, 5, False)]
+)
+def test_tested_classes_that_are_not_learned_are_noted(learned: int, judging: float, said: bool) -> None:
+    results = counted(small())
+    n = len(results.cells)
+    cells = results.cells.assign(
+        occurred_clean=[[991, learned]] * n, test_occurred=[[50, 50]] * n, counted_from=judging
+    )
+    found = [text for text in notes(StudyView(replace(results, cells=cells))) if "learned row" in text]
+    assert bool(found) == said
+    if said:
+        assert found[0].startswith("In the test part of a, b and c there are classes without a learned row")
+
+
 def test_who_is_below_the_most_frequent_class_is_named() -> None:
     results = counted(small(), positives=100)
     below = results.cells["algorithm"] == "B"
