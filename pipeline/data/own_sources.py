@@ -18,6 +18,7 @@ from ..errors import InputError, did_you_mean
 from .catalogue.download import data_folder, locate, present
 from .catalogue.openml import openml_set
 from .catalogue.public import CATALOGUE, Family, PublicFile, PublicSet, StandIn, arranged
+from .formats.arff_files import ArffFile
 from .formats.columns import Asked, lay_out
 from .formats.encoding import Encoder, survey
 from .formats.files import OPENML_OPTIONS, file_options, format_by_suffix, open_columns, read_files
@@ -432,7 +433,9 @@ class OpenMLSource(ConvertedSource):
         target = str(options["target"]) or entry.target
         named = {target, *(name for key in ("categorical", "text") for name in names_of(options, key))}
         asked = names_of(options, "ignore")
-        ignored = (*asked, *(name for name in entry.ignored if name not in {*named, *asked}))
+        # Some descriptions name columns that the file lacks.
+        free = {*ArffFile(path).names} - {*named, *asked}
+        ignored = (*asked, *(name for name in entry.ignored if name in free))
         given = {**options, "target": target, "ignore": ignored, "format": "arff", "test": ""}
         table = read_files((path,), (), given)
         checksum = f"md5 {entry.md5}" if entry.md5 else f"sha256 {entry.sha256}"

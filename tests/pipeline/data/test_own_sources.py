@@ -272,6 +272,13 @@ def test_openml_by_number(openml: Callable[..., None], server: Any, new_process:
     assert open_stream(other).X.shape == (3, 4)
 
 
+def test_a_described_column_that_the_file_lacks_is_not_ignored(openml: Callable[..., None]) -> None:
+    openml(ignore_attribute=["gone", "day"])
+    assert np.asarray(open_stream(expand(openml=151)[0]).X).tolist() == [[0.5], [0.25], [0.125]]
+    with pytest.raises(InputError, match="ignore has an unknown column 'gone'"):
+        expand(openml=151, options={"ignore": ["gone"]})
+
+
 def test_a_changed_copy_of_openml_is_refused(openml: Callable[..., None], cache: Path) -> None:
     expand(openml=151)
     (kept,) = (cache / "data" / "openml-151").glob("*.arff")
