@@ -153,7 +153,8 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
 
     The order is random by the seed, or the data set's own. The labels have no noise. A tuning cell's
     validation rows are still among the training rows: they are cut off after noise is added. Raises
-    InputError if a class has fewer rows than there are folds, or has rows in the test part only.
+    InputError if a class has fewer rows than there are folds, or has rows in the test part only before
+    `max_train` cuts the training part.
     """
     given = spec.course.order == "given"
     chosen = chosen_rows(spec, stream)
