@@ -59,6 +59,8 @@ def read_sparse(
             first_line(each, limits)
         parts.append(_all_rows(some, scan, dtype or "float64", limits))
     width = n_features or max(width for *_, width in parts)
+    if not width:
+        raise InputError(f"{paths[0]}: no line has a feature; write index:number after the labels")
     test = (parts[1][0], tests[0]) if tests else (None, None)
     classes, y, y_test = encode_labels(parts[0][0], paths[0], *test)
     matrices: list[Any] = [rows.finish((len(labels), width)) for labels, rows, _ in parts]

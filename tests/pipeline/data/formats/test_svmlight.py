@@ -88,6 +88,8 @@ def test_round_trip(tmp_path: Path) -> None:
 
 def test_rows_without_features(write: Write) -> None:
     assert read_svmlight(write("f.svm", "1\n-1\n"), n_features=3).X.shape == (2, 3)
+    with pytest.raises(InputError, match=r"f\.svm: no line has a feature; write index:number"):
+        read_svmlight(write("f.svm", "1\n-1\n"))
 
 
 @pytest.mark.parametrize(
