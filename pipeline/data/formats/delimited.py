@@ -22,6 +22,7 @@ _BLOCK_BYTES = 1 << 20
 # Delimiters suggested if a line does not contain the requested one, and their spelling in TOML.
 _DELIMITERS = (";", "\t", "|", ",")
 _IN_TOML = {"\t": "\\t"}
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 # Marks of a missing number. Only the first two also mark a missing category, since "NA" may be a category.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
@@ -221,6 +222,11 @@ def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequ
         for position, field in enumerate(fields)
         if kinds[position] == "number" and not _arrow_reads(field)
     ]
+    if _THOUSANDS.fullmatch(wrong[0][1]):
+        return (
+            ": it has a decimal comma or separates thousands; write decimal points and no separators (pandas "
+            'can read the file with decimal="," or thousands=",")'
+        )
     if _DECIMAL_COMMA.fullmatch(wrong[0][1]):
         return ': it has a decimal comma; write decimal points (pandas can read the file with decimal=",")'
     if any(field in _MISSING for _, field in wrong):
