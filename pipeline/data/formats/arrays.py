@@ -106,6 +106,10 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
 
 
 def _array(owner: str, given: Any) -> npt.NDArray[Any]:
+    if np.ma.is_masked(given):
+        raise InputError(
+            f"{owner} has masked values; fill them in, for example with NaN: array.filled(np.nan)"
+        )
     try:
         return np.asarray(given)
     except ValueError as error:

@@ -180,6 +180,7 @@ HUGE = csr_array(np.where(np.arange(120).reshape(40, 3) == 7, np.inf, 0.0))
         ((ROWS, LABELS[1:]), "data set 'mine': X has 40 rows and y 39 labels"),
         ((BAD, LABELS), "data set 'mine': X, row 3, column 2: nan; every feature must be a finite number"),
         ((HUGE, LABELS), "data set 'mine': X, row 3, column 2: inf; every feature must be finite"),
+        ((np.ma.masked_less(ROWS, 0), LABELS), "data set 'mine': X has masked values; fill them in"),
         ((ROWS[:, 0], LABELS), "data set 'mine': X must have rows and columns; its shape is (40,)"),
         ((ROWS[:0], LABELS[:0]), "X must have rows and columns; its shape is (0, 3)"),
         ((ROWS.astype(complex), LABELS), "X must contain numbers, not complex128"),
