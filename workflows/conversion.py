@@ -68,7 +68,9 @@ def _option(text: str) -> tuple[str, Any]:
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
-        return key.strip(), value.strip()
+        # A delimiter may be a space or a tab, and a tab may be written as in TOML.
+        text = value if len(value) == 1 else value.strip()
+        return key.strip(), "\t" if text == r"\t" else text
 
 
 def _line(stream: Stream) -> str:

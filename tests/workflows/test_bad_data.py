@@ -205,6 +205,10 @@ def test_convert_describes_a_file(singlepass: Call, tmp_path: Path) -> None:
     assert result.stdout.startswith("days: 2 rows, 3 features, 2 classes (x, y), fingerprint ")
     assert "  column 'day': 2 categories, a feature each" in result.stdout
     assert "  column 'a': 1 of 2 values missing, replaced by the mean of the training part" in result.stdout
+    (tmp_path / "f.txt").write_text(CSV.replace(",", "\t"))
+    for delimiter in ("\t", r"\t", r'"\t"'):
+        options = ["--option", "format=csv", "--option", f"delimiter={delimiter}"]
+        assert singlepass("data", "convert", "f.txt", *options).stdout.startswith("f: 20 rows, 1 features")
     wide = singlepass("data", "convert", "g.svm", "--option", "n_features=9", "--option", "test=t.svm")
     assert wide.stdout.startswith("g: 2 rows and 2 in a test part, 9 features, 2 classes (-1, 1), ")
 
