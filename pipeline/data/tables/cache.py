@@ -27,7 +27,7 @@ from ..io.spill import linked, steps
 from .stream import Table, arrays_of, content_fingerprint, csr_of, freeze
 
 # Increase this whenever the same file would be parsed into a different table.
-CONVERTER_VERSION = 2
+CONVERTER_VERSION = 3
 
 # The file that describes a cached table: fingerprint, class names, notes, shapes, sizes and recipe.
 _MANIFEST = "manifest.json"
