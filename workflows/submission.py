@@ -22,7 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..learners.guests.given import find_given
+from ..learners.guests.given import names_given
 from ..learners.guests.names import EXTRAS
 from ..learners.guests.versions import imports_of, is_here, is_local, needed_by
 from ..pipeline import data
@@ -65,7 +65,7 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
         raise InputError(f"{url}: study.json is missing: run the study again to write it")
     runs = store.read_json("provenance.json").get("runs", [])
     for entry in study.get("algorithms", []):
-        if find_given(entry["name"]) is not None:
+        if names_given(entry["name"]):
             raise InputError(
                 f"algorithm {entry['label']!r} is an object of a notebook: put its class into a plug-in"
             )

@@ -36,7 +36,6 @@ from ...learners import (
     wrong_predictions,
 )
 from ...learners.contract import StreamLearner
-from ...learners.guests.chunkwise import ChunkwiseGuest
 from ...learners.guests.guest import Guest
 from ...learners.guests.kinds import as_guest
 from .. import data
@@ -413,11 +412,9 @@ def _first_pass(
     begins: Patience,
 ) -> str:
     """Predict and learn every row once; return why the time limit ended this early, or "" if it did not."""
-    n, stops = len(part.rows), recorder.stops
-    # The results of a learner that gets blocks may depend on them. They end at `stops` without a limit, too.
-    in_blocks = late is None and isinstance(learner, ChunkwiseGuest)
-    limited = watch.limit is not None and not in_blocks
-    looks = stops if in_blocks else recorder.shown if accuracy or limited else _NOWHERE
+    n, limited = len(part.rows), watch.limit is not None
+    stops = recorder.stops
+    looks = recorder.shown if accuracy or limited else _NOWHERE
     # Seconds that one call of the learner may take: set for other packages' learners, which may never return.
     longest = watch.limit + GRACE_SECONDS if watch.limit and isinstance(learner, Guest) else None
     for start, stop, rows in blocks_of(learner, part):

@@ -79,13 +79,6 @@ class InBlocks(Sound):
         return X[:, 0]
 
 
-class BlockSized(Sound):
-    """Return scores that depend on the number of rows that `learn` gets."""
-
-    def learn(self, X, y, classes=None):
-        return np.full(len(y), 1.0 - 2.0 * (len(y) % 2))
-
-
 class Slipping:
     """Predict an unknown class, through River's interface."""
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import itertools
 import json
 import re
 import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -539,24 +537,6 @@ def test_one_that_is_slow_is_stopped_with_its_curve() -> None:
     assert found.row["status"] == "stopped"
     assert 1 <= found.row["n_examples"] < 300
     assert list(found.curve["t"])[-1] == found.row["n_examples"]
-
-
-def test_a_limit_does_not_change_the_blocks_of_a_learner(monkeypatch: pytest.MonkeyPatch) -> None:
-    free, limited, short = (
-        cells({"name": "BlockSized"}, checkpoints=20, window=7, **more)[0]
-        for more in ({}, {"time_limit": 600.0}, {"time_limit": 3.5})
-    )
-    expected, found = run_cell(free), run_cell(limited)
-    for name in ("mistakes", "mistakes_clean"):
-        assert list(found.curve[name]) == list(expected.curve[name])
-    # The time is checked after each block: this clock advances by one second with every reading.
-    monkeypatch.setattr(prequential, "time", SimpleNamespace(perf_counter=itertools.count().__next__))
-    stopped = run_cell(short)
-    seen = stopped.row["n_examples"]
-    assert stopped.row["status"] == "stopped"
-    assert 0 < seen < 300
-    kept = list(stopped.curve["mistakes"])[:-1]
-    assert kept == list(expected.curve["mistakes"])[: len(kept)]
 
 
 def test_each_cell_has_an_instance_of_its_own() -> None:
