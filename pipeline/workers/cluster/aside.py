@@ -98,17 +98,19 @@ class Aside:
         """Addresses of the workers that are silent now."""
         return frozenset(self._said)
 
-    async def look(self, client: Client, workforce: Workforce) -> list[str]:
+    async def look(self, client: Client, workforce: Workforce, there: Collection[str]) -> list[str]:
         """Stop giving cells to unfit and silent workers, and give cells to recovered ones again.
 
-        Return the keys of the tasks that the newly excluded workers have, which must run elsewhere.
+        `there` has the addresses of all connected workers. Return the keys of the tasks that the newly
+        excluded workers have, which must run elsewhere.
         """
         unfit = workforce.unfit - self._held
         if not unfit and time.monotonic() - self._looked < _LOOK_SECONDS:
             return []
         self._looked = time.monotonic()
         found = await _on_scheduler(client, _silent, self.seconds)
-        silent = {address for address in found if address in workforce.prepared}
+        # Include workers that are not prepared: the scheduler gives cells to them too.
+        silent = (found.keys() & set(there)) - workforce.unfit
         # A worker counts as silent only in the second check that finds it so: when this machine wakes up from
         # sleep, all workers seem silent in the first check.
         confirmed, self._suspects = silent & self._suspects, silent
@@ -119,7 +121,11 @@ class Aside:
         if back:
             await _on_scheduler(client, _release, sorted(back), client.id)
             self._held -= back
-        others = workforce.prepared - silent - workforce.unfit
+        well = set(there) - silent - workforce.unfit
+        others = well & workforce.prepared
+        if well and not others:
+            # Other workers are being prepared: wait for them.
+            confirmed = set()
         new = unfit | (confirmed - self._held) if others else set()
         held: dict[str, list[str]] = await _on_scheduler(client, _hold, sorted(new), client.id) if new else {}
         self._held |= new

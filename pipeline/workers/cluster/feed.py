@@ -12,7 +12,7 @@ import itertools
 import time
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pickle import loads
@@ -264,7 +264,7 @@ class _Window:
                 self._threads = sum(threads.values())
                 n_asked = place.starting.n_asked if place.starting else 0
                 await self._workforce.look(self._client, threads, patience, n_asked)
-                await self._take_back()
+                await self._take_back(threads)
                 silent, unfit = len(self._aside.silent), len(self._workforce.unfit)
                 await self._answer(partial(self._roll.call, self._client, threads, silent, unfit))
                 ready = self._workforce.ready or self._workforce.sending
@@ -283,11 +283,11 @@ class _Window:
                 return
             await self._collect()
 
-    async def _take_back(self) -> None:
+    async def _take_back(self, there: Collection[str]) -> None:
         """Take cells from workers that became silent or unfit, to run them elsewhere."""
         from distributed import Future
 
-        keys = await self._answer(partial(self._aside.look, self._client, self._workforce))
+        keys = await self._answer(partial(self._aside.look, self._client, self._workforce, there))
         mine = [key for key in keys if key in self._out]
         for key in mine:
             each = self._out.pop(key)

@@ -1,0 +1,62 @@
+"""Test which workers of a cluster get no cells, and what is reported about them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from singlepass.pipeline.workers.cluster import aside
+
+
+class Team:
+    """Stand in for a Workforce."""
+
+    def __init__(self, prepared: set[str]) -> None:
+        self.prepared, self.unfit = prepared, set[str]()
+
+    def where(self, address: str) -> str:
+        return address
+
+
+class Cluster:
+    """Stand in for a scheduler whose worker "frozen" sends no heartbeat; it records who gets no tasks."""
+
+    id = "client"
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.held: list[str] = []
+        monkeypatch.setattr(aside, "_on_scheduler", self._call)
+        monkeypatch.setattr(aside, "_LOOK_SECONDS", 0.0)
+
+    async def _call(self, client: Any, function: Callable[..., Any], *args: Any) -> Any:
+        if function.__name__ == "_silent":
+            return {"frozen": 40.0, "of another cluster": 40.0}
+        assert function.__name__ == "_hold"
+        self.held += args[0]
+        return {address: ["one", "two"] for address in args[0]}
+
+
+def _look(cluster: Any, team: Any, there: list[str], times: int) -> tuple[list[str], list[str]]:
+    """Look at the workers a number of times; return the lines and the keys of the tasks taken back."""
+    lines: list[str] = []
+    watch = aside.Aside(30.0, lines.append)
+    keys = [key for _ in range(times) for key in asyncio.run(watch.look(cluster, team, there))]
+    return lines, keys
+
+
+def test_a_worker_that_froze_before_it_was_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(monkeypatch)
+    lines, keys = _look(cluster, Team({"well"}), ["frozen", "well"], 3)
+    assert lines == ["worker frozen has been silent for 40 s: its 2 cells go to others"]
+    assert (keys, cluster.held) == (["one", "two"], ["frozen"])
+
+
+def test_others_that_are_being_prepared_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(monkeypatch)
+    assert _look(cluster, Team(set()), ["frozen", "well"], 3) == ([], [])
+    lines, keys = _look(cluster, Team(set()), ["frozen"], 3)
+    assert lines == ["worker frozen has been silent for 40 s: no other worker can run its cells"]
+    assert (keys, cluster.held) == ([], [])
