@@ -120,7 +120,7 @@ def run_status(url: str) -> RunStatus:
     holder, silence, cluster = store.holder(), store.silence(), store.read_json(CLUSTER)
     rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
     planned = store.read_json("plan.json").get("planned")
-    own = _of_the_plan(rows, store, None if holder is None else holder.since)
+    own = _of_the_plan(rows, store)
     now = datetime.now(UTC)
     # The time at which each cell ended; NaT for cells without a recorded start or duration.
     ended = own["started"] + pd.to_timedelta(own["total_seconds"].astype(float), unit="s")
@@ -175,25 +175,14 @@ def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:
     return ranked.drop_duplicates("key").drop(columns="lost")
 
 
-def _of_the_plan(rows: pd.DataFrame, store: Store, since: str | None) -> pd.DataFrame:
-    """Return the rows of planned cells and, during a run, also the rows computed since it started.
-
-    The rows since its start include tuning cells, which enter the plan only when tuning is complete.
-    """
-    import pandas as pd
-
+def _of_the_plan(rows: pd.DataFrame, store: Store) -> pd.DataFrame:
+    """Return the rows of planned cells, or all rows before the plan is written."""
     try:
         planned = store.plan()["key"].to_pandas()
     except InputError:
         return rows
-    new = ~rows["key"].isin(planned)
-    if since is not None:
-        with contextlib.suppress(ValueError):
-            new &= rows["started"] >= pd.Timestamp(since)
-    else:
-        new &= False
     # After `merge`, a cell that is planned under two labels has two rows.
-    return pd.concat([rows.merge(planned, on="key"), rows[new]])
+    return rows.merge(planned, on="key")
 
 
 def _per_minute(ended: pd.Series[pd.Timestamp], now: datetime) -> float:

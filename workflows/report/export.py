@@ -129,7 +129,10 @@ def export(
     from ...pipeline.analysis.study_results import read_results
     from .page.view import StudyView
 
-    view = StudyView(read_results(out))
+    results = read_results(out)
+    if not (results.cells["stage"] == "run").any():
+        raise InputError(f"{out}: no cell of the study has run yet, so there is nothing to export")
+    view = StudyView(results)
     text = "\n".join(table_of(view, name).to_latex() for name in tables)
     for file in figures:
         write_figure(view, file, width=size, **choice)

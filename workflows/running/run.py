@@ -225,8 +225,7 @@ class _Run:
         if self.computed:
             self.progress.advance(len(stage.keys) - work.missing)
             self.store.write_bases(self.from_bases)
-            if stage.counts:
-                self.store.write_plan(self.planned)
+            self.store.write_plan(self.planned)
         if work.missing:
             self._compute(work)
 

@@ -17,9 +17,11 @@ from singlepass.pipeline.analysis.study_results import StudyResults, read_result
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.report import render_report
+from singlepass.workflows.report import render_report, write_report
+from singlepass.workflows.report.export import export
 from singlepass.workflows.running.run import Summary, run_study
 from singlepass.workflows.running.workers import WorkerOptions
+from singlepass.workflows.status import run_status
 
 from ..conftest import Silent
 
@@ -107,6 +109,32 @@ def test_a_changed_grid(tmp_path: Path, protocol: str, values: list[float]) -> N
     # Run once more, with nothing to compute.
     assert run(after, tmp_path / "out").computed == 0
     assert_as_fresh(after, tmp_path / "out", tmp_path, reports=False)
+
+
+class Interrupted(Silent):
+    """Interrupt a run after its first cells, in the first stage."""
+
+    def expect(self, seconds: float | None) -> None:
+        raise KeyboardInterrupt
+
+
+def test_a_changed_study_that_was_interrupted_while_tuning(tmp_path: Path) -> None:
+    """No cell of the study before counts as one of the changed study."""
+    out = str(tmp_path / "out")
+    run(STUDY, tmp_path / "out")
+    after = changed(lambda table: table.update(name="other", noise=[0.3]))
+    with pytest.raises(KeyboardInterrupt):
+        run_study(parse_study(after), out, progress=Interrupted(), options=WorkerOptions(threads=1))
+    status = run_status(out)
+    assert (status.study, status.planned) == ("other", 22)
+    assert 0 < sum(status.cells.values()) <= 10
+    cells = read_results(out).cells
+    assert {*cells["stage"]} == {"tune"}
+    assert {*cells["noise"]} == {"0.3"}
+    with pytest.raises(InputError, match="no cell of the study has run yet"):
+        write_report(out)
+    with pytest.raises(InputError, match="no cell of the study has run yet"):
+        export(out, ("ranks",), ())
 
 
 def test_a_renamed_algorithm_computes_nothing(tmp_path: Path) -> None:
