@@ -262,7 +262,11 @@ async def _connect(place: SchedulerPlace) -> Client:
     except ValueError as error:
         raise InputError(f"{place}: {_first_line(error)}: give its address as tcp://HOST:PORT") from None
     security = place.security or Security()
-    if address.startswith("tls://") and not security.get_connection_args("client").get("ssl_context"):
+    try:
+        context = security.get_connection_args("client").get("ssl_context")
+    except OSError as error:
+        raise InputError(f"{place}: {_unusable(security, error)}") from None
+    if address.startswith("tls://") and not context:
         raise InputError(
             f"{place}: Dask's settings name no certificate: set ca-file, client.cert and client.key of "
             "distributed.comm.tls"
@@ -277,6 +281,16 @@ async def _connect(place: SchedulerPlace) -> Client:
         # Close the client that failed to connect, because its background tasks would go on.
         await _close(client)
         raise
+
+
+def _unusable(security: Any, error: OSError) -> str:
+    """Return why this machine's TLS settings cannot be used, with the files that they name."""
+    settings = security.get_tls_config_for_role("client")
+    named = {"ca-file": settings["ca_file"], "client.cert": settings["cert"], "client.key": settings["key"]}
+    # A setting may also be the text of a certificate or key, which is not shown.
+    files = ", ".join(f"{key} = {value}" for key, value in named.items() if value and "\n" not in value)
+    reason = f"this machine's TLS settings cannot be used ({_first_line(error)})"
+    return f"{reason}: check in distributed.comm.tls: {files}"
 
 
 async def _close(client: Client) -> None:
