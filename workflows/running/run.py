@@ -341,6 +341,12 @@ class _Run:
         if self.from_bases and (self.computed or not self._earlier_runs):
             # Write the provenance again, now with the final number of cells from each base.
             self._record_run(self._environments or {"": this_environment()})
+        planned = {key for table in self.planned for key in table["key"].to_pylist()}
+        if lost := planned.difference(self.store.done()):
+            raise InputError(
+                f"{self.store.url}: {len(lost):,} cells of the study are no longer there (were files removed "
+                "during the run?): run it again"
+            )
         refuse_conflicts(self.store, self._timed)
 
     def record_environments(self, environments: Mapping[str, Environment]) -> None:

@@ -29,6 +29,8 @@ from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
 from singlepass.workflows.shipped import find_study
 
+from ..conftest import Silent
+
 
 def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return cells and curves without the columns for time, place and speed."""
@@ -97,6 +99,24 @@ def test_a_finished_run_computes_nothing_and_asks_for_no_workers(
     study, _ = find_study(str(study_file))
     summary = run_study(study, str(finished), progress=silent)
     assert (summary.computed, summary.reused, summary.failed) == (0, 28, 0)
+
+
+def test_results_that_are_removed_during_a_run(
+    study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each stage writes one part, at its end.
+    monkeypatch.setattr(run, "FLUSH_SECONDS", 1e9)
+
+    class Removing(Silent):
+        def expect(self, seconds: float | None) -> None:
+            for part in (tmp_path / "one/cells").glob("part-*"):
+                part.unlink()
+
+    study, _ = find_study(str(study_file))
+    lost = "one: 12 cells of the study are no longer there .*: run it again$"
+    with pytest.raises(InputError, match=lost):
+        run_study(study, str(tmp_path / "one"), progress=Removing())
+    assert run_study(study, str(tmp_path / "one"), progress=Silent()).computed == 12
 
 
 def test_a_finished_run_removes_leftovers_of_a_killed_run(
