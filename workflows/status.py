@@ -124,6 +124,9 @@ def run_status(url: str) -> RunStatus:
     now = datetime.now(UTC)
     # The time at which each cell ended; NaT for cells without a recorded start or duration.
     ended = own["started"] + pd.to_timedelta(own["total_seconds"].astype(float), unit="s")
+    # If a worker's clock is ahead of this machine's, count from its last cell as if that had ended now.
+    ahead = ended.groupby(own["worker"]).transform("max") - now
+    ended -= ahead.where(ahead > pd.Timedelta(0), pd.Timedelta(0))
     per_minute = _per_minute(ended, now)
     bases = {each["name"]: each["cells"] for each in store.read_json(BASES).get("bases", [])}
     cells: dict[str, int] = {status: int((own["status"] == status).sum()) for status in STATUSES}
@@ -200,8 +203,7 @@ def _workers(rows: pd.DataFrame, ended: pd.Series[pd.Timestamp], now: datetime) 
 
     cells = rows["worker"].value_counts()
     latest = ended.groupby(rows["worker"]).max().dropna().sort_values(ascending=False)
-    # At least 0 seconds: a worker's clock may be ahead of this machine's.
-    ago = (pd.Timestamp(now) - latest).dt.total_seconds().clip(lower=0)
+    ago = (pd.Timestamp(now) - latest).dt.total_seconds()
     return [WorkerStatus(str(name), int(cells[name]), float(ago[name])) for name in latest.index]
 
 

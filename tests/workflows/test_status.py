@@ -91,6 +91,11 @@ def test_a_workers_clock_may_be_ahead(store: Store) -> None:
     told = run_status(store.url)
     assert told.workers[0].seconds_ago == 0
     assert told.per_minute > 0
+    store.write([outcome(f"{n}", seconds_ago=10 * n - 3600) for n in range(1, 31)])
+    assert run_status(store.url).per_minute == pytest.approx(6, rel=0.1)
+    # The rates of workers with different clocks add up.
+    store.write([outcome(f"other {n}", seconds_ago=10 * n, worker="w:2") for n in range(31)])
+    assert run_status(store.url).per_minute == pytest.approx(12, rel=0.1)
 
 
 def test_cells_that_are_not_planned_do_not_count(store: Store) -> None:
