@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from ..pipeline.analysis.failures import Failure, failures
 from ..pipeline.errors import InputError
 from ..pipeline.store.bases import BASES
+from ..pipeline.store.reference import REFERENCE
 from ..pipeline.store.schema import STATUSES
 from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
 from ..pipeline.workers.cluster.aside import Attendance
@@ -54,6 +55,8 @@ class RunStatus:
     cells: dict[str, int]
     # Number of finished cells that were read from each base, by the base's name.
     from_bases: dict[str, int]
+    # Names of the bases that are no longer there.
+    absent_bases: list[str]
     per_minute: float
     # Seconds until the run ends; None if unknown.
     seconds_left: float | None
@@ -82,7 +85,9 @@ class RunStatus:
         share = f" ({100 * finished / self.planned:.0f}%)" if self.planned else ""
         yield f"{self.url}: study {self.study!r}"
         ends = [f"{n:,} {name}" for name, n in self.cells.items() if name != "ok" and n]
-        ends += [f"{n:,} from {name}" for name, n in self.from_bases.items() if n]
+        for name, n in self.from_bases.items():
+            absent = " (not there now)" if name in self.absent_bases else ""
+            ends += [f"{n:,} from {name}{absent}"] if n else []
         yield "cells    " + ", ".join([f"{finished:,}{planned} finished{share}", *ends])
         if self.planned is not None and finished >= self.planned:
             yield "rate     all cells are finished"
@@ -128,7 +133,8 @@ def run_status(url: str) -> RunStatus:
     ahead = ended.groupby(own["worker"]).transform("max") - now
     ended -= ahead.where(ahead > pd.Timedelta(0), pd.Timedelta(0))
     per_minute = _per_minute(ended, now)
-    bases = {each["name"]: each["cells"] for each in store.read_json(BASES).get("bases", [])}
+    recorded = store.read_json(BASES).get("bases", [])
+    bases = {each["name"]: each["cells"] for each in recorded}
     cells: dict[str, int] = {status: int((own["status"] == status).sum()) for status in STATUSES}
     cells["ok"] += sum(bases.values())
     left = None if planned is None else planned - sum(cells.values())
@@ -138,6 +144,7 @@ def run_status(url: str) -> RunStatus:
         planned=planned,
         cells=cells,
         from_bases=bases,
+        absent_bases=[each["name"] for each in recorded if not _is_there(each["url"])],
         per_minute=per_minute,
         seconds_left=max(left, 0) / per_minute * 60 if per_minute and left is not None else None,
         holder="" if holder is None else str(holder),
@@ -154,6 +161,13 @@ def _existing(url: str) -> Store:
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` writes to")
     return store
+
+
+def _is_there(base: str) -> bool:
+    """Return whether a base has results, without reading them."""
+    with contextlib.suppress(InputError):
+        return base == REFERENCE or Store(base).exists()
+    return False
 
 
 def _left(leftovers: dict[str, Any]) -> str:

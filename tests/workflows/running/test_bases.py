@@ -322,7 +322,9 @@ def test_a_base_that_has_moved_is_named_with_the_list_of_bases(tmp_path: Path, b
         InputError, match=r"first: no results here.*out/bases\.json names it: .* --base NEW replaces it"
     ):
         read_results(str(out))
+    assert f"{GRID + FINAL} from {first} (not there now)" in "\n".join(run_status(str(out)).lines())
     run(STUDY, out, moved)
+    assert "not there" not in "\n".join(run_status(str(out)).lines())
     assert len(read_results(str(out)).cells) == GRID + FINAL
 
 
