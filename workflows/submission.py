@@ -83,6 +83,8 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
         raise InputError(
             f"{url}: all its cells were read from other results (--base): there is nothing to submit"
         )
+    if "run" not in cells["stage"].to_pylist():
+        raise InputError(f"{url}: no cells but those of tuning have run here: there is nothing to submit")
     to = to or Path(f"{study['name']}.zip")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

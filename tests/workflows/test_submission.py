@@ -456,6 +456,12 @@ def test_what_cannot_be_submitted_or_verified_is_one_line(
     run_study(parse_study(STUDY), str(out), progress=Silent(), plugins=(str(plugin),), bases=[str(results)])
     with pytest.raises(InputError, match="were read from other results"):
         submit(str(out), None)
+    tuned = Store(str(shutil.copytree(results, tmp_path / "tuned")))
+    cells, plan = tuned.cells(tuned.plan()["key"].to_pylist()), tuned.plan()
+    tuning = set(cells["key"][cells["stage"] == "tune"])
+    tuned.write_plan([plan.filter(pa.array([key in tuning for key in plan["key"].to_pylist()]))])
+    with pytest.raises(InputError, match="no cells but those of tuning have run here"):
+        submit(str(tmp_path / "tuned"), None)
     source = plugin.read_text()
     try:
         plugin.write_text(source + "# changed\n")
