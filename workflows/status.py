@@ -164,10 +164,8 @@ def _existing(url: str) -> Store:
 
 
 def _is_there(base: str) -> bool:
-    """Return whether a base has results, without reading them."""
-    with contextlib.suppress(InputError):
-        return base == REFERENCE or Store(base).exists()
-    return False
+    """Return whether a base has results, without reading them; a URL is not asked."""
+    return base == REFERENCE or "://" in base or Store(base).exists()
 
 
 def _left(leftovers: dict[str, Any]) -> str:

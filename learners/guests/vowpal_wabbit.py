@@ -68,7 +68,7 @@ class VowpalWabbitGuest(Guest):
 
     def _start(self, n_features: int) -> None:
         self._many = self._n_classes > 2 or self.learner.tells_classes
-        words = shlex.split(self.learner.args.replace("=", " "))
+        words = self.learner.args.replace("=", " ").split()
         link = positive_link(self.learner.args)
         if link and not self._many:
             raise GuestError(

@@ -255,6 +255,9 @@ def load(out: str | Path) -> Results:
     Raises
     ------
     InputError
-        There are no results.
+        There are no results, or none but those of tuning.
     """
-    return Results(str(out))
+    results = Results(str(out))
+    if not (results.cells["stage"] == "run").any():
+        raise InputError(f"{out}: no cell of the study has run yet, except cells of tuning")
+    return results

@@ -215,16 +215,19 @@ def write_summary(
                 )
         texts[file.resolve()] = after
     for file, text in texts.items():
-        file.write_text(text, encoding="utf-8", newline="\n")
+        try:
+            file.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise InputError(f"{file}: cannot be written ({error.strerror})") from None
 
 
 def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise InputError(
-            f"{file}: cannot be read ({error.strerror}): verdicts are written into it; give --out a folder "
-            "next to the other pages, such as results/reference/NAME"
+            f"{file}: cannot be read ({getattr(error, 'strerror', 'not UTF-8')}), but verdicts are written "
+            "into it: check --readme, and give --out a folder next to the other pages"
         ) from None
 
 

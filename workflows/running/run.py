@@ -8,7 +8,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -163,6 +163,12 @@ def run_study(
             stage = stage.after(partial(store.cells, stage.keys))
         run.end()
     results = read_results(out)
+    planned = {key for table in run.planned for key in table["key"].to_pylist()}
+    if lost := planned.difference(results.cells["key"]):
+        raise InputError(
+            f"{out}: {len(lost):,} cells of the study are no longer there (were files removed during the "
+            "run?): run it again"
+        )
     counts = {name: int((results.cells["status"] == name).sum()) for name in ("failed", "crashed", "stopped")}
     reused, seconds = len(results.cells) - run.computed, time.perf_counter() - began
     names = {base.name: n for base in store.bases if (n := run.from_bases[base.url])}
@@ -197,6 +203,7 @@ class _Run:
         self._slow: set[str] = set()
         self.planned: list[pa.Table] = []
         self.reused = self.computed = 0
+        self._plan_holds = False
         # Number of the plan's cells that are read from each base, by the base's URL.
         self.from_bases: Counter[str] = Counter()
         # Keys of cells that are computed although a base has them, to measure times on this machine.
@@ -217,6 +224,7 @@ class _Run:
         if work.missing and not self.computed:
             check_splits(self.plan.split_cells())
             self._note_classes_alike()
+            self._plan_holds = self._is_planned(stage)
             self._record_study()
             self.progress.start(self.total, self.reused)
         self.planned.append(stage.planned)
@@ -225,9 +233,19 @@ class _Run:
         if self.computed:
             self.progress.advance(len(stage.keys) - work.missing)
             self.store.write_bases(self.from_bases)
-            self.store.write_plan(self.planned)
+            # A plan of the tuning cells alone would leave out finished cells of the same study.
+            if stage.counts or not self._plan_holds:
+                self.store.write_plan(self.planned)
         if work.missing:
             self._compute(work)
+
+    def _is_planned(self, stage: Stage) -> bool:
+        """Return whether the plan in the store is one of the same study, with the cells of a stage."""
+        study = self.plan.study.model_dump(mode="json")
+        with suppress(InputError):
+            planned = self.store.plan()["key"].to_pylist()
+            return self.store.read_json("study.json") == study and {*planned}.issuperset(stage.keys)
+        return False
 
     def _first_repetition(self, stage: Stage) -> Iterator[str]:
         """Yield the keys of the cells with the first seed, in each group whose data are on this machine."""
@@ -341,12 +359,6 @@ class _Run:
         if self.from_bases and (self.computed or not self._earlier_runs):
             # Write the provenance again, now with the final number of cells from each base.
             self._record_run(self._environments or {"": this_environment()})
-        planned = {key for table in self.planned for key in table["key"].to_pylist()}
-        if lost := planned.difference(self.store.done()):
-            raise InputError(
-                f"{self.store.url}: {len(lost):,} cells of the study are no longer there (were files removed "
-                "during the run?): run it again"
-            )
         refuse_conflicts(self.store, self._timed)
 
     def record_environments(self, environments: Mapping[str, Environment]) -> None:

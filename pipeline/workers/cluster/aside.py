@@ -109,12 +109,14 @@ class Aside:
             return []
         self._looked = time.monotonic()
         found = await _on_scheduler(client, _silent, self.seconds)
-        # Include workers that are not prepared: the scheduler gives cells to them too.
-        silent = (found.keys() & set(there)) - workforce.unfit
+        # Include workers that are not prepared: the scheduler gives cells to them too. Wait longer for these,
+        # because their first imports may keep them from sending heartbeats.
+        late = {each for each, seconds in found.items() if seconds > 2 * self.seconds}
+        silent = (found.keys() & (workforce.prepared | late) & set(there)) - workforce.unfit
         # A worker counts as silent only in the second check that finds it so: when this machine wakes up from
         # sleep, all workers seem silent in the first check.
         confirmed, self._suspects = silent & self._suspects, silent
-        for address in self._said - silent:
+        for address in (self._said - silent) & set(there):
             self._note(f"worker {workforce.where(address)} sends heartbeats again")
         self._said &= silent
         back = self._held - workforce.unfit - silent

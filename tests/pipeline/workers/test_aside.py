@@ -33,7 +33,7 @@ class Cluster:
 
     async def _call(self, client: Any, function: Callable[..., Any], *args: Any) -> Any:
         if function.__name__ == "_silent":
-            return {"frozen": 40.0, "of another cluster": 40.0}
+            return {"frozen": 70.0, "of another cluster": 70.0}
         assert function.__name__ == "_hold"
         self.held += args[0]
         return {address: ["one", "two"] for address in args[0]}
@@ -50,7 +50,7 @@ def _look(cluster: Any, team: Any, there: list[str], times: int) -> tuple[list[s
 def test_a_worker_that_froze_before_it_was_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = Cluster(monkeypatch)
     lines, keys = _look(cluster, Team({"well"}), ["frozen", "well"], 3)
-    assert lines == ["worker frozen has been silent for 40 s: its 2 cells go to others"]
+    assert lines == ["worker frozen has been silent for 70 s: its 2 cells go to others"]
     assert (keys, cluster.held) == (["one", "two"], ["frozen"])
 
 
@@ -58,5 +58,5 @@ def test_others_that_are_being_prepared_are_waited_for(monkeypatch: pytest.Monke
     cluster = Cluster(monkeypatch)
     assert _look(cluster, Team(set()), ["frozen", "well"], 3) == ([], [])
     lines, keys = _look(cluster, Team(set()), ["frozen"], 3)
-    assert lines == ["worker frozen has been silent for 40 s: no other worker can run its cells"]
+    assert lines == ["worker frozen has been silent for 70 s: no other worker can run its cells"]
     assert (keys, cluster.held) == ([], [])

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from singlepass.pipeline.analysis.study_results import StudyResults, read_result
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.notebook.results import load
 from singlepass.workflows.report import render_report, write_report
 from singlepass.workflows.report.export import export
 from singlepass.workflows.running.run import Summary, run_study
@@ -135,6 +138,21 @@ def test_a_changed_study_that_was_interrupted_while_tuning(tmp_path: Path) -> No
         write_report(out)
     with pytest.raises(InputError, match="no cell of the study has run yet"):
         export(out, ("ranks",), ())
+    with pytest.raises(InputError, match="no cell of the study has run yet"):
+        load(out)
+
+
+def test_finished_cells_of_a_study_that_tunes_again_still_count(tmp_path: Path) -> None:
+    run(STUDY, tmp_path / "out")
+    for part in (tmp_path / "out" / "cells").iterdir():
+        table = pq.read_table(part)
+        pq.write_table(table.filter(pc.not_equal(table["params"], '{"r": 0.1}')), part)
+    assert {*read_results(str(tmp_path / "out")).cells["algorithm"]} == {"Perceptron", "AROW", "PA-I"}
+    lacking = run_status(str(tmp_path / "out"))
+    with pytest.raises(KeyboardInterrupt):
+        run_study(parse_study(STUDY), str(tmp_path / "out"), progress=Interrupted())
+    assert run_status(str(tmp_path / "out")).cells["ok"] >= lacking.cells["ok"] > 20
+    assert write_report(tmp_path / "out")
 
 
 def test_a_renamed_algorithm_computes_nothing(tmp_path: Path) -> None:
