@@ -12,7 +12,7 @@ import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from functools import cached_property
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
@@ -42,6 +42,8 @@ _NOT_CODE = {
     "_abc_impl",
 }
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
+# Options with which Numba compiles functions that may return other values, and their defaults.
+_NUMBA = {"fastmath": False, "parallel": False, "error_model": "python"}
 
 
 def importable(thing: Any) -> bool:
@@ -96,6 +98,8 @@ class _Walk:
         # The objects listed so far, by id: their number, and the object itself. The reference keeps an object
         # alive, because Python can give the id of a freed object to another one.
         self._seen: dict[int, tuple[int, Any]] = {}
+        # Whether the lists are only compared, to order the elements of a set.
+        self._compared = False
 
     def listed(self, value: Any) -> Any:
         if type(value) in _PLAIN:
@@ -105,7 +109,7 @@ class _Walk:
         if type(value) in (list, tuple):
             return [type(value).__name__, *map(self.listed, value)]
         if type(value) in (set, frozenset):
-            return ["set", *sorted(repr(self.listed(each)) for each in self._in_order(value))]
+            return ["set", *self._elements(value)]
         if type(value) in (dict, MappingProxyType):
             return ["dict", *[[self.listed(key), self.listed(each)] for key, each in value.items()]]
         if isinstance(value, CodeType):
@@ -115,16 +119,20 @@ class _Walk:
         self._seen[id(value)] = len(self._seen), value
         return self._once(value)
 
-    def _in_order(self, values: Set[Any]) -> Iterable[Any]:
-        """Return the elements of a set in an order that is the same in every process."""
-        if all(type(each) in _PLAIN for each in values):
-            return values
-        return sorted(values, key=self._alone)
+    def _elements(self, values: Set[Any]) -> list[str]:
+        """Return the elements of a set as text, in an order that is the same in every process."""
+        ordered = list(values)
+        if not all(map(_is_plain, values)):
+            # Listing them all would take factorial time if each of them has a set of the others.
+            if self._compared:
+                return sorted(map(_outline, values))
+            ordered.sort(key=self._alone)
+        return sorted(repr(self.listed(each)) for each in ordered)
 
     def _alone(self, value: Any) -> str:
         """Return an object as text, as if it were listed next."""
         walk = _Walk(self._copied)
-        walk._seen = self._seen.copy()
+        walk._seen, walk._compared = self._seen.copy(), True
         return repr(walk.listed(value))
 
     def _once(self, value: Any) -> Any:
@@ -145,9 +153,9 @@ class _Walk:
         inner = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
         numba = type(value).__module__.startswith("numba.")
         if isinstance(inner, FunctionType) and (numba or isinstance(value, functools._lru_cache_wrapper)):
-            options = getattr(value, "targetoptions", {})
-            rounding = [name for name in ("fastmath", "parallel") if options.get(name)]
-            return [type(value).__name__, self.listed(inner), *rounding]
+            given = {**_NUMBA, **getattr(value, "targetoptions", {})}
+            options = [(name, given[name]) for name in _NUMBA if given[name] != _NUMBA[name]]
+            return [type(value).__name__, self.listed(inner), *map(self.listed, options)]
         return self._object(value)
 
     def _by_name(self, module: str, name: str = "") -> Any:
@@ -178,9 +186,8 @@ class _Walk:
         self.within |= {name.partition(".")[0] for name in _named(code, ("IMPORT_NAME",))}
         cells = [self.listed(cell.cell_contents) for cell in function.__closure__ or ()]
         given = self.listed(function.__defaults__), self.listed(function.__kwdefaults__)
-        values = [(name, value) for name, value in sorted(vars(function).items()) if name[:2] != "__"]
-        attributes = [self.listed(values)] if values else []
-        return ["function", self._code(code), used, cells, given, *attributes]
+        # Attributes are left out: decorators count and time calls in them.
+        return ["function", self._code(code), used, cells, given]
 
     def _code(self, code: CodeType) -> Any:
         shape = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
@@ -197,6 +204,18 @@ class _Walk:
         # items of a list or dict. They are converted to lists.
         parts = [list(part) if place > 2 and part is not None else part for place, part in enumerate(found)]
         return ["object", *map(self.listed, parts)]
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return all(map(_is_plain, value))
+    return type(value) in _PLAIN
+
+
+def _outline(value: Any) -> str:
+    """Return the name of an object's type, and the object or its attributes if they are plain, as text."""
+    values = value, *getattr(value, "__dict__", {}).values()
+    return repr([type(value).__name__, *(each for each in values if type(each) in _PLAIN)])
 
 
 def _named(code: CodeType, operations: tuple[str, ...]) -> Iterator[str]:

@@ -205,8 +205,9 @@ class Times:
     [
         "vote = functools.update_wrapper(functools.partial(rule, k={}), rule)",
         "vote = Times(rule, {})",
-        "vote, rule.k = rule, {}",
         "import numba\nvote = numba.njit(rule, fastmath={} == 2)",
+        "import numba\nvote = numba.njit(rule, fastmath={{('nnan', 'ninf')[{} - 1]}})",
+        "import numba\nvote = numba.njit(rule, error_model=('python', 'numpy')[{} - 1])",
     ],
 )
 def test_all_values_of_a_wrapper_count(code: str) -> None:
@@ -225,6 +226,39 @@ def test_the_order_in_which_a_set_was_filled_does_not_matter() -> None:
     assert names[0] == names[1] != names[2]
 
 
+def test_objects_with_sets_of_each_other_are_named() -> None:
+    """The time must not grow factorially, as it would if the elements of all their sets were listed."""
+    code = """
+class P:
+    def __init__(self, n): self.n = n
+
+points = [P(n) for n in range(12)]
+for point in points:
+    point.others = set(points) - {point}
+Majority.points = set(points)
+"""
+    assert give(cell(CELL + code)["Majority"]).name == give(cell(CELL + code)["Majority"]).name
+
+
+def test_calls_that_a_decorator_counts_do_not_change_a_learner() -> None:
+    code = """
+import functools
+
+def counted(function):
+    @functools.wraps(function)
+    def inner(*args):
+        inner.calls = getattr(inner, "calls", 0) + 1
+        return function(*args)
+    return inner
+
+votes = counted(votes)
+"""
+    names = cell(CELL + code)
+    given = give(names["Majority"])
+    names["votes"]([0, 1])
+    assert not given.changed
+
+
 @pytest.mark.slow
 def test_names_are_equal_in_every_process(tmp_path: Path) -> None:
     page = CELL + (
@@ -234,6 +268,10 @@ def test_names_are_equal_in_every_process(tmp_path: Path) -> None:
         "from singlepass.learners.guests.given import give\n"
         "learner = make_pipeline(FunctionTransformer(lambda X: X / {1.0, 2.0, 3.0}.pop()), SGDClassifier())\n"
         "print(give(Majority).name, give(Majority(3)).name, give(learner).name)\n"
+        "import enum\n"
+        "kind = enum.Enum('kind', 'a b c d')\n"
+        "Majority.sets = {frozenset([each, kind.a]) for each in kind}, set(kind), {('a', 1), ('b', 2)}\n"
+        "print(give(Majority).name)\n"
     )
     (tmp_path / "page.py").write_text(page)
     said = {
