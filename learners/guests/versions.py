@@ -40,8 +40,8 @@ class _Version(NamedTuple):
 _versions: dict[frozenset[str], _Version] = {}
 # For each loaded local module: its spec, of which a reload makes another, and the hash of its file.
 _seen: dict[str, tuple[ModuleSpec, str]] = {}
-# Loaded local modules that were edited and reloaded.
-_edited: set[str] = set()
+# For each loaded local module that was edited and reloaded: the specs of all modules that were loaded then.
+_edited: dict[str, dict[str, ModuleSpec | None]] = {}
 
 
 def version_of(names: Iterable[str], *, again: bool = False) -> str:
@@ -126,7 +126,7 @@ def _is_same(one: dict[str, ModuleSpec], two: dict[str, ModuleSpec]) -> bool:
 def _note(loaded: dict[str, ModuleSpec]) -> None:
     """Note the files of loaded modules in `_seen`; raise ValueError if code may be older than its file.
 
-    A single module may be reloaded after an edit. If others are loaded, they may still have what they
+    A single module may be reloaded after an edit. Others that were loaded before may still have what they
     imported from it.
     """
     now = {}
@@ -136,11 +136,15 @@ def _note(loaded: dict[str, ModuleSpec]) -> None:
         before = _seen.get(name)
         edited = before is not None and before[1] != now[name][1]
         kept = before is not None and before[0] is spec
-        mixed = len(loaded) > 1 and (edited or name in _edited)
-        if mixed or (edited and kept) or (not kept and _is_older(spec)):
+        if (edited and kept) or (not kept and _is_older(spec)):
             raise ValueError(f"{file} has changed since {name} was imported: restart Python")
+        then = loaded if edited else _edited.get(name, {})
+        if old := [other for other in loaded if other != name and then.get(other) is loaded[other]]:
+            problem = f"was edited and reloaded, but {old[0]} may have its old values"
+            raise ValueError(f"{file} {problem}: restart Python")
         if edited:
-            _edited.add(name)
+            modules = list(sys.modules.items())
+            _edited[name] = {other: getattr(module, "__spec__", None) for other, module in modules}
     _seen.update(now)
 
 
