@@ -194,16 +194,22 @@ def _local_files(name: str) -> dict[str, Path]:
                 folders.clear()
                 continue
             walked.add(real)
-            # Leave out files that cannot be imported, such as those in .ipynb_checkpoints, and environments.
-            folders[:] = [
-                each
-                for each in sorted(folders)
-                if each.isidentifier() and not os.path.exists(os.path.join(folder, each, "pyvenv.cfg"))
-            ]
+            folders[:] = [each for each in sorted(folders) if _is_part(Path(folder, each), top)]
             paths = [Path(folder, file) for file in files if file.endswith(".py")]
             # Of the folders of a package without __init__.py, Python imports a file from the first.
             found = {path.relative_to(top).as_posix(): path for path in paths if os.path.isfile(path)} | found
     return found
+
+
+def _is_part(folder: Path, package: Path) -> bool:
+    """Return whether a folder within a package is walked, to find Python files of the package."""
+    # Leave out files that cannot be imported, such as those in .ipynb_checkpoints, and environments.
+    if not folder.name.isidentifier() or os.path.exists(folder / "pyvenv.cfg"):
+        return False
+    # Links can lead to large folders of data, or to a folder that contains the package.
+    return not folder.is_symlink() or (
+        any(folder.glob("*.py")) and not package.resolve().is_relative_to(folder.resolve())
+    )
 
 
 def _is_installed(place: Path) -> bool:

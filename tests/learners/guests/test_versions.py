@@ -256,6 +256,15 @@ def test_linked_folders_of_a_package_are_read_once(folder):
     assert version_of({"sp_package"}, again=True) != before
 
 
+def test_links_to_data_and_to_parents_of_a_package_are_not_followed(folder):
+    before = version_of({"sp_package"})
+    (folder / "data/sub").mkdir(parents=True)
+    (folder / "data/sub/module.py").write_text("")
+    (folder / "sp_package/data").symlink_to(folder / "data")
+    (folder / "sp_package/up").symlink_to("..")
+    assert version_of({"sp_package"}, again=True) == before
+
+
 def test_the_first_folder_of_a_package_counts(folder, monkeypatch):
     for place in ("one", "two"):
         (folder / place / "sp_parts").mkdir(parents=True)
