@@ -45,8 +45,8 @@ def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
 
     A place is a file, which need not exist; a folder, for all data files in it and below; a pattern (``*``,
     ``?``, ``[…]``, ``**``); or a URL of any of these. With `download` the files of a URL are copied to this
-    machine. Symbolic links are followed; a file that several names lead to is listed once. Raises InputError
-    if there are no files, files of several formats, a link to nothing, or a URL that cannot be read.
+    machine. Symbolic links are followed, but a file is not listed again by a link to it. Raises InputError if
+    there are no files, files of several formats, a link to nothing, or a URL that cannot be read.
     """
     if is_url(place):
         names = names_at(place, download=download)
@@ -89,13 +89,27 @@ def _files_below(folder: Path) -> list[Path]:
 
 
 def _once(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Return paths in their order; of those that lead to one file, only that through the fewest links."""
+    """Return paths in their order, without those through more links than another path to the same file.
+
+    Links to one file are all kept if it has no other name here: programs that store data by their content,
+    such as git-annex, keep equal files once.
+    """
+    paths, folders = list(paths), dict[Path, str]()
     by_file: dict[str, list[Path]] = {}
-    paths = list(paths)
     for path in paths:
-        by_file.setdefault(os.path.realpath(path), []).append(path)
-    kept = {min(each, key=_n_links) for each in by_file.values()}
-    return tuple(path for path in paths if path in kept)
+        if path.is_symlink():
+            real = os.path.realpath(path)
+        else:
+            if path.parent not in folders:
+                folders[path.parent] = os.path.realpath(path.parent)
+            real = os.path.join(folders[path.parent], path.name)
+        by_file.setdefault(real, []).append(path)
+    dropped: set[Path] = set()
+    for same in by_file.values():
+        if len(same) > 1:
+            least = min(map(_n_links, same))
+            dropped.update(path for path in same if _n_links(path) > least)
+    return tuple(path for path in paths if path not in dropped)
 
 
 def _n_links(path: Path) -> int:

@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -33,6 +33,8 @@ _UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
 # of some 60 bytes.
 _BATCH_VALUES = 1 << 16
 _DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
+# Keeps all digits of the numbers in a file.
+_ALL_DIGITS = Context(prec=1000)
 # The ARFF parser adds a line number to its messages, but it is always -1.
 _NO_LINE = re.compile(r",? (?:at|in) line -1")
 # The position of each value of a sparse row, and quoted text, which may contain the same characters.
@@ -232,7 +234,7 @@ def _said(error: Exception) -> str:
 
 
 def _of_numbers(texts: pa.Array) -> pa.Array:
-    """Return numbers as text that is the same for equal numbers."""
+    """Return numbers as text that is the same for equal numbers; NaN is null."""
     import pyarrow as pa
 
     coded = texts.dictionary_encode()
@@ -240,15 +242,25 @@ def _of_numbers(texts: pa.Array) -> pa.Array:
     return pa.array(shortest, pa.string()).take(coded.indices)
 
 
-def _shortest(text: str) -> str:
-    """Return a number's usual text, such as "1" for "1.0", or its own text if that has further digits."""
+def _shortest(text: str) -> str | None:
+    """Return a text that is the same for equal numbers, such as "1" for "1.0", or None for NaN.
+
+    Fractions of up to 17 digits are equal if their float64 values are; integers and longer fractions keep all
+    their digits.
+    """
     number = float(text)
-    usual = str(int(number)) if number.is_integer() else repr(number)
+    if number != number:
+        return None
+    whole = number.is_integer()
+    usual = str(int(number)) if whole else repr(number)
     try:
-        return usual if Decimal(usual) == Decimal(text) else text
+        exact = Decimal(text).normalize(_ALL_DIGITS)
     except ArithmeticError:
         # Decimal allows fewer exponents than float.
         return text
+    if exact == Decimal(usual) or not (whole or len(exact.as_tuple().digits) > 17):
+        return usual
+    return format(exact, "f")
 
 
 def _type(declared: Any) -> str:

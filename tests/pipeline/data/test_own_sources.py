@@ -77,6 +77,17 @@ def test_links_are_followed_and_each_file_is_read_once(write: Write, tmp_path: P
     assert column(days) == [4, 4, 5, 5]
 
 
+def test_equal_files_that_are_stored_once_are_all_read(write: Write, tmp_path: Path) -> None:
+    """git-annex and others store files of equal content once, elsewhere."""
+    (tmp_path / "days").mkdir()
+    for name, place in (("1.csv", "k.csv"), ("2.csv", "l.csv"), ("3.csv", "k.csv")):
+        write(place, f"a,label\n{ord(place[0])},x\n1,y\n")
+        (tmp_path / "days" / name).symlink_to(tmp_path / place)
+    k, other = ord("k"), ord("l")
+    for place in (tmp_path / "days", f"{tmp_path}/days/*.csv"):
+        assert column(place) == [k, 1, other, 1, k, 1]
+
+
 @pytest.mark.parametrize("name", ["2.csv", "2"])
 def test_a_link_to_nothing_is_refused(write: Write, tmp_path: Path, name: str) -> None:
     write("1.csv", "a,label\n1,x\n2,y\n")

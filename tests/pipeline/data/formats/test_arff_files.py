@@ -117,13 +117,16 @@ def test_numbers_that_are_not_features_keep_all_digits(write: Write, content: st
         *[(each, "0.5") for each in (".5", "0.50", "5e-1")],
         *[(each, "0") for each in ("0", "-0", "0.0")],
         ("1234567", "1234567"),
-        ("9007199254740993.0", "9007199254740993.0"),
-        ("1e300", "1e300"),
-        ("1e-400", "1e-400"),
+        *[(each, "9007199254740993") for each in ("+9007199254740993", "9007199254740993.0")],
+        *[(each, "1" + 23 * "0") for each in ("1e23", "1E23")],
+        ("0.10000000000000001", "0.1"),
+        ("1700000000.1234567891", "1700000000.1234567891"),
+        ("1e-400", f"0.{399 * '0'}1"),
+        ("nan", None),
         ("1e9999999999999999999", "1e9999999999999999999"),
     ],
 )
-def test_text_of_a_number(written: str, expected: str) -> None:
+def test_text_of_a_number(written: str, expected: str | None) -> None:
     assert arff_files._shortest(written) == expected
 
 
