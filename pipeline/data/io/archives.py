@@ -8,7 +8,7 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from typing import IO, Any, Self, cast
 
 from ...errors import InputError
 from .progress import report
@@ -47,11 +47,31 @@ def tar_texts(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
                     raise InputError(f"{path}: {member.name} is cut short; the archive is damaged")
                 report(path.name, stored.tell(), size)
                 yield member.name, content
+            rest = cast("IO[bytes]", archive.fileobj)
+            if any(rest.read(tarfile.BLOCKSIZE)):
+                raise tarfile.ReadError("a block of zeros before the end")
+            # The checksum of compressed data is at their end.
+            while rest.read(_STEP):
+                pass
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise InputError(f"{path}: damaged, cut short or not a tar archive ({reason.rstrip(':')})") from None
+
+
+class _Member(tarfile.TarInfo):
+    """Read the header of a member; unlike Python's own class, refuse a damaged one after the first."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
+            # A block of zeros marks the end.
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(str(error)) from None
 
 
 def _uncompressed(path: Path, stored: IO[bytes]) -> tarfile.TarFile:
@@ -61,7 +81,7 @@ def _uncompressed(path: Path, stored: IO[bytes]) -> tarfile.TarFile:
     opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), None)
     stream = stored if opener is None else opener(stored, "rb")
     counted = TextStream(path, stored, stream, USUAL)
-    return tarfile.open(fileobj=cast("IO[bytes]", counted), mode="r|", bufsize=_STEP)
+    return tarfile.open(fileobj=cast("IO[bytes]", counted), mode="r|", bufsize=_STEP, tarinfo=_Member)
 
 
 def _check_member(path: Path, member: tarfile.TarInfo) -> None:

@@ -67,6 +67,44 @@ def test_an_archive_cut_short(tmp_path: Path, pack: Pack, mode: str) -> None:
         list(tar_texts(path, lambda name: True))
 
 
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda tar: tar[:1172] + b"000000" + tar[1178:], "bad checksum"),
+        (lambda tar: tar[:1300], "truncated header"),
+        (lambda tar: tar[:2048], "empty header"),
+        (lambda tar: tar[:1024] + bytes(512) + tar[1024:], "a block of zeros before the end"),
+    ],
+)
+def test_an_archive_damaged_or_cut_at_a_later_header(
+    pack: Pack, damage: Callable[[bytes], bytes], reason: str, zipped: bool
+) -> None:
+    # The header of the second member is in bytes 1024 to 1535.
+    path = pack("a.tar", ("a.txt", b"one"), ("b.txt", b"two"), mode="w")
+    damaged = damage(path.read_bytes())
+    path.write_bytes(gzip.compress(damaged) if zipped else damaged)
+    with pytest.raises(InputError, match=rf"a\.tar: damaged, cut short .*\({reason}\)"):
+        list(tar_texts(path, lambda name: True))
+
+
+def test_a_lone_block_of_zeros_ends_an_archive(pack: Pack) -> None:
+    path = pack("a.tar", ("a.txt", b"one"), mode="w")
+    path.write_bytes(path.read_bytes()[:1536])
+    assert list(tar_texts(path, lambda name: True)) == [("a.txt", b"one")]
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+def test_a_wrong_checksum_at_the_end_of_the_compressed_data(pack: Pack, mode: str, size: int) -> None:
+    path = pack("a.tar", ("a.txt", bytes(i * i % 251 for i in range(size))), mode=mode)
+    stored = bytearray(path.read_bytes())
+    stored[-6] ^= 0xFF
+    path.write_bytes(stored)
+    with pytest.raises(InputError, match=r"a\.tar: damaged, cut short"):
+        list(tar_texts(path, lambda name: True))
+
+
 def test_not_an_archive(tmp_path: Path) -> None:
     (tmp_path / "a.tar.gz").write_bytes(b"no archive")
     with pytest.raises(InputError, match="not a tar archive"):
