@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import lzma
 import shutil
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from singlepass.pipeline.data import describe, expand, open_stream
-from singlepass.pipeline.data.catalogue.public import CATALOGUE, FAMILIES
+from singlepass.pipeline.data.catalogue.public import CATALOGUE, FAMILIES, _delimited, _svmlight
 from singlepass.pipeline.data.tables.features import with_layout
 from singlepass.pipeline.data.tables.stream import Matrix, Table
 from singlepass.pipeline.data.tables.tasks import name_tasks
@@ -37,6 +38,11 @@ def test_declarations_are_consistent(name: str) -> None:
     assert len({file.name for file in entry.files}) == len(entry.files)
     if entry.counts_test and len(entry.files) > 1:
         assert len(entry.files) % 2 == 0
+    reader = entry.parse
+    assert isinstance(reader, partial)
+    if reader.func in (_svmlight, _delimited):
+        # The second file is read as the test part.
+        assert entry.official_split == (len(entry.files) == 2 or "last" in reader.keywords)
     for file in entry.files:
         assert all(address.startswith("https://") for address in file.addresses)
         assert not any(base.endswith("/") for base in file.bases)
