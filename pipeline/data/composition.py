@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .catalogue.public import ALIASES, FAMILIES
 from .memory_sources import GeneratorSource
 from .own_sources import FileSource, OpenMLSource
 from .remote import absolute
@@ -58,6 +59,12 @@ def composed_name(
         name, path = given.pop("name", None), given.pop("path", None)
         if (name is None) == (path is None) or given.keys() & _NOT_OF_PARTS:
             raise InputError("compose: each source is a table with a 'name' or a 'path', and its options")
+        name = ALIASES.get(str(name), name)
+        if str(name) in FAMILIES:
+            member = next(iter(FAMILIES[str(name)].members.values()))
+            raise InputError(
+                f"compose: source {name!r} is a group of data sets; give the name of one, such as {member!r}"
+            )
         if str(name).startswith(OpenMLSource.PREFIX):
             raise InputError(
                 f"compose: source {name!r} is a data set of OpenML, whose columns are not compared with "

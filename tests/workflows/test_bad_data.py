@@ -218,6 +218,7 @@ def test_convert_describes_a_file(singlepass: Call, tmp_path: Path) -> None:
     [
         (["none.csv"], ["none.csv: no such file"]),
         (["mnits"], ["unknown data set 'mnits'; did you mean 'mnist'?"]),
+        (["adult", "--option", "n_features=3"], ["data set 'adult' has no option 'n_features'"]),
         (["f.csv", "--option", "n_features"], ["--option 'n_features': write KEY=VALUE"]),
         (["f.csv", "--option", "n_features=3"], ["has no option 'n_features'"]),
         (["f.csv", "--target", "z"], ["f.csv: no column is called 'z'; columns: a, label"]),

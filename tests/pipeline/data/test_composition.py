@@ -140,6 +140,11 @@ def test_seeds_draw_anew_and_content_names_it() -> None:
     assert len(prints) == 4
 
 
+def test_a_part_may_have_an_alias() -> None:
+    alias, name = ([{"name": name}, {"name": "a9a"}] for name in ("adult", "a9a"))
+    assert expand(compose=alias) == expand(compose=name)
+
+
 @pytest.mark.parametrize(
     ("parts", "how", "message"),
     [
@@ -154,6 +159,11 @@ def test_seeds_draw_anew_and_content_names_it() -> None:
         ),
         ([{"name": "sea"}, {"name": "stagger"}], {}, "classes"),
         ([{"name": "sea"}, {"name": "see"}], {}, "unknown data set 'see'"),
+        (
+            [{"name": "a9a"}, {"name": "reuters21578"}],
+            {},
+            "'reuters21578' is a group of data sets; give the name of one, such as 'reuters21578/earn'",
+        ),
         ([{"name": "sea", "concept": 9}, {"name": "sea"}], {}, "concept"),
         (SEA, {"options": {"n_trian": 5}}, "n_trian"),
         ([{"name": "sea", "standardize": True}, *SEA], {}, "standardize applies to the whole stream"),
