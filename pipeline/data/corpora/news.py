@@ -62,7 +62,7 @@ def _reuters(path: Path) -> _Corpus:
 
 
 def _documents(path: Path) -> Iterator[tuple[bool, tuple[str, ...], str]]:
-    """Yield (is test, topics, title and body) of the documents of the ModApte split, in file order."""
+    """Yield (is test, topics, text) of the documents of the ModApte split, in file order."""
     for name, content in archive_texts(path, r"\.sgm\Z"):
         for found in _DOCUMENT.finditer(content):
             attributes = dict(_ATTRIBUTE.findall(found[1]))
@@ -198,6 +198,11 @@ def nytimes(paths: Sequence[Path], key: str) -> Table:
             if "\0" in label:
                 # NumPy drops NUL characters at the end of text, which would make different labels equal.
                 raise InputError(f"{paths[0]}, line {number}: the label {label!r} contains a NUL character")
+            if any("\ud800" <= char <= "\udfff" for char in label):
+                raise InputError(
+                    f"{paths[0]}, line {number}: the label {label!r} contains half of a surrogate pair, "
+                    "which is not a character; correct the label"
+                )
             texts.append(article["text"])
             labels.append(label.strip())
     classes = tuple(sorted(set(labels)))

@@ -39,6 +39,9 @@ def test_nytimes(write: Write, dense: Dense) -> None:
     assert dense(table.X) == [[2.0, 0.0], [0.0, 1.0]]
     with pytest.raises(InputError, match="fewer than two values of 'online'"):
         news.nytimes([path], "online")
+    half = articles({"text": "vote", "desk": "A\ud83d"})
+    with pytest.raises(InputError, match=r"line 1: the label 'A\\ud83d' contains half of a surrogate pair"):
+        news.nytimes([write("half.jsonl", half)], "desk")
     for text, message in [("[]\n", 'line 1: no "text"'), ("{\n", "line 1: not a JSON object")]:
         with pytest.raises(InputError, match=message):
             news.nytimes([write("n.jsonl", text)], "desk")
