@@ -97,7 +97,7 @@ class PublicSet:
     #: Published number of test rows per class; empty if the set has no official test part.
     counts_test: tuple[int, ...] = ()
     #: For sets without published class counts: the published number of rows of training and test part
-    #: together, and whether there is an official test part.
+    #: together (0 if unknown), and whether there is an official test part.
     n_rows: int = 0
     has_test: bool = False
     #: Default of the option ``standardize``: true if features differ too much in scale for linear learners.
@@ -133,11 +133,14 @@ class PublicSet:
         """Read the files; check the table's rows, features and class counts against the published numbers.
 
         `verify` also compares the content with `fingerprints`, unless these are empty or all files have the
-        published checksum. Raises InputError if a file is damaged, cut short, or not the published one.
+        published checksum. Without published class counts, it compares the number of rows and the class
+        names. Raises InputError if a file is damaged, cut short, or not the published one.
         """
         table = self.parse(paths)
         if self.counts:
             self._check_counts(paths, table)
+        else:
+            self._check_size(paths, table, verify=verify)
         table = Table(table.X, table.y, self.classes or table.classes, table.X_test, table.y_test)
         if verify and self.fingerprints:
             found = content_fingerprint(table)
@@ -159,6 +162,25 @@ class PublicSet:
             if table.X_test is None or table.y_test is None:
                 raise InputError(f"{_listed(where)}: not the public data: no test part")
             _check_part(where, table.X_test, table.y_test, self.n_features, [self.counts_test])
+
+    def _check_size(self, paths: Sequence[Path], table: Table, *, verify: bool) -> None:
+        """Check the features, classes and rows of a set without published class counts."""
+        parts = [table.X] if table.X_test is None else [table.X, table.X_test]
+        n_rows = sum(X.shape[0] for X in parts)
+        others = {X.shape[1] for X in parts} - {self.n_features}
+        fault = remedy = ""
+        if self.n_features and others:
+            fault = f"{max(others):,} features instead of {self.n_features:,}"
+        elif self.classes and len(table.classes) != len(self.classes):
+            fault = f"{len(table.classes):,} classes instead of {len(self.classes):,}"
+        elif verify:
+            remedy = " Set verify = false to accept it"
+            if self.n_rows not in (0, n_rows):
+                fault = f"{n_rows:,} rows instead of {self.n_rows:,}"
+            elif self.classes and _plain(table.classes) != _plain(self.classes):
+                fault = f"classes {', '.join(table.classes)} instead of {', '.join(self.classes)}"
+        if fault:
+            raise InputError(f"{_listed(paths)}: not the public data: {fault}; damaged or cut short?{remedy}")
 
     def _official(self, paths: Sequence[Path]) -> bool:
         """Return whether every file has its published checksum; False if a checksum is not known."""
@@ -219,6 +241,11 @@ def _check_part(
         fault = f"class counts {found} instead of {right}"
     if fault:
         raise InputError(f"{_listed(paths)}: not the public data: {fault}; damaged or cut short?")
+
+
+def _plain(classes: Sequence[str]) -> list[str]:
+    """Return class names with 0 for -1, since copies of sets differ in the name of the negative class."""
+    return ["0" if name == "-1" else name for name in classes]
 
 
 def _listed(paths: Sequence[Path]) -> str:

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import lzma
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -147,11 +148,68 @@ def test_large_sets_are_read_from_files_of_their_format(
         opened = {".bz2": bz2.open, ".xz": lzma.open, ".gz": gzip.open}.get(path.suffix, open)
         with opened(path, "wt") as out:
             out.write(text)
-    stream = open_stream(expand(name=name, task="auto")[0])
+    rows = 6 if name == "higgs" else 4 * len(entry.files)
+    with pytest.raises(
+        InputError,
+        match=rf"not the public data: {rows} rows instead of .*Set verify = false to accept it",
+    ):
+        open_stream(expand(name=name, task="auto")[0])
+    stream = open_stream(expand(name=name, task="auto", options={"verify": False})[0])
     assert stream.X.shape == (4, entry.n_features)
     assert stream.y.tolist() == [0, 1, 0, 1]
     assert (stream.y_test is not None) == entry.official_split
     assert entry.official_split == (name.partition("-")[0] not in {"kdd2012", "url", "webspam"})
+
+
+_HANDS = {
+    name: "".join(f"{'1,2,' * 5}{label}\n" for label in labels)
+    for name, labels in [
+        ("poker-hand-training-true.data", (*range(8), 9)),
+        ("poker-hand-testing.data", (0, 9)),
+    ]
+}
+_FLIGHTS = "Airline,Flight,AirportFrom,AirportTo,DayOfWeek,Time,Length,Delay\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "fault"),
+    [
+        ("poker", _HANDS, "9 classes instead of 10"),
+        ("url", {"url_combined": "-1 1:1\n+1 2:1\n0 3:1\n"}, "3 classes instead of 2"),
+        (
+            "airlines",
+            {
+                "airlines.csv": _FLIGHTS.replace("Length", "Length,Year")
+                + "1,2,3,4,5,6,7,8,0\n1,2,3,4,5,6,7,8,1\n"
+            },
+            "8 features instead of 7",
+        ),
+    ],
+)
+def test_files_of_other_classes_or_features_are_refused(
+    name: str, files: dict[str, str], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
+    for file, text in files.items():
+        (tmp_path / file).write_text(text)
+    for verify in (True, False):
+        with pytest.raises(InputError, match=f"not the public data: {fault}"):
+            open_stream(expand(name=name, options={"verify": verify})[0])
+
+
+def test_class_names_are_compared_unless_the_user_takes_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
+    monkeypatch.setitem(CATALOGUE, "airlines", replace(CATALOGUE["airlines"], n_rows=2))
+    path = tmp_path / "airlines.csv"
+    path.write_text(_FLIGHTS + "1,2,3,4,5,6,7,1\n1,2,3,4,5,6,7,2\n")
+    with pytest.raises(InputError, match=r"classes 1, 2 instead of 0, 1; .*Set verify = false to accept it"):
+        open_stream(expand(name="airlines")[0])
+    assert open_stream(expand(name="airlines", options={"verify": False})[0]).classes == ("0", "1")
+    # Some copies of two-class sets call the negative class -1 and not 0.
+    path.write_text(_FLIGHTS + "1,2,3,4,5,6,7,1\n1,2,3,4,5,6,7,-1\n")
+    assert open_stream(expand(name="airlines")[0]).y.tolist() == [1, 0]
 
 
 def test_real_sample_of_covtype_says_so(real: Path) -> None:
