@@ -105,7 +105,9 @@ def _data_set(name: str) -> Table:
         raise InputError(f"unknown data set {name!r}; {did_you_mean(name, known)}")
     row = known[main]
     found = table("data set", row.name if main == name else f"{row.name}, also called {name}")
-    single = ("one-vs-rest:CLASS", "pair:CLASS,CLASS") if len(row.classes) > 2 else ()
+    # The tasks of a family are its parts, not its classes.
+    several = len(row.classes) > 2 and "one-vs-rest" in row.tasks
+    single = ("one-vs-rest:CLASS", "pair:CLASS,CLASS") if several else ()
     facts = {
         "what it is": row.title,
         "kind": row.kind,

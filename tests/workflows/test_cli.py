@@ -293,6 +293,7 @@ def test_details_of_a_data_set(singlepass: Call) -> None:
     domains = singlepass("list", "datasets", "amazon-sentiment")
     assert "sentiment:books" in domains.stdout
     assert "sentiment:books" not in singlepass("list", "datasets").stdout
+    assert "one-vs-rest:CLASS" not in singlepass("list", "datasets", "reuters21578").stdout
     assert_one_line(singlepass("list", "datasets", "usp"), "did you mean 'usps'?")
     assert_one_line(singlepass("list", "studies", "quickstart"), "list studies takes no names")
 

@@ -22,7 +22,7 @@ class Clicks:
 
     The numeric columns are features 0 to 12. Each category is hashed into one of the other 2^`hash_bits` - 13
     features; if categories of a row collide, their values are added. A categorical column has 4 to 4 million
-    categories; the first ones are frequent. In half of these columns, other categories become frequent every
+    categories; the first ones are frequent. In 12 of these columns, other categories become frequent every
     day. Every category has an effect on the label, of which a third changes daily. Labels are 1 for a click.
     Rows can be drawn in any order.
     """
