@@ -272,7 +272,7 @@ def _grids(study: Study, plan: Plan, outlooks: list[data.Outlook]) -> dict[str, 
                 continue
             alive, shared = (n, -(-n // LANES)) if each.tune in TUNERS else (min(n, LANES), 1)
             if stores_rows:
-                rows = outlook.n_learned / max(outlook.rows or 1, 1)
+                rows = 1 - outlook.n_test / max(outlook.rows or 1, 1)
                 table = max(outlook.n_bytes.values(), default=0)
                 n_bytes = int((alive + shared) * rows * table) if n > 1 else 0
             else:

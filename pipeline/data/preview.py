@@ -101,8 +101,10 @@ class Outlook:
     tasks: int | None = None
     rows: int | None = None
     features: int | None = None
-    #: Number of the rows that are a generator's test part, from which no learner learns.
+    #: Number of the rows that are a test part, from which no learner learns; 0 if unknown.
     n_test: int = 0
+    #: Number of tables that the rows are spread over: one for each part of a family.
+    n_tables: int = 1
     #: Number of classes of each task.
     classes: int = 2
     #: Bytes of each table of the data set, by a key that identifies the table; empty if unknown.
@@ -117,8 +119,8 @@ class Outlook:
 
     @property
     def n_learned(self) -> int:
-        """The number of rows without a generator's test part; 0 if unknown."""
-        return (self.rows or 0) - self.n_test
+        """The mean number of rows of a table without a test part; 0 if unknown."""
+        return ((self.rows or 0) - self.n_test) // self.n_tables
 
 
 def look(*, task: str = "auto", label: str | None = None, **entry: Any) -> Outlook:
@@ -174,6 +176,8 @@ def _of_family(family: FamilyDataset, label: str, task: str, given: dict[str, Va
         problem=next((part.problem for part in parts if part.problem), ""),
         tasks=len(refs),
         rows=None if None in rows else sum(each or 0 for each in rows),
+        n_test=0 if None in rows else sum(part.n_test for part in parts),
+        n_tables=len(parts),
         features=None if None in features else max(each or 0 for each in features),
         n_bytes=sizes,
     )
@@ -208,25 +212,30 @@ def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlo
 
 
 def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value]) -> Outlook:
-    rows, features = _declared(source, options)
+    rows, features, n_test = _declared(source, options)
     try:
         files = source.files(dict(options), download=False)
         recipe = source.recipe_of(files, dict(options))
     except InputError as error:
         state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
         if source.fetchable(options):
-            return Outlook(label, False, False, "to be downloaded", rows=rows, features=features)
+            return Outlook(
+                label, False, False, "to be downloaded", rows=rows, n_test=n_test, features=features
+            )
         problem = _refusal(source, options) or str(error)
-        return Outlook(label, False, True, state, rows=rows, features=features, problem=problem)
+        return Outlook(
+            label, False, True, state, rows=rows, n_test=n_test, features=features, problem=problem
+        )
     manifest = kept_manifest(recipe)
     if manifest is None:
         size = sum(path.stat().st_size for path in files) / 1e6
         state = f"to be parsed ({size:,.1f} MB of files)"
-        return Outlook(label, False, False, state, rows=rows, features=features)
+        return Outlook(label, False, False, state, rows=rows, n_test=n_test, features=features)
     (rows, features), test = manifest["shape"], manifest.get("shape_test")
-    rows += test[0] if test else 0
+    n_test = test[0] if test else 0
+    rows += n_test
     sizes = {recipe_key(recipe): sum(part["bytes"] for part in manifest["parts"].values())}
-    return Outlook(label, True, False, "ready", rows=rows, features=features, n_bytes=sizes)
+    return Outlook(label, True, False, "ready", rows=rows, n_test=n_test, features=features, n_bytes=sizes)
 
 
 def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
@@ -242,8 +251,12 @@ def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
     return ""
 
 
-def _declared(source: ConvertedSource, options: Mapping[str, Value]) -> tuple[int | None, int | None]:
-    """Return the published numbers of rows and features; None if unknown, as for the user's own files."""
+def _declared(source: ConvertedSource, options: Mapping[str, Value]) -> tuple[int | None, int | None, int]:
+    """Return the published numbers of rows and features, and how many of the rows are the test part.
+
+    Rows and features are None if unknown, as for the user's own files; test rows are 0 then.
+    """
     if not isinstance(source, PublicSource) or not source.entry.n_features:
-        return None, None
-    return source.rows() or None, source.entry.n_features + bool(options.get("bias"))
+        return None, None, 0
+    n_test = 0 if options["join"] else sum(source.entry.counts_test)
+    return source.rows() or None, source.entry.n_features + bool(options.get("bias")), n_test

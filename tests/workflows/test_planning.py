@@ -13,7 +13,7 @@ import psutil
 import pytest
 from rich.filesize import decimal
 
-from singlepass.pipeline.data import convert
+from singlepass.pipeline.data import convert, look
 from singlepass.pipeline.run.readings import Reading
 from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.study.plan import make_plan
@@ -191,6 +191,11 @@ def test_parsed_data_is_measured(tmp_path: Path, singlepass: Call) -> None:
     mine = outline(study, str(tmp_path / "out"), file=file).outlooks[0]
     assert (mine.ready, mine.rows, mine.features, mine.kept) == (True, 3, 2, True)
     assert sum(mine.n_bytes.values()) >= 3 * 2 * 8
+    assert mine.n_learned == 3
+    (tmp_path / "test.csv").write_text("u,v,label\n1,4,a\n3,4,b\n")
+    assert singlepass("data", "convert", "mine.csv", "--option", "test=test.csv").returncode == 0
+    both = look(path="mine.csv", options={"test": "test.csv"}, base=tmp_path)
+    assert (both.rows, both.n_learned) == (5, 3)
 
 
 def test_missing_data_are_named_and_the_rest_is_planned(tmp_path: Path, singlepass: Call) -> None:
@@ -346,6 +351,14 @@ def test_cells_learn_a_task_up_to_the_limits_of_the_study(tmp_path: Path) -> Non
     rows = [rows_of_task(study, *each) for each in zip(study.datasets, found.outlooks, strict=True)]
     # A fifth of the 1,797 digits are of a pair of classes.
     assert rows == [359, 300, 400]
+
+
+def test_a_task_of_a_family_learns_the_training_rows_of_its_part() -> None:
+    sets = [{"name": "amazon-5000"}, {"name": "usps"}, {"name": "usps", "join": True, "label": "joined"}]
+    study = parse_study({"name": "s", "datasets": sets, "algorithms": [{"name": "AROW"}]})
+    found = outline(study, "out")
+    rows = [rows_of_task(study, *each) for each in zip(study.datasets, found.outlooks, strict=True)]
+    assert rows == [2_000, 7_291, 7_291 + 2_007]
 
 
 def test_without_data_no_time_is_guessed(tmp_path: Path, singlepass: Call) -> None:
