@@ -199,6 +199,11 @@ class ComposedSource(Source):
                 # Draw n rows from each generator, enough even if all rows of the stream come from it.
                 asked = {**part.options, "n_train": n, "n_test": 0}
                 tables[i] = part.source.table(asked, draws[i])
+                if is_sparse(tables[i].X):
+                    raise InputError(
+                        f"compose: the rows of {part.source.name!r} are sparse, which cannot be composed; "
+                        "remove this source"
+                    )
         due = _due(draw.random_state(), n, at, self._declared["width"])
         if self._has_files:
             _give_shares(due, at)
