@@ -8,7 +8,6 @@ from the published ones.
 from __future__ import annotations
 
 import hashlib
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -39,12 +38,6 @@ PUBLIC_OPTIONS: dict[str, Option] = {
     "join": Option("flag", False),
     "verify": Option("flag", True),
 }
-
-
-# Advice of readers to set an option of users' own files, which public sets do not have.
-_OPTION_ADVICE = re.compile(
-    "[;,]( if [^;]*| for categories,)? [^;,]*(raise this option|set (zero_based|categorical|missing) = ).*"
-)
 
 
 @dataclass(frozen=True)
@@ -143,10 +136,7 @@ class PublicSet:
         published checksum. Without published class counts, it compares the number of rows and the class
         names. Raises InputError if a file is damaged, cut short, or not the published one.
         """
-        try:
-            table = self.parse(paths)
-        except InputError as error:
-            raise InputError(_OPTION_ADVICE.sub("; not the public file? Get it again", str(error))) from None
+        table = self.parse(paths)
         if self.counts:
             self._check_counts(paths, table)
         else:

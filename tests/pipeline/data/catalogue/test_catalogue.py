@@ -197,35 +197,6 @@ def test_files_of_other_classes_or_features_are_refused(
             open_stream(expand(name=name, options={"verify": verify})[0])
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "text", "fault"),
-    [
-        ("url", "url_combined", "1 0:1\n", "line 1: index 0, but indices start at 1"),
-        ("url", "url_combined", "1 9999999:1\n", "index 9999999 exceeds n_features = 3231961"),
-        (
-            "airlines",
-            "airlines.csv",
-            _FLIGHTS + "AA,2,3,4,5,6,7,1\n",
-            "column 'Airline': 'AA' is not a number",
-        ),
-        (
-            "airlines",
-            "airlines.csv",
-            _FLIGHTS + ",2,3,4,5,6,7,1\n",
-            "no value; every feature .* finite number",
-        ),
-    ],
-)
-def test_errors_in_public_files_advise_no_options_of_other_files(
-    name: str, file: str, text: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SINGLEPASS_DATA", str(tmp_path))
-    (tmp_path / file).write_text(text)
-    with pytest.raises(InputError, match=f"{fault}; not the public file\\? Get it again$") as error:
-        open_stream(expand(name=name)[0])
-    assert "set " not in str(error.value)
-
-
 def test_class_names_are_compared_unless_the_user_takes_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
