@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 from river.base import MiniBatchClassifier
 from scipy.special import expit, softmax
 from sklearn.base import clone
@@ -58,24 +59,27 @@ class _DictRow:
             try:
                 self._pack(*values)
                 finite = math.isfinite(sum(values))
-            except (struct.error, TypeError):
+            except (struct.error, TypeError, OverflowError):
                 finite = False
             if not finite:
-                self._check(x)
+                _check_values(x)
             self._values = values
         return self._rows
 
-    def _check(self, x: Features) -> None:
-        """Raise ValueError, which names the feature, if a value of a row is not a finite number."""
-        for name, value in x.items():
-            try:
-                is_bad = not math.isfinite(value)
-            except TypeError:
-                raise ValueError(
-                    f"feature {name!r} is {value!r}, not a number: encode it first, such as by OneHotEncoder"
-                ) from None
-            if is_bad:
-                raise ValueError(f"feature {name!r} is {value!r}: fill it in first, such as by StatImputer")
+
+def _check_values(x: Features) -> None:
+    """Raise ValueError, which names the feature, if a value of a row is not a finite number."""
+    for name, value in x.items():
+        try:
+            is_bad = not math.isfinite(value)
+        except TypeError:
+            raise ValueError(
+                f"feature {name!r} is {value!r}, not a number: encode it first, such as by OneHotEncoder"
+            ) from None
+        except OverflowError:
+            raise ValueError(f"feature {name!r} is too large for a float: scale it down first") from None
+        if is_bad:
+            raise ValueError(f"feature {name!r} is {value!r}: fill it in first, such as by StatImputer")
 
 
 def _getter(keys: list[Hashable]) -> Any:
@@ -108,13 +112,13 @@ class RiverClassifier(MiniBatchClassifier):
     def __init__(self, learner: OnlineClassifier, n_classes: int = 2) -> None:
         if not isinstance(learner, OnlineClassifier):
             raise ValueError(f"a learner of singlepass.learners is needed, got {learner!r}")
-        if not (isinstance(n_classes, int) and n_classes >= 2):
+        if not (isinstance(n_classes, (int, np.integer)) and n_classes >= 2):
             raise ValueError(f"n_classes must be an integer >= 2, got {n_classes!r}")
         learner.check_parameters()
         if n_classes > 2 and not learner.__sklearn_tags__().classifier_tags.multi_class:
             raise ValueError(f"{type(learner).__name__} takes two classes, got n_classes={n_classes}")
         self.learner = learner
-        self.n_classes = n_classes
+        self.n_classes = int(n_classes)
         self.learner_ = clone(learner)
         self.features_: list[Hashable] = []
         self.labels_: list[Any] = []
@@ -122,8 +126,7 @@ class RiverClassifier(MiniBatchClassifier):
         # The learner looks up class weights when it begins, before all labels have occurred. So the labels
         # that have a weight get their class codes now.
         for weights in _class_weights(learner):
-            for label in weights or ():
-                self._code_of(label)
+            self._codes_of(list(weights or ()))
 
     def _prepare(self) -> None:
         """Create caches and other attributes that copies, pickles and saved files of this object lack."""
@@ -164,14 +167,18 @@ class RiverClassifier(MiniBatchClassifier):
 
     def learn_one(self, x: Features, y: Hashable) -> None:
         """Learn the features `x` and their label `y`."""
-        code = self._codes.get(y)
-        self._code[0] = self._code_of(y) if code is None else code
         row, keys = self._row, tuple(x)
         if keys != row.keys or not row.is_complete:
+            # Check values and label before either is numbered, so that a refused row leaves nothing behind.
+            _check_values(x)
+            self._codes_of([y])
             row.arrange(keys, self._places_of(keys, learning=True))
+        rows = row.filled(x)
+        code = self._codes.get(y)
+        self._code[0] = self._codes_of([y])[0] if code is None else code
         if self._steps is None:
             self._steps = self.learner_.steps(self._code, self._scores)
-        mistakes, updates = self._steps[0](row.filled(x))
+        mistakes, updates = self._steps[0](rows)
         learner = self.learner_
         learner.n_examples_ += 1
         if mistakes:
@@ -201,15 +208,19 @@ class RiverClassifier(MiniBatchClassifier):
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
         """Learn the rows of a frame and their labels, one after the other."""
-        codes = np.array([self._code_of(label) for label in y.tolist()], np.int32)
-        self.learner_.learn_rows(self._matrix(X, learning=True), codes)
+        if len(y) != len(X):
+            raise ValueError(f"X has {len(X)} rows, but y has {len(y)} labels: pass a label for each row")
+        values = _checked_values(X)
+        codes = np.array(self._codes_of(y.tolist()), np.int32)
+        self.learner_.learn_rows(self._matrix(values, X.columns.tolist(), learning=True), codes)
         self._steps = None
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         """Return the predicted label of each row of a frame."""
         if not self._has_begun:
             return pd.Series([self.predict_one({})] * len(X), X.index, object)
-        scores = self.learner_.score_rows(self._matrix(X, learning=False))
+        rows = self._matrix(_checked_values(X), X.columns.tolist(), learning=False)
+        scores = self.learner_.score_rows(rows)
         return pd.Series([self._label_of(each) for each in scores], X.index)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -217,25 +228,30 @@ class RiverClassifier(MiniBatchClassifier):
         self._check_probabilities()
         if not self._has_begun:
             return pd.DataFrame([self.predict_proba_one({})] * len(X), X.index)
-        scores = self.learner_.score_rows(self._matrix(X, learning=False))
+        rows = self._matrix(_checked_values(X), X.columns.tolist(), learning=False)
+        scores = self.learner_.score_rows(rows)
         return pd.DataFrame(self._probabilities(scores), X.index, self.labels_)
 
-    def _code_of(self, label: Hashable) -> int:
-        """Return the class code of a label; a new label gets the next code."""
-        if label not in self._codes:
+    def _codes_of(self, labels: list[Any]) -> list[int]:
+        """Return the class codes of labels; new labels get the next codes, none of them if one is refused."""
+        new = [label for label in dict.fromkeys(labels) if label not in self._codes]
+        if new and isinstance(new[0], (bool, np.bool_)) and not self.labels_:
             # If the first label is a bool, False and True get the codes 0 and 1 together, so that a positive
             # score always means True.
-            new = [False, True] if isinstance(label, (bool, np.bool_)) and not self.labels_ else [label]
-            if len(self.labels_) + len(new) > self.n_classes:
+            new = list(dict.fromkeys([False, True, *new]))
+        for i, label in enumerate(new):
+            if pd.isna(label):
+                raise ValueError(f"a label is missing ({label!r}): leave out rows without a label")
+            if len(self.labels_) + i >= self.n_classes:
                 raise ValueError(
-                    f"label {label!r} is one too many: the labels so far are {self.labels_}; "
+                    f"label {label!r} is one too many: the labels so far are {self.labels_ + new[:i]}; "
                     f"to_river() was called with n_classes={self.n_classes}"
                 )
-            for each in new:
-                self._codes[each] = len(self.labels_)
-                self._classes[len(self.labels_)] = each
-                self.labels_.append(each)
-        return self._codes[label]
+        for label in new:
+            self._codes[label] = len(self.labels_)
+            self._classes[len(self.labels_)] = label
+            self.labels_.append(label)
+        return [self._codes[label] for label in labels]
 
     def _label_of(self, scores: Any) -> Any:
         """Return the predicted label, among those that have occurred, from one score or a score per class."""
@@ -289,22 +305,34 @@ class RiverClassifier(MiniBatchClassifier):
             self._steps = None
             self.learner_.widen(max(n_features, 2 * self.learner_.n_features_in_))
 
-    def _matrix(self, X: pd.DataFrame, learning: bool) -> sp.csr_array:
-        """Return the rows of a frame as CSR; zeros are stored, too, as in rows made of dicts."""
-        names = X.columns.tolist()
-        try:
-            values = X.to_numpy(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"a column is not numeric: encode it first ({error})") from None
-        if not np.isfinite(values).all():
-            name = names[int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])]
-            raise ValueError(f"feature {name!r} is NaN or infinite in a row: fill it in first")
+    def _matrix(self, values: NDArray[np.float64], names: Sequence[Hashable], learning: bool) -> sp.csr_array:
+        """Return rows of the features `names` as CSR; zeros are stored, too, as in rows made of dicts."""
         places = np.array(self._places_of(names, learning), np.int32)
         columns = np.argsort(places, kind="stable")[np.count_nonzero(places == _UNKNOWN) :]
         n, width = len(values), len(columns)
         indices = np.tile(places[columns], n)
         parts = values[:, columns].ravel(), indices, np.arange(n + 1, dtype=np.int32) * width
         return sp.csr_array(parts, shape=(n, self.learner_.n_features_in_))
+
+
+def _checked_values(X: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the values of a frame; raise ValueError, which names the column, if they are not numbers."""
+    if not X.columns.is_unique:
+        name = X.columns[X.columns.duplicated()][0]
+        raise ValueError(f"two columns are named {name!r}: rename or drop one of them")
+    for name in X.columns[[not is_numeric_dtype(dtype) for dtype in X.dtypes]]:
+        if X[name].dtype != object:
+            dtype = X[name].dtype
+            raise ValueError(
+                f"feature {name!r} is of dtype {dtype}: encode it first, such as by OneHotEncoder"
+            )
+        for value in X[name]:
+            _check_values({name: value})
+    values = X.to_numpy(np.float64, na_value=np.nan)
+    if not np.isfinite(values).all():
+        name = X.columns[int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])]
+        raise ValueError(f"feature {name!r} is NaN or infinite in a row: fill it in first")
+    return values
 
 
 def _class_weights(learner: OnlineClassifier) -> Iterator[Any]:

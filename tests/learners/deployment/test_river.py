@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -202,15 +203,14 @@ def test_a_pipeline_with_scaler_and_drift_detector():
 
 
 def test_learning_many_rows_is_learning_each():
-    pandas = pytest.importorskip("pandas")
     _, _, y, rows = _phishing()
     one, many = to_river(AROW()), to_river(AROW())
     for x, label in rows[:200]:
         one.learn_one(x, label)
-    frame = pandas.DataFrame([x for x, _ in rows[:200]])
-    many.learn_many(frame[:120], pandas.Series(y[:120]))
+    frame = pd.DataFrame([x for x, _ in rows[:200]])
+    many.learn_many(frame[:120], pd.Series(y[:120]))
     many.learn_one(*rows[120])
-    many.learn_many(frame[121:], pandas.Series(y[121:200]))
+    many.learn_many(frame[121:], pd.Series(y[121:200]))
     np.testing.assert_array_equal(one.learner_.coef_, many.learner_.coef_)
     assert one.learner_.counters() == many.learner_.counters()
 
@@ -240,6 +240,72 @@ def test_labels_are_numbered_as_they_come():
     assert weighted.labels_ == ["spam", "ham"]
 
 
+@pytest.mark.parametrize("label", [None, float("nan")])
+def test_a_missing_label_is_refused(label):
+    model = to_river(AROW())
+    with pytest.raises(ValueError, match=f"a label is missing \\({label}\\): leave out rows"):
+        model.learn_one({"a": 1.0}, label)
+    with pytest.raises(ValueError, match="a label is missing"):
+        model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series([1.0, label]))
+    assert model.labels_ == model.features_ == []
+
+
+def test_a_refused_row_leaves_no_label_or_feature():
+    model = to_river(AROW())
+    for x in ({"a": float("nan")}, {"b": float("nan")}):
+        with pytest.raises(ValueError, match="is nan: fill it in first"):
+            model.learn_one(x, "w")
+        assert "w" not in model.labels_
+        model.learn_one({"a": 1.0}, "u")
+    for values, labels in (([np.nan, 1.0], ["w", "w"]), ([1.0, 1.0], ["w", "x"])):
+        with pytest.raises(ValueError, match=r"feature 'c' is NaN|label 'x' is one too many"):
+            model.learn_many(pd.DataFrame({"c": values}), pd.Series(labels))
+    assert (model.labels_, model.features_) == (["u"], ["a"])
+    model.learn_one({"a": -1.0}, "v")
+    assert model.predict_one({"a": -1.0}) == "v"
+
+
+@pytest.mark.parametrize("n_labels", [1, 3])
+def test_a_frame_needs_a_label_for_each_row(n_labels):
+    model = to_river(AROW())
+    with pytest.raises(ValueError, match=f"X has 2 rows, but y has {n_labels} labels: pass a label for each"):
+        model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series([True] * n_labels))
+    assert model.labels_ == []
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (["1", "2"], "feature 'a' is "),
+        (pd.Categorical([1, 2]), "feature 'a' is of dtype category: encode it first"),
+        (pd.to_datetime(["2020-01-01", "2021-01-01"]), "feature 'a' is of dtype datetime64"),
+        (np.array([1, "2"], object), "feature 'a' is '2', not a number"),
+        ([10**400, 1], "feature 'a' is too large for a float"),
+        (pd.array([1, None], "Int64"), "feature 'a' is NaN or infinite"),
+    ],
+)
+def test_a_column_that_is_not_numeric_is_named(column, words):
+    model = to_river(AROW())
+    model.learn_many(pd.DataFrame({"a": np.array([1, True], object)}), pd.Series([True, False]))
+    for call in (lambda X: model.learn_many(X, pd.Series([True, False])), model.predict_many):
+        with pytest.raises(ValueError, match=words):
+            call(pd.DataFrame({"a": column}))
+
+
+def test_two_columns_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="two columns are named 'a': rename or drop one"):
+        to_river(AROW()).learn_many(pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), pd.Series([True]))
+
+
+def test_an_integer_too_large_for_a_float_is_named():
+    model = to_river(AROW(), np.int64(3))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="feature 'a' is too large for a float: scale it down first"):
+            model.learn_one({"a": 10**400}, 1)
+        model.learn_one({"a": 1}, 1)
+    assert (model.n_classes, model.labels_) == (3, [1])
+
+
 def test_unknown_features_of_predictions_are_not_kept_by_weights():
     model = to_river(AROW())
     model.learn_one({"a": 1.0}, True)
@@ -264,8 +330,7 @@ def test_a_value_that_is_no_number_is_named(value):
 
 def test_a_trained_learner_goes_on():
     names, X, y, rows = _phishing()
-    pandas = pytest.importorskip("pandas")
-    trained = AROW().fit(pandas.DataFrame(X[:600], columns=names), y[:600])
+    trained = AROW().fit(pd.DataFrame(X[:600], columns=names), y[:600])
     model = to_river(trained)
     whole = AROW()
     whole.learn(X[:600], y[:600])
