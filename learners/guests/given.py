@@ -5,6 +5,7 @@ The digest covers the object's values, and the code that other processes cannot 
 
 from __future__ import annotations
 
+import copyreg
 import dis
 import functools
 import hashlib
@@ -197,7 +198,15 @@ class _Walk:
 
     def _object(self, value: Any) -> Any:
         self.reduced.add(type(value))
-        found = value.__reduce_ex__(4)
+        try:
+            found = value.__reduce_ex__(4)
+        except TypeError:
+            # Pickle has functions of its own for ufuncs, compiled patterns and unions of types.
+            if type(value) not in copyreg.dispatch_table:
+                raise
+            found = copyreg.dispatch_table[type(value)](value)
+            if isinstance(found, str):
+                return self._by_name(_module_of(value, found), found)
         if isinstance(found, str):
             return self._by_name(getattr(value, "__module__", None) or type(value).__module__, found)
         # In the tuple that `__reduce_ex__` returns, parts 3 and 4 (counted from 0) are iterators over the
@@ -216,6 +225,14 @@ def _outline(value: Any) -> str:
     """Return the name of an object's type, and the object or its attributes if they are plain, as text."""
     values = value, *getattr(value, "__dict__", {}).values()
     return repr([type(value).__name__, *(each for each in values if type(each) in _PLAIN)])
+
+
+def _module_of(value: Any, name: str) -> str:
+    """Return the module of a ufunc; raise TypeError for one that is not of NumPy or SciPy."""
+    for module in ("numpy", "scipy.special"):
+        if getattr(sys.modules.get(module), name, None) is value:
+            return module
+    raise TypeError(f"{name!r} of type {type(value).__name__} cannot be imported by name")
 
 
 def _named(code: CodeType, operations: tuple[str, ...]) -> Iterator[str]:
@@ -315,7 +332,8 @@ def give(thing: Any) -> Given:
         own = thing if inspect.isclass(thing) else Template(thing)()
         name, modules = _identity(own)
     except Exception as error:
-        raise ValueError(f"{type(thing).__name__} cannot be copied: {first_line(error)}") from error
+        name = thing.__name__ if inspect.isclass(thing) else type(thing).__name__
+        raise ValueError(f"{name} cannot be copied: {first_line(error)}") from error
     given = Given(name, modules, thing=own)
     with _adding:
         _known[given.name] = given

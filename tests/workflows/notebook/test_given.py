@@ -216,6 +216,20 @@ def test_all_values_of_a_wrapper_count(code: str) -> None:
     assert names[0] == names[1] != names[2]
 
 
+@pytest.mark.parametrize(
+    "codes",
+    [
+        ("import numpy\nMajority.rule = numpy.abs", "import numpy\nMajority.rule = numpy.log1p"),
+        ("from scipy.special import expit\nMajority.rule = expit", "import numpy\nMajority.rule = numpy.exp"),
+        ("import re\nMajority.rule = re.compile('a')", "import re\nMajority.rule = re.compile('b')"),
+        ("Majority.rule = int | None", "Majority.rule = float | None"),
+    ],
+)
+def test_values_that_pickle_has_a_function_for_count(codes: tuple[str, str]) -> None:
+    names = [give(cell(f"{CELL}\n{code}\n")["Majority"]).name for code in (*codes, codes[0])]
+    assert names[0] == names[2] != names[1]
+
+
 def test_the_order_in_which_a_set_was_filled_does_not_matter() -> None:
     """Objects of one hash are in this order, others in that of hashes, which differ between processes."""
     code = CELL + "class P:\n    def __init__(self, n): self.n = n\n    def __hash__(self): return 0\n"
@@ -358,6 +372,9 @@ def test_a_plain_object_is_written_as_in_a_study_file() -> None:
     ]
 
 
+HOLDS_A_UFUNC = CELL + (
+    "\ndef twice(x): return 2 * x\nclass Doubled(Majority):\n    rule = np.frompyfunc(twice, 1, 1)\n"
+)
 HOLDS_A_LOCK = CELL + "\nimport threading\nclass Locked(Majority):\n    lock = threading.Lock()\n"
 
 
@@ -367,7 +384,8 @@ HOLDS_A_LOCK = CELL + "\nimport threading\nclass Locked(Majority):\n    lock = t
         (make_pipeline(PCA(), SGDClassifier()), "step 'pca' (PCA) has no partial_fit"),
         (Pipeline([("one", StandardScaler())]), "step 'one': StandardScaler has no predict"),
         (make_pipeline(StandardScaler(), PCA()), "step 'pca': PCA has no predict"),
-        (cell(HOLDS_A_LOCK)["Locked"], "cannot pickle '_thread.lock'"),
+        (cell(HOLDS_A_LOCK)["Locked"], "Locked cannot be copied: TypeError: cannot pickle '_thread.lock'"),
+        (cell(HOLDS_A_UFUNC)["Doubled"], "Doubled cannot be copied: TypeError: 'twice (vectorized)' of type"),
     ],
 )
 def test_unusable_objects_are_refused_in_one_line(algorithm: Any, line: str) -> None:
