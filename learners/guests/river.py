@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..estimator.online_classifier import OnlineClassifier
 from .guest import Guest, in_one_line
 from .returned import GuestError, checked_codes, scores_of_codes, scores_of_probabilities
 
@@ -27,18 +29,38 @@ class RiverGuest(Guest):
         # River's base class of classifiers. If River has not been imported, no learner can be derived from
         # it; NoneType then takes its place, because no learner is an instance of NoneType.
         theirs: type[Any] = getattr(sys.modules.get("river.base"), "Classifier", type(None))
-        derived = isinstance(model, theirs)
+        derived = self._of_river = isinstance(model, theirs)
         self._likely = hasattr(model, "predict_proba_one") and not (
             derived and type(model).predict_proba_one is vars(theirs)["predict_proba_one"]
         )
+        # A learner of this package in `to_river` has probabilities if its scores are log odds.
+        ours = getattr(model, "learner_", None)
+        if derived and isinstance(ours, OnlineClassifier):
+            self._likely = bool(getattr(ours, "scores_are_log_odds", False))
         # If a model inherits River's `predict_one`, which returns the most probable class, the prediction is
         # taken from the probabilities and `predict_one` is not called.
         self._by_chance = self._likely and derived and type(model).predict_one is vars(theirs)["predict_one"]
         self.gives_scores = self.scores_are_log_odds = self._likely
 
     def _start(self, n_features: int) -> None:
+        if self._likely and self._of_river and self._lacks_chances(n_features):
+            self._likely = self.gives_scores = self.scores_are_log_odds = False
         self._labels: list[Any] = [False, True] if self._n_classes == 2 else list(range(self._n_classes))
         self._known = frozenset(self._labels)
+
+    def _lacks_chances(self, n_features: int) -> bool:
+        """Return whether ``predict_proba_one`` raises NotImplementedError, as in a wrapper of such a model.
+
+        A copy is asked, because predicting may change a model.
+        """
+        try:
+            copy.deepcopy(self.learner).predict_proba_one(dict.fromkeys(range(n_features), 0.0))
+        except NotImplementedError:
+            return True
+        except Exception:
+            # A model that cannot be copied, or asked before it has learnt, is asked along the stream.
+            return False
+        return False
 
     def rows_of(self, X: Any) -> Any:
         """Return an array of dicts from feature number to value, one per row (CSR: stored values only)."""

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 import sklearn
 
-from singlepass.learners import registry
+from singlepass.learners import NoChange, registry, to_river
 from singlepass.learners.guests import names, versions
 from singlepass.learners.guests.given import give
+from singlepass.learners.guests.kinds import as_guest
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run import prequential
@@ -202,6 +203,31 @@ def test_predictions_are_not_measured_as_scores(delay: int) -> None:
     assert found.row["right_given"]
     columns = {*found.row, *found.curve}
     assert not [name for name in columns if name.startswith(("auc", "hinge_loss", "test_auc"))]
+
+
+def _without_chances(kind: str) -> Any:
+    """Return a model of River that has `predict_proba_one`, which raises NotImplementedError."""
+    if kind == "ours":
+        return importlib.import_module("river.preprocessing").StandardScaler() | to_river(NoChange())
+    linear = importlib.import_module("river.linear_model")
+    pairs = importlib.import_module("river.multiclass").OneVsOneClassifier(linear.LogisticRegression())
+    sampler = importlib.import_module("river.imblearn").RandomUnderSampler
+    return sampler(pairs, {False: 0.5, True: 0.5}, seed=1)
+
+
+@river
+@pytest.mark.parametrize(("kind", "planned"), [("ours", False), ("wrapper", True)])
+def test_models_of_river_without_probabilities_are_asked_for_labels(kind: str, planned: bool) -> None:
+    guest = as_guest(_without_chances(kind))
+    assert guest.gives_scores is planned
+    guest.begin(np.arange(2, dtype=np.int32), 1)
+    assert (guest.gives_scores, guest.scores_are_log_odds) == (False, False)
+    X, codes = np.array([[1.0], [-1.0]] * 20), np.array([1, 0] * 20, np.int32)
+    model, expected = _without_chances(kind), []
+    for x, code in zip(X[:, 0].tolist(), codes.tolist(), strict=True):
+        expected.append(1.0 if model.predict_one({0: x}) else -1.0)
+        model.learn_one({0: x}, bool(code))
+    assert guest.learn_rows(guest.rows_of(X), codes).tolist() == expected
 
 
 def test_predictions_of_a_tuned_learner_are_not_measured_as_scores() -> None:
