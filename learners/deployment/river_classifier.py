@@ -285,9 +285,9 @@ class RiverClassifier(MiniBatchClassifier):
         """Return the column positions of features, `_UNKNOWN` for those to leave out; add new features."""
         places = self._places
         new = [name for name in names if name not in places]
-        # New features have weight 0. To predict, a learner with linear scores can leave them out, but the
-        # kernel values of other learners depend on them.
-        if new and (learning or not getattr(self.learner_, "scores_are_linear", False)):
+        # New features have weight 0. To predict, most linear learners can leave them out, but kernel values
+        # and lengths of rows depend on them.
+        if new and (learning or getattr(self.learner_, "scores_need_whole_rows", True)):
             self._make_room(len(places) + len(new))
             for name in _in_order(new):
                 places[name] = len(self.features_)

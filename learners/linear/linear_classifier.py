@@ -91,6 +91,11 @@ class LinearClassifier(OnlineClassifier):
         return True
 
     @property
+    def scores_need_whole_rows(self) -> bool:
+        """Whether features without a weight change the score, because it depends on the row's length."""
+        return not self.scores_are_linear
+
+    @property
     def scores_are_log_odds(self) -> bool:
         """Whether the scores are log odds, so that predictions have probabilities."""
         return getattr(self, "loss", None) == "logistic"

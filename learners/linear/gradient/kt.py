@@ -191,6 +191,11 @@ class KT(MulticlassClassifier):
         """Whether one vector scores all rows; false if each row is divided by its own length."""
         return self._scale_in_use() != "instance"
 
+    @property
+    def scores_need_whole_rows(self) -> bool:
+        """Whether features without a weight change the score: a row's length may be the longest so far."""
+        return self._scale_in_use() != "none"
+
     _state = ("_weights", "_scalars")
 
     def _begin_with(self, zeros):

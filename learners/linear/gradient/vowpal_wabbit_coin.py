@@ -134,6 +134,11 @@ class VowpalWabbitCoin(LinearClassifier):
     loss: Annotated[str, one_of(LOSSES)] = "logistic"
     epochs: int = 1
 
+    @property
+    def scores_need_whole_rows(self) -> bool:
+        """Always true: each feature of a row adds to the mean N, which divides its score."""
+        return True
+
     _state = ("_numbers", "_scalars")
 
     def _allocate(self, n_features):

@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 
 from singlepass.learners import (
     ALMA,
     AROW,
     FOGD,
+    KT,
     NAROW,
     ConfidenceWeighted,
     FollowTheLeader,
@@ -25,6 +27,7 @@ from singlepass.learners import (
     OnlineGradientDescent,
     OnlineModelSelection,
     Perceptron,
+    VowpalWabbitCoin,
     load,
     save,
     to_river,
@@ -314,6 +317,42 @@ def test_unknown_features_of_predictions_are_not_kept_by_weights():
     model.learn_one({"a": 1.0, "b": 5.0}, False)
     assert model.features_ == ["a", "b"]
     assert model.predict_one({"b": 5.0}) is False
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        OnlineGradientDescent(loss="logistic"),
+        *[
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in (
+                KT(loss="logistic"),
+                KT(loss="logistic", scale="instance"),
+                KT(loss="logistic", scale="none"),
+                VowpalWabbitCoin(),
+            )
+        ],
+    ],
+    ids=repr,
+)
+def test_unknown_features_count_in_probabilities(learner):
+    model = to_river(learner)
+    model.learn_one({"a": 1.0}, True)
+    trained = clone(learner).partial_fit([[1.0, 0.0]], [1], classes=[0, 1])
+    expected = expit(trained.decision_function([[0.5, 9.0]])[0])
+    assert model.predict_proba_one({"a": 0.5, "b": 9.0})[True] == pytest.approx(expected)
+    assert model.predict_proba_many(pd.DataFrame([[0.5, 9.0]], columns=["a", "c"]))[True][0] == expected
+
+
+def test_learners_whose_scores_need_whole_rows():
+    assert [KT(scale=each).scores_need_whole_rows for each in ("running", "instance", "none")] == [
+        True,
+        True,
+        False,
+    ]
+    assert VowpalWabbitCoin().scores_need_whole_rows
+    assert ALMA().scores_need_whole_rows
+    assert not AROW().scores_need_whole_rows
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, "red"])
