@@ -186,7 +186,7 @@ def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_
         if len(classes) == 1:
             raise ValueError(
                 f"{name} needs two classes, but the labels contain 1 class, {classes.tolist()}; "
-                "if further classes follow in later rows, pass classes=[...]"
+                "if further classes follow in later rows, pass classes=[...] to partial_fit or learn"
             )
     classes = np.unique(classes)
     if any(each != each for each in classes.tolist()):
