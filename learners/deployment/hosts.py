@@ -20,7 +20,8 @@ def to_river(learner: OnlineClassifier, n_classes: int = 2) -> RiverClassifier:
     Features have names, come in any order, and may be new at any time; a feature that a row lacks is 0.
     Labels are numbered in the order in which they first occur, False before True. `OnlineClassifier.learn`
     makes the same predictions on a matrix whose columns are in the order in which the features first occur
-    (sorted by name if they first occur in the same row).
+    (sorted by name if they first occur in the same row), unless the learner's start depends
+    on the number of features, as in `FOGD`.
 
     Parameters
     ----------
