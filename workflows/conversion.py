@@ -56,8 +56,7 @@ def _converted(entry: dict[str, Any], protocol: str = "") -> Iterator[str]:
 
 
 def _is_folder(name: str) -> bool:
-    named = {row.name for row in data.describe()} if Path(name).is_dir() else {data.main_name(name)}
-    return data.main_name(name) not in named
+    return Path(name).is_dir() and data.main_name(name) not in {row.name for row in data.describe()}
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -43,18 +43,18 @@ class RiverGuest(Guest):
         self.gives_scores = self.scores_are_log_odds = self._likely
 
     def _start(self, n_features: int) -> None:
-        if self._likely and self._of_river and self._lacks_chances(n_features):
+        if self._likely and self._of_river and self._lacks_chances():
             self._likely = self.gives_scores = self.scores_are_log_odds = False
         self._labels: list[Any] = [False, True] if self._n_classes == 2 else list(range(self._n_classes))
         self._known = frozenset(self._labels)
 
-    def _lacks_chances(self, n_features: int) -> bool:
+    def _lacks_chances(self) -> bool:
         """Return whether ``predict_proba_one`` raises NotImplementedError, as in a wrapper of such a model.
 
         A copy is asked, because predicting may change a model.
         """
         try:
-            copy.deepcopy(self.learner).predict_proba_one(dict.fromkeys(range(n_features), 0.0))
+            copy.deepcopy(self.learner).predict_proba_one({0: 0.0})
         except NotImplementedError:
             return True
         except Exception:

@@ -40,8 +40,9 @@ class _Version(NamedTuple):
 _versions: dict[frozenset[str], _Version] = {}
 # For each loaded local module: its spec, of which a reload makes another, and the hash of its file.
 _seen: dict[str, tuple[ModuleSpec, str]] = {}
-# For each loaded local module that was edited and reloaded: the specs of all modules that were loaded then.
-_edited: dict[str, dict[str, ModuleSpec | None]] = {}
+# For each loaded local module that was edited and reloaded: its spec, and those of all modules loaded when
+# this was noticed.
+_edited: dict[str, tuple[ModuleSpec, dict[str, ModuleSpec | None]]] = {}
 
 
 def version_of(names: Iterable[str], *, again: bool = False) -> str:
@@ -138,13 +139,14 @@ def _note(loaded: dict[str, ModuleSpec]) -> None:
         kept = before is not None and before[0] is spec
         if (edited and kept) or (not kept and _is_older(spec)):
             raise ValueError(f"{file} has changed since {name} was imported: restart Python")
-        then = loaded if edited else _edited.get(name, {})
+        noticed, then = _edited.get(name, (None, {}))
+        if edited and noticed is not spec:
+            modules = list(sys.modules.items())
+            then = {other: getattr(module, "__spec__", None) for other, module in modules}
+            _edited[name] = spec, then
         if old := [other for other in loaded if other != name and then.get(other) is loaded[other]]:
             problem = f"was edited and reloaded, but {old[0]} may have its old values"
             raise ValueError(f"{file} {problem}: restart Python")
-        if edited:
-            modules = list(sys.modules.items())
-            _edited[name] = {other: getattr(module, "__spec__", None) for other, module in modules}
     _seen.update(now)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
@@ -251,8 +252,9 @@ def _shortest(text: str) -> str | None:
     number = float(text)
     if number != number:
         return None
-    whole = number.is_integer()
-    usual = str(int(number)) if whole else repr(number)
+    # A number that is too large for float64 is whole.
+    whole = number.is_integer() or math.isinf(number)
+    usual = str(int(number)) if number.is_integer() else repr(number)
     try:
         exact = Decimal(text).normalize(_ALL_DIGITS)
     except ArithmeticError:
