@@ -29,21 +29,24 @@ class RiverGuest(Guest):
         # River's base class of classifiers. If River has not been imported, no learner can be derived from
         # it; NoneType then takes its place, because no learner is an instance of NoneType.
         theirs: type[Any] = getattr(sys.modules.get("river.base"), "Classifier", type(None))
-        derived = self._of_river = isinstance(model, theirs)
+        derived = isinstance(model, theirs)
         self._likely = hasattr(model, "predict_proba_one") and not (
             derived and type(model).predict_proba_one is vars(theirs)["predict_proba_one"]
         )
         # A learner of this package in `to_river` has probabilities if its scores are log odds.
         ours = getattr(model, "learner_", None)
-        if derived and isinstance(ours, OnlineClassifier):
+        is_ours = derived and isinstance(ours, OnlineClassifier)
+        if is_ours:
             self._likely = bool(getattr(ours, "scores_are_log_odds", False))
+        # Other classifiers of River may be wrappers of a model without probabilities.
+        self._asks_first = self._likely and derived and not is_ours
         # If a model inherits River's `predict_one`, which returns the most probable class, the prediction is
         # taken from the probabilities and `predict_one` is not called.
         self._by_chance = self._likely and derived and type(model).predict_one is vars(theirs)["predict_one"]
         self.gives_scores = self.scores_are_log_odds = self._likely
 
     def _start(self, n_features: int) -> None:
-        if self._likely and self._of_river and self._lacks_chances():
+        if self._asks_first and self._lacks_chances():
             self._likely = self.gives_scores = self.scores_are_log_odds = False
         self._labels: list[Any] = [False, True] if self._n_classes == 2 else list(range(self._n_classes))
         self._known = frozenset(self._labels)
