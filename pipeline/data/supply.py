@@ -91,12 +91,8 @@ def chunks(pinned: Pin) -> Iterator[Chunk]:
         raise InputError(f"data set {pinned.source!r}: its parsed table is no longer in the cache; run again")
     for path in sorted(folder.iterdir()):
         with path.open("rb") as file:
-            offset = 0
-            while (content := file.read(CHUNK_BYTES)) or not offset:
-                yield Chunk(path.name, offset, content)
-                offset += len(content)
-                if not content:
-                    break
+            for offset in range(0, max(1, path.stat().st_size), CHUNK_BYTES):
+                yield Chunk(path.name, offset, file.read(CHUNK_BYTES))
 
 
 def receive(name: str, chunk: Chunk) -> None:
