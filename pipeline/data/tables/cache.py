@@ -56,7 +56,7 @@ def converted_classes(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> 
 def converted_notes(recipe: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the notes on a cached table, or an empty tuple if it is not cached."""
     manifest = kept_manifest(recipe)
-    return () if manifest is None else tuple(manifest.get("notes", ()))
+    return () if manifest is None else tuple(manifest["notes"])
 
 
 def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Table:
@@ -161,7 +161,8 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
         whole = all((folder / f"{name}.npy").stat().st_size == size for name, size in sizes.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return manifest if whole and {"fingerprint", "classes", "shape"} <= manifest.keys() else None
+    known = {"fingerprint", "classes", "notes", "shape", "shape_test"}
+    return manifest if whole and known <= manifest.keys() else None
 
 
 def _load(folder: Path, *, check: bool = True) -> Table | None:
@@ -174,15 +175,12 @@ def _load(folder: Path, *, check: bool = True) -> Table | None:
         parts = {}
         for name, part in manifest["parts"].items():
             parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
-            # Refuse an array whose dtype or shape differs; manifests of older versions do not state these.
-            form = _form(parts[name])
-            if part.get("form", form) != form:
+            if part["form"] != _form(parts[name]):
                 return None
         X = _matrix(parts, "X", manifest["shape"])
         X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
-        # Manifests of older versions have no notes.
-        notes = tuple(manifest.get("notes", ()))
-        table = Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), notes=notes)
+        classes, notes = tuple(manifest["classes"]), tuple(manifest["notes"])
+        table = Table(X, parts["y"], classes, X_test, parts.get("y_test"), notes=notes)
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if check:
