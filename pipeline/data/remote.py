@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from threading import Condition
@@ -99,13 +99,9 @@ def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Pa
 
 def _last_copy(url: str, name: str) -> Path:
     folder = _folder(f"{url} {name}")
-    noted = folder / "used"
-    used = noted.read_text() if noted.is_file() else ""
-    # Older caches have no note; there the copy made last is taken.
-    existing = sorted(folder.glob("*/*"), key=lambda path: (path.parent.name == used, path.stat().st_mtime))
-    if not existing:
-        raise InputError(f"{url}: not copied to this machine yet")
-    return existing[-1]
+    with suppress(OSError, StopIteration):
+        return next((folder / (folder / "used").read_text()).iterdir())
+    raise InputError(f"{url}: not copied to this machine yet")
 
 
 @cached(LRUCache(maxsize=256), lambda url, names: (url, names, cache_folder()), condition=Condition())
