@@ -7,7 +7,6 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePosixPath
 from threading import Condition
 from typing import Any
@@ -26,17 +25,10 @@ from .io.reading import file_sha256
 from .pins import pinned
 from .remote import copies, is_url, names_at
 from .sources import Dataset, DatasetRow, FixedSource, offered_tasks
-from .tables.cache import (
-    converted_classes,
-    converted_fingerprint,
-    converted_notes,
-    converted_table,
-    kept_manifest,
-    recipe_key,
-)
+from .tables.cache import converted_table, kept_manifest, recipe_key
 from .tables.features import apply_feature_options
 from .tables.options import Option, Options, names_of
-from .tables.stream import Table
+from .tables.stream import Table, content_fingerprint
 from .tables.tasks import TaskRef
 
 
@@ -185,24 +177,27 @@ class ConvertedSource(FixedSource):
         return pinned(self.name, options) or self.recipe_of(self.files(options), options)
 
     def notes(self, options: Options) -> tuple[str, ...]:
-        return converted_notes(self.recipe(options))
+        kept = kept_manifest(self.recipe(options))
+        return tuple(kept["notes"]) if kept else ()
 
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
-        return converted_table(recipe, partial(self._parse_unchanged, recipe, options))
+        def parse() -> Table:
+            table = apply_feature_options(self.name, self.parse(options), options)
+            if self.recipe_of(self.files(options), options) != recipe:
+                raise InputError(f"data set {self.name!r}: a file changed while it was being read; run again")
+            return table
+
+        return converted_table(recipe, parse)
 
     def content(self, options: Options) -> str:
         recipe = self.recipe(options)
-        return converted_fingerprint(recipe, partial(self._parse_unchanged, recipe, options))
+        kept = kept_manifest(recipe)
+        return str(kept["fingerprint"]) if kept else content_fingerprint(self.read(recipe, options))
 
     def classes(self, options: Options) -> tuple[str, ...]:
         recipe = self.recipe(options)
-        return converted_classes(recipe, partial(self._parse_unchanged, recipe, options))
-
-    def _parse_unchanged(self, recipe: Mapping[str, Any], options: Options) -> Table:
-        table = apply_feature_options(self.name, self.parse(options), options)
-        if self.recipe_of(self.files(options), options) != recipe:
-            raise InputError(f"data set {self.name!r}: a file changed while it was being read; run again")
-        return table
+        kept = kept_manifest(recipe)
+        return tuple(kept["classes"]) if kept else self.read(recipe, options).classes
 
 
 class PublicSource(ConvertedSource):

@@ -39,26 +39,6 @@ _CHECKED, _REMEMBERED_FROM_BYTES = "checked.json", 1 << 26
 _MAPPED_FROM_BYTES = 1 << 16
 
 
-def converted_fingerprint(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> str:
-    """Return the content fingerprint of a table, from its manifest if the table is cached."""
-    manifest = kept_manifest(recipe)
-    if manifest is None:
-        return content_fingerprint(converted_table(recipe, parse))
-    return str(manifest["fingerprint"])
-
-
-def converted_classes(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> tuple[str, ...]:
-    """Return the class names of a table, from its manifest if the table is cached."""
-    manifest = kept_manifest(recipe)
-    return converted_table(recipe, parse).classes if manifest is None else tuple(manifest["classes"])
-
-
-def converted_notes(recipe: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the notes on a cached table, or an empty tuple if it is not cached."""
-    manifest = kept_manifest(recipe)
-    return () if manifest is None else tuple(manifest["notes"])
-
-
 def converted_table(recipe: Mapping[str, Any], parse: Callable[[], Table]) -> Table:
     """Return a table memory-mapped from the cache; parse it and write it there first if needed.
 

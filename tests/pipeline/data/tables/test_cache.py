@@ -12,11 +12,7 @@ from scipy.sparse import csr_array
 from singlepass.pipeline.data.io import reading
 from singlepass.pipeline.data.io.folders import cache_folder
 from singlepass.pipeline.data.tables import cache
-from singlepass.pipeline.data.tables.cache import (
-    converted_classes,
-    converted_fingerprint,
-    converted_table,
-)
+from singlepass.pipeline.data.tables.cache import converted_table, kept_manifest
 from singlepass.pipeline.data.tables.stream import Table, content_fingerprint
 from singlepass.pipeline.errors import InputError
 
@@ -45,8 +41,9 @@ def test_what_is_written_is_read_back(sparse: bool) -> None:
         for array in (kept.X, kept.X_test) if not sparse else (kept.X.data, kept.X.indices, kept.X.indptr):  # type: ignore[union-attr]
             assert type(array) is np.ndarray
             assert not array.flags.writeable
-    assert converted_fingerprint(RECIPE, never) == expected
-    assert converted_classes(RECIPE, never) == ("n", "é")
+    manifest = kept_manifest(RECIPE)
+    assert manifest is not None
+    assert (manifest["fingerprint"], manifest["classes"]) == (expected, ["n", "é"])
 
 
 def test_large_parts_are_memory_mapped() -> None:
