@@ -100,11 +100,9 @@ class Encoder:
             if column.role == "number":
                 X[:, place] = array
             else:
+                # A row has each category or word once, since hashed columns make X sparse.
                 rows, features, values = self._of_text(column, array, place)
-                if column.role == "category":
-                    X[rows, features] = values
-                else:
-                    np.add.at(X, (rows, features), values.astype(dtype))
+                X[rows, features] = values
             place += _places(column)
         for mark, missing in enumerate(self._missing(batch)):
             X[:, place + mark] = missing
