@@ -82,14 +82,11 @@ def read_columns(
             "that is right, raise this option of the data set"
         )
     dtype = dtype or stored_dtype(laid)
-    folder = cache_folder() / "streams"
-    collected = _Collected(encoder, folder, first.path)
-    sorter = Sorter()
+    collected, sorter = _Collected(encoder), Sorter()
     for file, each in laid:
         done = 0
         for block in column_blocks(file, each, encoder, asked, sorter):
-            X = _as_dtype(block.X, dtype, file, encoder, done)
-            collected.add(block, X)
+            collected.add(block, _as_dtype(block.X, dtype, file, encoder, done))
             done += len(block.labels)
     if not len(collected.labels):
         raise InputError(f"{first.path}: the file has no rows")
@@ -167,10 +164,10 @@ def column_blocks(
 class _Collected:
     """Collect rows, labels and sort keys of several files block by block, in bounded memory."""
 
-    def __init__(self, encoder: Encoder, folder: Path, path: Path) -> None:
-        self._encoder, self._folder = encoder, folder
-        self.rows = SpillingMatrix(folder)
-        self.labels = LabelCollector(folder)
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder, self._folder = encoder, cache_folder() / "streams"
+        self.rows = SpillingMatrix(self._folder)
+        self.labels = LabelCollector(self._folder)
         self.keys: SpillingArray[np.complex128] | None = None
         self._missing: dict[str, int] = {}
 
