@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError, did_you_mean
 from .composition import ComposedSource
 from .io.progress import Progress, watched
@@ -79,8 +81,6 @@ def convert(
         return [fingerprint(ref) for ref in refs]
 
 
-# Bytes of a number in memory: by default, and for each value of the option ``dtype``.
-_DOUBLE, _BYTES = 8, {"float32": 4, "float64": 8}
 # Values of the key ``task`` of a study that select a single task.
 _ONE_TASK = ("auto", "binary", "multiclass")
 
@@ -165,72 +165,58 @@ def _of_family(family: FamilyDataset, label: str, task: str, given: dict[str, Va
     ]
     waiting = [part for part in parts if not part.ready]
     rows, features = [part.rows for part in parts], [part.features for part in parts]
-    sizes: dict[str, int] = {}
-    for part in parts:
-        sizes.update(part.n_bytes)
     return Outlook(
         label,
         ready=not waiting,
         missing=any(part.missing for part in parts),
-        state=waiting[0].state if waiting else parts[0].state,
+        state=(waiting or parts)[0].state,
         problem=next((part.problem for part in parts if part.problem), ""),
         tasks=len(refs),
         rows=None if None in rows else sum(each or 0 for each in rows),
         n_test=0 if None in rows else sum(part.n_test for part in parts),
         n_tables=len(parts),
         features=None if None in features else max(each or 0 for each in features),
-        n_bytes=sizes,
+        n_bytes={table: size for part in parts for table, size in part.n_bytes.items()},
     )
 
 
 def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlook:
     if isinstance(source, ConvertedSource):
         return _of_files(source, label, options)
+    found = Outlook(label, True, False, "composed of other sources", kept=False)
     if isinstance(source, ComposedSource):
-        state = "composed of other sources"
-        rows = count_of(options, "n_train") or source.rows
-        return Outlook(label, True, False, state, rows=rows, kept=False)
+        return replace(found, rows=count_of(options, "n_train") or source.rows)
     assert isinstance(source, BundledSource | GeneratorSource)
     if isinstance(source, GeneratorSource):
-        n_test = count_of(options, "n_test")
-        rows = count_of(options, "n_train") + n_test
-        features = source.generator.n_features
-        if "hash_bits" in options:
-            features = 1 << count_of(options, "hash_bits")
-        state = "generated for each repetition"
+        generator, n_test = source.generator, count_of(options, "n_test")
+        rows, row_bytes = count_of(options, "n_train") + n_test, generator.row_bytes
+        features = 1 << count_of(options, "hash_bits") if "hash_bits" in options else generator.n_features
+        state, by_number = "generated for each repetition", generator.by_number is not None
+        found = replace(found, state=state, n_test=n_test, by_number=by_number)
     else:
-        (rows, features), n_test, state = source.entry.shape, 0, "comes with scikit-learn"
-    features += bool(options.get("bias"))
-    if isinstance(source, GeneratorSource) and source.generator.row_bytes:
-        size = rows * source.generator.row_bytes
-    else:
-        size = rows * features * _BYTES.get(str(options.get("dtype")), _DOUBLE)
+        (rows, features), row_bytes = source.entry.shape, 0
+        found = replace(found, state="comes with scikit-learn")
+    features += bool(options["bias"])
+    size = rows * (row_bytes or features * np.dtype(str(options["dtype"]) or "float64").itemsize)
     sizes = {f"{source.name} {sorted(options.items())}": size}
-    by_number = isinstance(source, GeneratorSource) and source.generator.by_number is not None
-    found = Outlook(label, True, False, state, rows=rows, n_test=n_test, features=features, n_bytes=sizes)
-    return replace(found, kept=False, by_number=by_number)
+    return replace(found, rows=rows, features=features, n_bytes=sizes)
 
 
 def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value]) -> Outlook:
     rows, features, n_test = _declared(source, options)
+    found = Outlook(label, False, False, "to be downloaded", rows=rows, n_test=n_test, features=features)
     try:
-        files = source.files(dict(options), download=False)
-        recipe = source.recipe_of(files, dict(options))
+        files = source.files(options, download=False)
+        recipe = source.recipe_of(files, options)
     except InputError as error:
-        state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
         if source.fetchable(options):
-            return Outlook(
-                label, False, False, "to be downloaded", rows=rows, n_test=n_test, features=features
-            )
-        problem = _refusal(source, options) or str(error)
-        return Outlook(
-            label, False, True, state, rows=rows, n_test=n_test, features=features, problem=problem
-        )
+            return found
+        state = source.state() if isinstance(source, PublicSource) else f"not there: {error}"
+        return replace(found, missing=True, state=state, problem=_refusal(source, options) or str(error))
     manifest = kept_manifest(recipe)
     if manifest is None:
         size = sum(path.stat().st_size for path in files) / 1e6
-        state = f"to be parsed ({size:,.1f} MB of files)"
-        return Outlook(label, False, False, state, rows=rows, n_test=n_test, features=features)
+        return replace(found, state=f"to be parsed ({size:,.1f} MB of files)")
     (rows, features), test = manifest["shape"], manifest["shape_test"]
     n_test = test[0] if test else 0
     rows += n_test
@@ -245,7 +231,7 @@ def _refusal(source: ConvertedSource, options: Mapping[str, Value]) -> str:
     if is_url(str(options.get("test", ""))):
         return ""
     try:
-        source.files(dict(options))
+        source.files(options)
     except InputError as error:
         return str(error)
     return ""
