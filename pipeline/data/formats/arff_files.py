@@ -6,7 +6,6 @@ import csv
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from contextlib import contextmanager
 from decimal import Context, Decimal
 from functools import partial
 from itertools import chain, islice
@@ -58,7 +57,8 @@ class ArffFile(ColumnFile):
 
     def __init__(self, path: Path, *, limits: Limits = USUAL) -> None:
         self.path, self._limits = path, limits
-        with _opened(path, limits) as (attributes, _, _, _):
+        with open_text(path, limits) as (stream, _):
+            attributes, _, _ = _decoded(path, limits, enumerate(stream, start=1))
             self.names = tuple(name for name, _ in attributes)
             self._types = tuple(declared for _, declared in attributes)
         self.types = tuple(_type(declared) for declared in self._types)
@@ -158,7 +158,8 @@ class ArffFile(ColumnFile):
             done += len(batch)
 
     def place(self, row: int) -> str:
-        with _opened(self.path, self._limits) as (_, data, line, _):
+        with open_text(self.path, self._limits) as (stream, _):
+            _, data, line = _decoded(self.path, self._limits, enumerate(stream, start=1))
             for _ in islice(data, row):
                 pass
             return f"{self.path}, line {line[0]} (row {row})"
@@ -288,15 +289,6 @@ def _head(stream: TextStream) -> Iterator[tuple[int, bytes]]:
         yield number, raw
         if raw.strip()[:5].lower() == b"@data":
             return
-
-
-@contextmanager
-def _opened(
-    path: Path, limits: Limits
-) -> Iterator[tuple[list[tuple[str, Any]], Iterator[list[Any]], list[Any], Any]]:
-    """Open an ARFF file; yield attributes, rows, the current line [number, text] and a progress function."""
-    with open_text(path, limits) as (stream, report_position):
-        yield *_decoded(path, limits, enumerate(stream, start=1)), report_position
 
 
 def _decoded(
