@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import arff
-import numpy as np
 
 from ...errors import InputError
 from ..io.reading import USUAL, Limits, TextStream, decode_line, in_threads, open_text, whole_lines
@@ -81,12 +80,12 @@ class ArffFile(ColumnFile):
                     # Arrow cannot read this block: the ARFF parser reads the header and all remaining rows.
                     rest = chain([(first, block)], ((number, each) for number, each, _ in found))
                     for batch in self._rows(head, rest, done, exact):
-                        values = list(zip(*batch, strict=True))
-                        yield [self._array(i, values[i], kind, done, missing) for i, kind in enumerate(kinds)]
+                        read = list(map(_of_parser, zip(*batch, strict=True), kinds))
+                        yield [self._array(i, read[i], kind, done, missing) for i, kind in enumerate(kinds)]
                         done += len(batch)
                         report_position()
                 elif len(columns[0]):
-                    yield [self._of_arrow(i, columns[i], kind, done, missing) for i, kind in enumerate(kinds)]
+                    yield [self._array(i, columns[i], kind, done, missing) for i, kind in enumerate(kinds)]
                     done += len(columns[0])
                 report_position()
         if not done:
@@ -129,15 +128,6 @@ class ArffFile(ColumnFile):
         except (pa.ArrowException, UnicodeDecodeError):
             return None
         return columns
-
-    def _of_arrow(self, position: int, column: pa.Array, kind: Kind | None, done: int, missing: bool) -> Any:
-        if kind == "number":
-            found = column.to_numpy(zero_copy_only=False)
-            self.refuse_wrong(position, found, done, missing)
-            return found
-        if kind and self.types[position] == "number":
-            return _of_numbers(column)
-        return column if kind else None
 
     def _rows(
         self,
@@ -212,19 +202,25 @@ class ArffFile(ColumnFile):
                     return f"{at}, column {name!r}: {field!r} is not one of the declared values: {values}"
         return f"{at}: not a row of an ARFF file ({error.rstrip('.')})"
 
-    def _array(
-        self, position: int, values: tuple[Any, ...], kind: Kind | None, done: int, missing: bool
-    ) -> Any:
-        import pyarrow as pa
-
-        if kind is None:
-            return None
+    def _array(self, position: int, column: pa.Array, kind: Kind | None, done: int, missing: bool) -> Any:
         if kind == "number":
-            found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+            found = column.to_numpy(zero_copy_only=False)
             self.refuse_wrong(position, found, done, missing)
             return found
-        texts = pa.array([None if each is None else str(each).strip() for each in values], pa.string())
-        return _of_numbers(texts) if self.types[position] == "number" else texts
+        if kind and self.types[position] == "number":
+            return _of_numbers(column)
+        return column if kind else None
+
+
+def _of_parser(values: Sequence[Any], kind: Kind | None) -> pa.Array | None:
+    """Return values of the ARFF parser as an Arrow array of numbers or text; None if they are not needed."""
+    import pyarrow as pa
+
+    if kind is None:
+        return None
+    if kind == "number":
+        return pa.array(values, pa.float64())
+    return pa.array([None if each is None else str(each).strip() for each in values], pa.string())
 
 
 def _said(error: Exception) -> str:
