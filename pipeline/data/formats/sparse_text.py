@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...errors import InputError
 from ..io.folders import cache_folder
 from ..io.reading import USUAL, Limits, first_line, in_threads, open_text, whole_lines
-from ..tables.stream import SpillingMatrix, Table, csr_of, first_where
+from ..tables.stream import SpillingMatrix, Table, csr_of
 from .labels import CodedLabels, LabelCollector, encode_labels
 
 
@@ -103,29 +103,24 @@ def _all_rows(
     for path in paths:
         before = len(labels)
         for values in _tokens(path, scan, limits):
+            done = len(labels) - before
             if dtype == "float32":
-                over = np.abs(values.values) > np.finfo(np.float32).max
-                if over.any():
-                    raise _too_large(path, len(labels) - before, values, over)
+                over = np.flatnonzero(np.abs(values.values) > np.finfo(np.float32).max)
+                if len(over):
+                    row = int(np.searchsorted(values.ends, over[0], side="right"))
+                    raise InputError(
+                        f"{path}, row {done + row + 1}, feature {values.indices[over[0]] + 1}: "
+                        f'{values.values[over[0]]} does not fit float32; set dtype = "float64"'
+                    )
             rows.append_csr(values.values.astype(dtype, copy=False), values.indices, values.ends)
             distinct, places = np.unique(values.labels, return_inverse=True)
             if np.abs(distinct).max(initial=0) >= _LARGEST_LABEL:
                 row = int(np.flatnonzero(np.abs(values.labels) >= _LARGEST_LABEL)[0])
                 raise InputError(
-                    f"{path}, row {len(labels) - before + row + 1}: the label {values.labels[row]:g} is too "
+                    f"{path}, row {done + row + 1}: the label {values.labels[row]:g} is too "
                     "large: from 2^53 on it may be rounded; in CSV and Parquet files a label may be text"
                 )
             labels.append(distinct.tolist(), places)
             largest = max(largest, int(values.indices.max(initial=-1)))
     names, codes = labels.finish()
     return CodedLabels(np.array(names), codes), rows, largest + 1
-
-
-def _too_large(path: Path, done: int, tokens: Tokens, over: npt.NDArray[np.bool_]) -> InputError:
-    ends = np.concatenate([[0], tokens.ends])
-    X = csr_of(tokens.values, tokens.indices, ends, (len(tokens.labels), int(tokens.indices.max()) + 1))
-    row, column, value = first_where(X, over)
-    return InputError(
-        f"{path}, row {done + row + 1}, feature {column + 1}: {value} does not fit float32; set "
-        'dtype = "float64"'
-    )
