@@ -23,11 +23,9 @@ from pydantic import ConfigDict, TypeAdapter
 from ...errors import InputError
 from ..corpora import mail, news, reviews
 from ..formats.arrays import read_idx
-from ..formats.delimited import read_delimited
-from ..formats.labelled_columns import combine
-from ..formats.svmlight import read_svmlight
+from ..formats.files import file_options, read_files
 from ..tables.features import with_layout
-from ..tables.options import FEATURE_OPTIONS, STANDARDIZE, Option
+from ..tables.options import FEATURE_OPTIONS, STANDARDIZE, Option, resolve_options
 from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr, is_sparse
 
 # `dense` selects dense or sparse rows, by default as distributed. `join` appends the official test part to
@@ -252,18 +250,13 @@ def _listed(paths: Sequence[Path]) -> str:
     return " with ".join(str(path) for path in paths)
 
 
-def _svmlight(paths: Sequence[Path], n_features: int, **how: Any) -> Table:
-    """Read one svmlight file, or a training and a test file."""
-    return read_svmlight(paths[0], paths[1] if len(paths) > 1 else None, n_features=n_features, **how)
-
-
-def _delimited(paths: Sequence[Path], header: bool = False, last: int = 0, **how: Any) -> Table:
-    """Read one file of delimited text, or a training and a test file, into dense rows.
+def _text(paths: Sequence[Path], last: int = 0, **given: Any) -> Table:
+    """Read one file, or a training and a test file, of a format of users' files, with the options `given`.
 
     If `last` is not 0, the last `last` rows of a single file are its test part.
     """
-    parts = [read_delimited(path, header=header, **how) for path in paths]
-    table = combine(parts[0], parts[1] if len(parts) > 1 else None)
+    options = resolve_options(str(paths[0]), given, file_options(paths[0], given))
+    table = read_files(paths[:1], paths[1:], options)
     if not last:
         return table
     n = len(table.y) - last
@@ -289,8 +282,8 @@ def _mnist(paths: Sequence[Path], classes: Sequence[str]) -> Table:
 # Readers of public sets, by their names in TOML: the function, and the keys of the data set (`PublicSet`)
 # that are passed to it in addition to the arguments in the table ``reader``.
 READERS: dict[str, tuple[Callable[..., Table], tuple[str, ...]]] = {
-    "svmlight": (_svmlight, ("n_features",)),
-    "delimited": (_delimited, ()),
+    "svmlight": (partial(_text, format="svmlight"), ("n_features",)),
+    "delimited": (partial(_text, format="csv", header=False), ()),
     "mnist": (_mnist, ("classes",)),
     "newsgroups": (mail.newsgroups, ("classes",)),
     "spam": (mail.spam, ()),

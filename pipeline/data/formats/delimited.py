@@ -13,8 +13,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.reading import USUAL, Limits, first_line, in_threads, lines, open_text, whole_lines
-from .columns import IF_MISSING, Asked, ColumnFile, Kind, remedy
-from .labelled_columns import LabelledColumns, read_columns
+from .columns import IF_MISSING, ColumnFile, Kind, remedy
 from .labels import is_number
 
 # Bytes read at a time; larger blocks are hardly faster and take more memory.
@@ -184,18 +183,6 @@ class DelimitedFile(ColumnFile):
                     raise InputError(f"{at}: {field}; {IF_MISSING}")
                 if math.isinf(float(field)):
                     raise InputError(f"{at}: {field}; every feature must be a finite number")
-
-
-def read_delimited(
-    path: Path, *, delimiter: str = ",", target: str = "", header: bool | None = None, dtype: str = ""
-) -> LabelledColumns:
-    """Read a delimited text file of numbers and labels in bounded memory, in file order; labels are text.
-
-    `target` is the name of the label column, or its number from 1 if there is no header. `dtype` is "float32"
-    or "float64" (the default).
-    """
-    file = DelimitedFile(path, delimiter=delimiter, header=header)
-    return read_columns([file], Asked(target), dtype=dtype)
 
 
 def _count_rows(block: bytes, start: int) -> int:

@@ -12,8 +12,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..io.reading import USUAL, Limits, decode_line
-from ..tables.stream import Table
-from .sparse_text import Scan, Tokens, read_sparse
+from .sparse_text import Scan, Tokens
 
 Number = TypeVar("Number", int, float)
 
@@ -36,22 +35,6 @@ def svmlight_scan(*, n_features: int = 0, zero_based: bool = False, limits: Limi
         return _read_lines(path, first, block, most, lowest, bound) if found is None else found
 
     return scan
-
-
-def read_svmlight(
-    path: Path,
-    test: Path | None = None,
-    *,
-    n_features: int = 0,
-    zero_based: bool = False,
-    dense: bool = False,
-    dtype: str = "",
-    limits: Limits = USUAL,
-) -> Table:
-    """Read an svmlight file and its test file; see `svmlight_scan` and `read_sparse`."""
-    scan = svmlight_scan(n_features=n_features, zero_based=zero_based, limits=limits)
-    tests = [] if test is None else [test]
-    return read_sparse([path], tests, scan, n_features=n_features, dense=dense, dtype=dtype, limits=limits)
 
 
 def _read_lines(path: Path, first: int, block: bytes, most: int, lowest: int, bound: str) -> Tokens:

@@ -16,7 +16,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from singlepass.pipeline.data import describe, expand, open_stream
-from singlepass.pipeline.data.catalogue.public import CATALOGUE, FAMILIES, _delimited, _svmlight
+from singlepass.pipeline.data.catalogue.public import CATALOGUE, FAMILIES, _text
 from singlepass.pipeline.data.tables.features import with_layout
 from singlepass.pipeline.data.tables.stream import Matrix, Table
 from singlepass.pipeline.data.tables.tasks import name_tasks
@@ -41,7 +41,7 @@ def test_declarations_are_consistent(name: str) -> None:
         assert len(entry.files) % 2 == 0
     reader = entry.parse
     assert isinstance(reader, partial)
-    if reader.func in (_svmlight, _delimited):
+    if reader.func is _text:
         # The second file is read as the test part.
         assert entry.official_split == (len(entry.files) == 2 or "last" in reader.keywords)
     for file in entry.files:

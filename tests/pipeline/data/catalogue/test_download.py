@@ -12,7 +12,8 @@ import pytest
 
 from singlepass.pipeline.data import describe, expand, fetch, open_stream
 from singlepass.pipeline.data.catalogue.public import CATALOGUE, PublicFile, PublicSet, StandIn
-from singlepass.pipeline.data.formats.svmlight import read_svmlight
+from singlepass.pipeline.data.formats.sparse_text import read_sparse
+from singlepass.pipeline.data.formats.svmlight import svmlight_scan
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
 
@@ -21,7 +22,7 @@ TEST = bz2.compress(b"1 1:1\n-1 2:1\n" * 20)
 
 
 def parse(paths: Sequence[Path]) -> Table:
-    return read_svmlight(paths[0], paths[1], n_features=3)
+    return read_sparse(paths[:1], paths[1:], svmlight_scan(n_features=3), n_features=3)
 
 
 @pytest.fixture

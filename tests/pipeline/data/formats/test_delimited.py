@@ -14,12 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from singlepass.pipeline.data.formats.columns import Asked
-from singlepass.pipeline.data.formats.delimited import DelimitedFile, read_delimited
-from singlepass.pipeline.data.formats.labelled_columns import read_columns
+from singlepass.pipeline.data.formats.delimited import DelimitedFile
+from singlepass.pipeline.data.formats.labelled_columns import LabelledColumns, read_columns
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
 GOOD = "a,b,label\n1,2,x\n3,4,y\n5,6,x\n"
+
+
+def read_delimited(
+    path: Path, *, delimiter: str = ",", target: str = "", header: bool | None = None
+) -> LabelledColumns:
+    return read_columns([DelimitedFile(path, delimiter=delimiter, header=header)], Asked(target))
 
 
 @pytest.mark.parametrize(

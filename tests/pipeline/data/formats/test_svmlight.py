@@ -17,9 +17,10 @@ from sklearn.datasets import dump_svmlight_file
 
 from singlepass.pipeline.data.formats import sparse_text, svmlight
 from singlepass.pipeline.data.formats.files import file_options, read_files
-from singlepass.pipeline.data.formats.sparse_text import sparse_blocks
-from singlepass.pipeline.data.formats.svmlight import read_svmlight, svmlight_scan
+from singlepass.pipeline.data.formats.sparse_text import read_sparse, sparse_blocks
+from singlepass.pipeline.data.formats.svmlight import svmlight_scan
 from singlepass.pipeline.data.tables.options import resolve_options
+from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -42,12 +43,19 @@ def read(
     return labels, rows
 
 
+def read_svmlight(
+    paths: list[Path], *, n_features: int = 0, zero_based: bool = False, dense: bool = False
+) -> Table:
+    scan = svmlight_scan(n_features=n_features, zero_based=zero_based)
+    return read_sparse(paths[:1], paths[1:], scan, n_features=n_features, dense=dense)
+
+
 def same(found: float, expected: float) -> bool:
     return found == expected and math.copysign(1.0, found) == math.copysign(1.0, expected)
 
 
 def test_sparse_by_default(write: Write) -> None:
-    table = read_svmlight(write("f.svm", GOOD))
+    table = read_svmlight([write("f.svm", GOOD)])
     assert isinstance(table.X, csr_array)
     assert table.X.indices.dtype == table.X.indptr.dtype == np.int32
     assert table.X.toarray().tolist() == [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]]
@@ -56,14 +64,14 @@ def test_sparse_by_default(write: Write) -> None:
 
 
 def test_dense_and_compressed(write: Write) -> None:
-    table = read_svmlight(write("f.svm.gz", gzip.compress(GOOD.encode())), dense=True, n_features=4)
+    table = read_svmlight([write("f.svm.gz", gzip.compress(GOOD.encode()))], dense=True, n_features=4)
     assert isinstance(table.X, np.ndarray)
     assert table.X.tolist() == [[0.5, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     assert table.X.flags.c_contiguous
 
 
 def test_the_test_file_has_the_same_features(write: Write) -> None:
-    table = read_svmlight(write("f.svm", GOOD), write("t.svm", "-1 5:1\n"))
+    table = read_svmlight([write("f.svm", GOOD), write("t.svm", "-1 5:1\n")])
     assert table.X.shape == (2, 5)
     assert table.X_test is not None
     assert table.X_test.shape == (1, 5)
@@ -72,7 +80,7 @@ def test_the_test_file_has_the_same_features(write: Write) -> None:
 
 
 def test_zero_based(write: Write) -> None:
-    table = read_svmlight(write("f.svm", "1 0:3\n2 1:4\n"), zero_based=True, dense=True)
+    table = read_svmlight([write("f.svm", "1 0:3\n2 1:4\n")], zero_based=True, dense=True)
     assert np.asarray(table.X).tolist() == [[3.0, 0.0], [0.0, 4.0]]
 
 
@@ -81,15 +89,15 @@ def test_round_trip(tmp_path: Path) -> None:
     X = csr_array(rng.standard_normal((30, 7)) * (rng.random_sample((30, 7)) < 0.3))
     y = rng.randint(0, 3, 30)
     dump_svmlight_file(X, y, str(tmp_path / "f.svm"), zero_based=False)
-    table = read_svmlight(tmp_path / "f.svm", n_features=7)
+    table = read_svmlight([tmp_path / "f.svm"], n_features=7)
     np.testing.assert_allclose(table.X.toarray(), X.toarray(), rtol=1e-15)  # type: ignore[union-attr]
     np.testing.assert_array_equal(table.y, y)
 
 
 def test_rows_without_features(write: Write) -> None:
-    assert read_svmlight(write("f.svm", "1\n-1\n"), n_features=3).X.shape == (2, 3)
+    assert read_svmlight([write("f.svm", "1\n-1\n")], n_features=3).X.shape == (2, 3)
     with pytest.raises(InputError, match=r"f\.svm: no line has a feature; write index:number"):
-        read_svmlight(write("f.svm", "1\n-1\n"))
+        read_svmlight([write("f.svm", "1\n-1\n")])
 
 
 @pytest.mark.parametrize(
@@ -115,19 +123,19 @@ def test_rows_without_features(write: Write) -> None:
 def test_error_lines(write: Write, text: str, line: str) -> None:
     path = write("f.svm", text)
     with pytest.raises(InputError) as error:
-        read_svmlight(path, n_features=4)
+        read_svmlight([path], n_features=4)
     assert str(error.value).startswith(f"{path}{line}")
     assert "\n" not in str(error.value)
 
 
 def test_not_utf8(write: Write) -> None:
     with pytest.raises(InputError, match=r"line 2: not UTF-8 text \(byte 0xff"):
-        read_svmlight(write("f.svm", b"1 1:1\n-1 1:\xff\n"))
+        read_svmlight([write("f.svm", b"1 1:1\n-1 1:\xff\n")])
 
 
 def test_missing_test_file(write: Write, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.svm: no such file"):
-        read_svmlight(write("f.svm", GOOD), tmp_path / "none.svm")
+        read_svmlight([write("f.svm", GOOD), tmp_path / "none.svm"])
 
 
 @given(st.floats(-1e308, 1e308), st.sampled_from(["%r", "%.17g", "%.3e", "%.6f"]))
