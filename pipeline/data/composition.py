@@ -121,6 +121,7 @@ class ComposedSource(Source):
     def __init__(self, name: str, parts: Sequence[Part]) -> None:
         self.name, self.parts = name, parts
         self._declared = json.loads(name.removeprefix(COMPOSED))
+        self._drawn = [isinstance(part.source, GeneratorSource) for part in parts]
 
     @property
     def is_drawn(self) -> bool:  # type: ignore[override]
@@ -129,10 +130,6 @@ class ComposedSource(Source):
     @property
     def differs_by_seed(self) -> bool:
         return self._declared["width"] > 0 or any(part.source.is_drawn for part in self.parts)
-
-    @property
-    def _has_files(self) -> bool:
-        return not all(isinstance(part.source, GeneratorSource) for part in self.parts)
 
     def options(self, given: Options) -> Mapping[str, Option]:
         # The stream is standardized by default if a part would be by itself.
@@ -177,25 +174,23 @@ class ComposedSource(Source):
 
     def _is_newer(self, options: Options) -> bool:
         """Return whether the rows, or whether they count as drawn, may differ from version 1."""
-        drawn = [isinstance(part.source, GeneratorSource) for part in self.parts]
-        gradual = self._declared["width"] > 0 or len(drawn) > 2
+        gradual = self._declared["width"] > 0 or len(self.parts) > 2
         changed = options["standardize"] is True or any(computed(part.options) for part in self.parts)
-        return not all(drawn) and (any(drawn) or gradual or changed)
+        return not all(self._drawn) and (any(self._drawn) or gradual or changed)
 
     @property
     def rows(self) -> int | None:
         """The default number of rows of the stream, or None if it depends on the lengths of files."""
-        return None if self._has_files else _ROWS
+        return _ROWS if all(self._drawn) else None
 
     def table(self, options: Options, draw: Draw) -> Table:
         at: list[float] = self._declared["at"]
         draws = [draw._replace(label=_label(draw.label, i)) for i in range(len(self.parts))]
-        drawn = [isinstance(part.source, GeneratorSource) for part in self.parts]
-        fixed = ((i, part) for i, part in enumerate(self.parts) if not drawn[i])
+        fixed = ((i, part) for i, part in enumerate(self.parts) if not self._drawn[i])
         tables: dict[int, Table] = {i: part.source.table(part.unchanged, draws[i]) for i, part in fixed}
         n = count_of(options, "n_train") or _rows_of_files(tables, at)
         for i, part in enumerate(self.parts):
-            if drawn[i]:
+            if self._drawn[i]:
                 # Draw n rows from each generator, enough even if all rows of the stream come from it.
                 asked = {**part.options, "n_train": n, "n_test": 0}
                 tables[i] = part.source.table(asked, draws[i])
@@ -205,7 +200,7 @@ class ComposedSource(Source):
                         "remove this source"
                     )
         due = _due(draw.random_state(), n, at, self._declared["width"])
-        if self._has_files:
+        if not all(self._drawn):
             _give_shares(due, at)
         ends = [np.flatnonzero(due == i)[len(t.y) :][:1] for i, t in tables.items()]
         n = min([n, *(int(end[0]) for end in ends if len(end))])
