@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -77,7 +77,7 @@ def _fetch(number: int, folder: Path, kept: OpenMLSet | None) -> OpenMLSet:
             raise InputError(
                 f"OpenML {number} ({entry.name}): the download failed ({'; '.join(reasons)}){cure}"
             )
-        entry = OpenMLSet(**{**asdict(entry), "sha256": file_sha256(path)})
+        entry = replace(entry, sha256=file_sha256(path))
         path.replace(folder / path.name)
         (scratch / "pin.json").write_text(json.dumps(asdict(entry), indent=1))
         (scratch / "pin.json").replace(folder / "pin.json")
@@ -89,16 +89,12 @@ def _fetch(number: int, folder: Path, kept: OpenMLSet | None) -> OpenMLSet:
 def _asked(number: int, scratch: Path) -> OpenMLSet:
     """Ask OpenML for the description of a data set."""
     address = f"{_API}/{number}"
-    described, reasons = retrieve("description.json", [mirrored(address)], None, scratch)
-    if described is None:
+    path, reasons = retrieve("description.json", [mirrored(address)], None, scratch)
+    if path is None:
         raise InputError(
             f"OpenML {number}: its description cannot be downloaded ({'; '.join(reasons)}); check the "
             f"number and the connection to {urlsplit(address).netloc}"
         )
-    return _described(number, described)
-
-
-def _described(number: int, path: Path) -> OpenMLSet:
     try:
         description = json.loads(path.read_text())["data_set_description"]
         stored = str(description["format"])
