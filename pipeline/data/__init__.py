@@ -1,8 +1,8 @@
 """Open data sets by name or path as streams. Other packages import only from this module.
 
 `expand` turns a study entry into task references, `fingerprint` identifies the content of a task's data, and
-`open_stream` opens a task's rows on any machine. `describe` lists the named data sets; `fetch` downloads and
-`convert` parses them ahead of a run; `look` previews an entry without doing either.
+`open_stream` opens a task's rows on any machine. `describe` lists the named data sets; `fetch` downloads them
+ahead of a run; `look` previews an entry without downloading or parsing it.
 
 `base_set` names the collection that a source is a part of; statistical tests count the sets of one collection
 as a single data set.
@@ -30,7 +30,7 @@ from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, ke
 from .io.folders import cache_folder, cache_space
 from .io.progress import watched
 from .pins import Pin, pin, unpin
-from .preview import Outlook, convert, describe, fetch, look
+from .preview import Outlook, describe, fetch, look
 from .remote import absolute
 from .resolve import (
     along_stream,
@@ -80,7 +80,6 @@ __all__ = [
     "class_name",
     "classes_alike",
     "complete",
-    "convert",
     "dataset_names",
     "describe",
     "differs_by_seed",

@@ -17,17 +17,15 @@ from .own_sources import ConvertedSource, FamilyDataset, PublicSource
 from .remote import is_url
 from .resolve import (
     dataset_names,
-    expand,
     find_dataset,
     find_source,
-    fingerprint,
     label_of,
     named_datasets,
     named_source,
 )
 from .sources import DatasetRow, Source
 from .tables.cache import kept_manifest, recipe_key
-from .tables.options import Options, Value, count_of, resolve_options
+from .tables.options import Value, count_of, resolve_options
 
 
 def describe() -> list[DatasetRow]:
@@ -59,26 +57,6 @@ def fetch(names: Iterable[str], progress: Progress | None = None) -> list[Path]:
         for name in wanted:
             paths |= dict.fromkeys(find_dataset(name).locate())
     return list(paths)
-
-
-def convert(
-    *,
-    name: str | None = None,
-    path: str | Path | None = None,
-    target: str | int | None = None,
-    options: Options | None = None,
-    base: str | Path = ".",
-    progress: Progress | None = None,
-) -> list[str]:
-    """Parse a data set into the cache ahead of a run, which then memory-maps the result.
-
-    `progress` is called as in `fetch`, with bytes of the file as stored; the other arguments are those of
-    `expand`. Text is read in bounded memory, so a file may be larger than memory. Returns the fingerprint of
-    each task (several for a family). Raises InputError as `expand` and `open_stream` do.
-    """
-    with watched(progress):
-        refs = expand(name=name, path=path, target=target, options=options, base=base)
-        return [fingerprint(ref) for ref in refs]
 
 
 # Values of the key ``task`` of a study that select a single task.

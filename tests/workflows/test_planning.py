@@ -13,7 +13,7 @@ import psutil
 import pytest
 from rich.filesize import decimal
 
-from singlepass.pipeline.data import convert, look
+from singlepass.pipeline.data import expand, look
 from singlepass.pipeline.run.readings import Reading
 from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.study.plan import make_plan
@@ -511,7 +511,7 @@ def test_random_reads_of_a_table_beyond_memory_are_named(
     rows = "".join(f"{i % 2} {i % 5 + 1}:1.5\n" for i in range(2000))
     (tmp_path / "long.svm").write_text(rows)
     text = 'name = "long"\norder = "{}"\n[[datasets]]\npath = "long.svm"\n[[algorithms]]\nname = "AROW"\n'
-    convert(path=tmp_path / "long.svm")
+    expand(path=tmp_path / "long.svm")
     lines = {}
     for order in ("shuffled", "blocks", "given"):
         (tmp_path / "long.toml").write_text(text.format(order))
@@ -545,7 +545,7 @@ def test_streams_that_end_before_the_first_label_are_named(delay: int, said: boo
 def test_classes_that_a_limit_keeps_from_being_learned_are_named(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_text("x,label\n" + "".join(f"{i},{name}\n" for name in "abc" for i in range(20)))
-    convert(path=path)
+    expand(path=path)
     study = {
         "name": "s",
         "protocol": "holdout",

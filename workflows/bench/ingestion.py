@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ...pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
+from ...pipeline.data import expand, open_stream, stream_blocks, stream_rows, watched
 from .runner import Contest, Measurement
 
 FEATURES, NON_ZEROS = 1_000_000, 100
@@ -160,7 +160,8 @@ def _columns() -> Any:
 
 def _convert(path: Path) -> dict[str, float]:
     reports: list[int] = []
-    convert(path=path, progress=lambda name, done, total: reports.append(done))
+    with watched(lambda name, done, total: reports.append(done)):
+        expand(path=path)
     if reports[-1] != path.stat().st_size:
         raise RuntimeError(f"progress ended at {reports[-1]} of {path.stat().st_size} bytes")
     return {}

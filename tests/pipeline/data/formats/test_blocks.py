@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from singlepass.pipeline.data import convert, expand, open_stream, stream_blocks, stream_rows
+from singlepass.pipeline.data import expand, open_stream, stream_blocks, stream_rows, watched
 from singlepass.pipeline.data.formats import arrow_files, delimited, sparse_text
 from singlepass.pipeline.data.formats.arrow_files import ArrowFile
 from singlepass.pipeline.data.formats.columns import Asked
@@ -153,18 +153,18 @@ def test_rows_of_later_batches_are_counted_on(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("tiny_steps")
-def test_convert_reports_progress(path: Path) -> None:
+def test_parsing_reports_progress(path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
-    prints = convert(path=path, progress=lambda *report: seen.append(report))
-    ref = expand(path=path)[0]
-    assert prints == [open_stream(ref).fingerprint]
+    with watched(lambda *report: seen.append(report)):
+        refs = expand(path=path)
     assert {name for name, _, _ in seen} == {path.name}
     done = [count for _, count, _ in seen]
     assert done == sorted(done)
     assert len(seen) > 1
     if path.suffix in (".csv", ".svmlight"):
         assert seen[-1][1:] == (path.stat().st_size,) * 2
-    # Nothing is left to convert, so no progress is reported.
+    # Nothing is left to parse, so no progress is reported.
     seen.clear()
-    assert convert(path=path, progress=lambda *report: seen.append(report)) == prints
+    with watched(lambda *report: seen.append(report)):
+        assert expand(path=path) == refs
     assert seen == []
