@@ -93,7 +93,7 @@ def read_columns(
     values, codes = collected.labels.finish()
     X = collected.rows.finish((len(codes), encoder.width))
     if collected.keys is not None:
-        X, codes = by_keys(first.path, collected.keys.finish(), X, codes)
+        X, codes = by_keys(collected.keys.finish(), X, codes)
     if not all(isinstance(value, (bool, int, float)) for value in values):
         values = [str(value) for value in values]
         for value in values:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,9 +77,7 @@ class Sorter:
         raise InputError(f"{at}: {str(value)!r} cannot be sorted by (order_by): {fault}")
 
 
-def by_keys(
-    path: Path, keys: Keys, X: Any, codes: npt.NDArray[np.int32]
-) -> tuple[Any, npt.NDArray[np.int32]]:
+def by_keys(keys: Keys, X: Any, codes: npt.NDArray[np.int32]) -> tuple[Any, npt.NDArray[np.int32]]:
     """Return the rows X and their label codes sorted by keys; rows with equal keys keep their order."""
     if (keys[1:] >= keys[:-1]).all():
         return X, codes
