@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Self, cast
+from typing import IO, Self, cast
 
 from ...errors import InputError
 from .progress import report
-from .reading import USUAL, TextStream, open_bz2, open_xz
+from .reading import COMPRESSED, USUAL, TextStream
 
 # Largest accepted size of a file in an archive. The largest text of the known corpora has 2 MB, so a much
 # larger file is a mistake or an attack.
 _LARGEST_MEMBER = 1 << 28
-# Functions that open a compressed archive, by its first bytes; the archive's file name does not matter.
-_OPENERS: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": open_bz2,
-    b"\xfd7zXZ\x00": open_xz,
-}
+# Keys of `COMPRESSED` by the first bytes of a compressed archive, whose file name does not matter.
+_COMPRESSIONS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 # Bytes of the uncompressed archive that are read at a time.
 _STEP = 1 << 16
 
@@ -78,8 +73,8 @@ def _uncompressed(path: Path, stored: IO[bytes]) -> tarfile.TarFile:
     """Open an archive, compressed or not; reading raises InputError if it expands past the default limit."""
     head = stored.read(6)
     stored.seek(0)
-    opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), None)
-    stream = stored if opener is None else opener(stored, "rb")
+    suffix = next((suffix for magic, suffix in _COMPRESSIONS.items() if head.startswith(magic)), None)
+    stream = stored if suffix is None else COMPRESSED[suffix](stored)
     counted = TextStream(path, stored, stream, USUAL)
     return tarfile.open(fileobj=cast("IO[bytes]", counted), mode="r|", bufsize=_STEP, tarinfo=_Member)
 

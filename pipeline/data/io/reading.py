@@ -60,18 +60,12 @@ class _Streams(io.RawIOBase):
         return len(found)
 
 
-def open_bz2(stored: IO[bytes], mode: str = "rb") -> io.BufferedReader:
-    """Return a reader of the uncompressed bytes of a bzip2 file; it raises OSError if a stream is damaged."""
-    return io.BufferedReader(_Streams(stored, bz2.BZ2Decompressor))
-
-
-def open_xz(stored: IO[bytes], mode: str = "rb") -> io.BufferedReader:
-    """Return a reader of the uncompressed bytes of an xz file; it raises LZMAError if a stream is damaged."""
-    return io.BufferedReader(_Streams(stored, lzma.LZMADecompressor))
-
-
-# Functions that open a compressed file, by the file's suffix.
-COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": open_bz2, ".xz": open_xz}
+# Functions that return a reader of the uncompressed bytes of an open file, by the file's suffix.
+COMPRESSED: dict[str, Callable[[IO[bytes]], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": lambda stored: io.BufferedReader(_Streams(stored, bz2.BZ2Decompressor)),
+    ".xz": lambda stored: io.BufferedReader(_Streams(stored, lzma.LZMADecompressor)),
+}
 # Largest number of threads that parse a file; more would wait for the thread that reads it and collects rows.
 _MOST_THREADS = 8
 _LINE_END = ord("\n")
@@ -162,7 +156,7 @@ def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, 
             # If a web server sends a .gz file as an encoding of its content, the copy is not compressed.
             if opener is gzip.open and remote_folder() in path.parents and stored.peek(2)[:2] != b"\x1f\x8b":
                 opener = None
-            stream = stored if opener is None else cast("IO[bytes]", opener(stored, "rb"))
+            stream = stored if opener is None else cast("IO[bytes]", opener(stored))
             with stream:
                 yield TextStream(path, stored, stream, limits), lambda: report(path.name, stored.tell(), size)
     except FileNotFoundError:
