@@ -55,14 +55,13 @@ from .resolve import (
     task_classes,
 )
 from .sources import DatasetRow
-from .supply import Chunk, Lack, chunks, complete, lacking, parcel, pins_of, receive
+from .supply import Lack, chunks, complete, lacking, parcel, pins_of, receive
 from .tables.stream import Stream
 from .tables.tasks import TaskRef
 
 __all__ = [
     "ArraySource",
     "Block",
-    "Chunk",
     "DatasetRow",
     "FrameSource",
     "Lack",
