@@ -19,18 +19,9 @@ _KINDS = ("ham", "spam")
 # Names of folders that mail programs create, not users; they are not read (AROW paper, §5.4: "excluding
 # non-archival email folders").
 _NOT_ARCHIVAL = {
-    "all_documents",
-    "calendar",
-    "contacts",
-    "deleted_items",
-    "discussion_threads",
-    "inbox",
-    "notes_inbox",
-    "sent",
-    "sent_items",
-    "_sent_mail",
-    "sent_mail",
-}
+    "all_documents", "calendar", "contacts", "deleted_items", "discussion_threads", "inbox", "notes_inbox",
+    "sent", "sent_items", "_sent_mail", "sent_mail",
+}  # fmt: skip
 _LARGEST_FOLDERS = 10
 
 
