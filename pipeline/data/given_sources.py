@@ -87,19 +87,16 @@ def keep_frame(table: pa.Table) -> str:
     from pyarrow import feather
 
     folder = cache_folder() / "frames"
-    scratch = scratch_folder(folder)
-    written = scratch / "frame.arrow"
     try:
-        feather.write_feather(table, written, compression="uncompressed")
-        with written.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
-        # Replacing is safe: if two processes store the same frame, the files are equal.
-        written.replace(frame_path(f"{FrameSource.PREFIX}{digest}"))
+        with scratch_folder(folder) as scratch:
+            written = scratch / "frame.arrow"
+            feather.write_feather(table, written, compression="uncompressed")
+            with written.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+            # Replacing is safe: if two processes store the same frame, the files are equal.
+            written.replace(frame_path(f"{FrameSource.PREFIX}{digest}"))
     except OSError as error:
         raise InputError(f"{folder}: the cache cannot be written ({error.strerror})") from None
-    finally:
-        written.unlink(missing_ok=True)
-        scratch.rmdir()
     return f"{FrameSource.PREFIX}{digest}"
 
 

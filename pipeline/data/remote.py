@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -130,8 +129,7 @@ def _state(files: Any, name: str) -> str:
 
 
 def _copy(files: Any, name: str, path: Path) -> None:
-    scratch = scratch_folder(cache_folder() / "data")
-    try:
+    with scratch_folder(cache_folder() / "data") as scratch:
         size, done = int(files.size(name) or 0), 0
         with files.open(name, "rb") as source, (scratch / "copy").open("wb") as copy:
             while block := source.read(_CHUNK):
@@ -140,8 +138,6 @@ def _copy(files: Any, name: str, path: Path) -> None:
                 report(path.name, done, size)
         path.parent.mkdir(parents=True, exist_ok=True)
         (scratch / "copy").replace(path)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _folder(what: str) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -51,8 +50,7 @@ def locate(entry: PublicSet) -> tuple[Path, ...]:
     paths = {file.name: present(entry, file) for file in entry.files}
     missing = [file for file in entry.files if paths[file.name] is None]
     if missing:
-        scratch = scratch_folder(_kept(entry))
-        try:
+        with scratch_folder(_kept(entry)) as scratch:
             for file in missing:
                 paths[file.name] = _download(entry, file, scratch)
                 if file.checksum:
@@ -66,8 +64,6 @@ def locate(entry: PublicSet) -> tuple[Path, ...]:
             for file in missing:
                 if not file.checksum:
                     paths[file.name] = (scratch / file.name).replace(_kept(entry) / file.name)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
     return tuple(path for path in paths.values() if path is not None)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -67,8 +66,7 @@ def _kept(folder: Path) -> OpenMLSet | None:
 
 def _fetch(number: int, folder: Path, kept: OpenMLSet | None) -> OpenMLSet:
     """Download a data set; if it is `kept` but its file was removed, only the same file again."""
-    scratch = scratch_folder(folder)
-    try:
+    with scratch_folder(folder) as scratch:
         entry = kept or _asked(number, scratch)
         checksum = f"sha256:{kept.sha256}" if kept else f"md5:{entry.md5}" if entry.md5 else None
         path, reasons = retrieve(_file_name(entry.url), [mirrored(entry.url)], checksum, scratch)
@@ -81,8 +79,6 @@ def _fetch(number: int, folder: Path, kept: OpenMLSet | None) -> OpenMLSet:
         path.replace(folder / path.name)
         (scratch / "pin.json").write_text(json.dumps(asdict(entry), indent=1))
         (scratch / "pin.json").replace(folder / "pin.json")
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     return entry
 
 

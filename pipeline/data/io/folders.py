@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import InputError
@@ -45,13 +47,18 @@ def cache_space() -> int:
         ) from None
 
 
-def scratch_folder(parent: Path) -> Path:
-    """Make an empty folder inside `parent`; raise InputError if `parent` cannot be written."""
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """Make an empty folder inside `parent` for the block; raise InputError if `parent` cannot be written."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
+        scratch = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
     except OSError as error:
         raise InputError(
             f"{parent}: the cache cannot be written ({error.strerror}); "
             "set SINGLEPASS_CACHE to a writable folder"
         ) from None
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -99,31 +99,29 @@ def _parts(table: Table) -> dict[str, npt.NDArray[Any]]:
 
 
 def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
-    scratch = scratch_folder(folder.parent)
     try:
-        written = {}
-        with ThreadPoolExecutor(1) as pool:
-            # Hash in another thread while writing, since both take equally long and release the GIL.
-            fingerprint = pool.submit(content_fingerprint, table)
-            for name, array in _parts(table).items():
-                path = scratch / f"{name}.npy"
-                _save(path, array)
-                written[name] = {"bytes": path.stat().st_size, "form": _form(array)}
-        manifest = {
-            "fingerprint": fingerprint.result(),
-            "classes": list(table.classes),
-            "notes": list(table.notes),
-            "shape": list(table.X.shape),
-            "shape_test": None if table.X_test is None else list(table.X_test.shape),
-            "parts": written,
-            "recipe": dict(recipe),
-        }
-        (scratch / _MANIFEST).write_bytes(seal_document(manifest))
-        _put(scratch, folder)
+        with scratch_folder(folder.parent) as scratch:
+            written = {}
+            with ThreadPoolExecutor(1) as pool:
+                # Hash in another thread while writing, since both take equally long and release the GIL.
+                fingerprint = pool.submit(content_fingerprint, table)
+                for name, array in _parts(table).items():
+                    path = scratch / f"{name}.npy"
+                    _save(path, array)
+                    written[name] = {"bytes": path.stat().st_size, "form": _form(array)}
+            manifest = {
+                "fingerprint": fingerprint.result(),
+                "classes": list(table.classes),
+                "notes": list(table.notes),
+                "shape": list(table.X.shape),
+                "shape_test": None if table.X_test is None else list(table.X_test.shape),
+                "parts": written,
+                "recipe": dict(recipe),
+            }
+            (scratch / _MANIFEST).write_bytes(seal_document(manifest))
+            _put(scratch, folder)
     except OSError as error:
         raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _put(scratch: Path, folder: Path) -> None:
