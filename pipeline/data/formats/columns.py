@@ -26,12 +26,6 @@ LABEL_NAMES = ("label", "target", "class", "y")
 # Advice at the end of every error message about a missing value.
 IF_MISSING = 'every feature must be a finite number, or set missing = "mean" or "indicator"'
 
-# Columns with at most this many values, such as states of the USA or days of a month, get one feature per
-# value. Columns with more values, such as names and places, are hashed.
-ONE_HOT = 64
-# By default, hashed columns share 2^16 features, since a weight vector of 512 KB fits in a core's cache.
-HASH_BITS = 16
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -50,10 +44,11 @@ class Asked:
     #: How missing values are handled: "error" refuses them, "mean" fills in the mean, "indicator" also adds a
     #: feature that marks them.
     missing: str = "error"
-    #: A column with at most this many categories or words gets one feature for each; others are hashed.
-    one_hot: int = ONE_HOT
-    #: Hashed columns share 2^hash_bits features.
-    hash_bits: int = HASH_BITS
+    #: A column with at most this many categories or words, such as states of the USA or days of a month, gets
+    #: one feature for each; others, such as names and places, are hashed.
+    one_hot: int = 64
+    #: Hashed columns share 2^hash_bits features. With 2^16 a weight vector of 512 KB fits in a core's cache.
+    hash_bits: int = 16
     hash_seed: int = 0
     #: Largest number of features, without hashed ones.
     max_features: int = USUAL.max_features

@@ -13,7 +13,7 @@ from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Table
 from .arff_files import ArffFile
 from .arrow_files import ArrowFile
-from .columns import HASH_BITS, ONE_HOT, Asked, ColumnFile, lay_out
+from .columns import Asked, ColumnFile, lay_out
 from .delimited import DelimitedFile
 from .labelled_columns import combine, read_columns, stored_dtype
 from .sparse_text import Scan, read_sparse
@@ -30,9 +30,9 @@ COLUMN_OPTIONS: dict[str, Option] = {
     "ignore": Option("names", ()),
     "order_by": Option("text", ""),
     "missing": Option("text", "error", choices=("error", "mean", "indicator")),
-    "one_hot": Option("count", ONE_HOT),
+    "one_hot": Option("count", Asked.one_hot),
     # At most 30, so that feature indices and the number of features fit in int32.
-    "hash_bits": Option("count", HASH_BITS, minimum=1, maximum=30),
+    "hash_bits": Option("count", Asked.hash_bits, minimum=1, maximum=30),
     "hash_seed": Option("count", 0, maximum=2**31 - 1),
     "dense": Option("flag", ""),
 }
