@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import glob
 import os
 from abc import abstractmethod
@@ -86,16 +87,11 @@ def _once(paths: Iterable[Path]) -> tuple[Path, ...]:
     Links to one file are all kept if it has no other name here: programs that store data by their content,
     such as git-annex, keep equal files once.
     """
-    paths, folders = list(paths), dict[Path, str]()
+    paths, real_folder = list(paths), functools.cache(os.path.realpath)
     by_file: dict[str, list[Path]] = {}
     for path in paths:
-        if path.is_symlink():
-            real = os.path.realpath(path)
-        else:
-            if path.parent not in folders:
-                folders[path.parent] = os.path.realpath(path.parent)
-            real = os.path.join(folders[path.parent], path.name)
-        by_file.setdefault(real, []).append(path)
+        real = os.path.join(real_folder(path.parent), path.name)
+        by_file.setdefault(os.path.realpath(path) if path.is_symlink() else real, []).append(path)
     dropped: set[Path] = set()
     for same in by_file.values():
         if len(same) > 1:
