@@ -145,10 +145,7 @@ class ConvertedSource(FixedSource):
 
     @abstractmethod
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
-        """Return the paths of the data set's files; raise InputError if one is missing.
-
-        With `download`, missing files are downloaded first.
-        """
+        """Return the paths of all files, fetched first if `download`; raise InputError if one is missing."""
 
     def fetchable(self, options: Options) -> bool:
         """Return whether missing files can be downloaded."""
@@ -164,10 +161,7 @@ class ConvertedSource(FixedSource):
 
     @abstractmethod
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
-        """Return everything that determines the table parsed from these files, such as their hashes.
-
-        It is the table's key in the cache.
-        """
+        """Return all that determines the table parsed from these files, which is its key in the cache."""
 
     def recipe(self, options: Options) -> dict[str, Any]:
         return pinned(self.name, options) or self.recipe_of(self.files(options), options)

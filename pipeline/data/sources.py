@@ -49,10 +49,7 @@ class DatasetRow:
 
 
 class Draw(NamedTuple):
-    """Identify a stream by the study's root seed, the task's label and the repetition's seed.
-
-    Generators draw other rows for each of them.
-    """
+    """Identify a stream of generated rows: the study's root seed, the task's label, the repetition's seed."""
 
     root: int
     label: str

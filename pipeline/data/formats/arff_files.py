@@ -69,7 +69,7 @@ class ArffFile(ColumnFile):
 
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
         done = 0
-        # float64 would round large numbers and long fractions, so read these columns as text.
+        # Positions of numbers to read as text, since float64 would round large ones and long fractions.
         exact = {i for i, kind in enumerate(kinds) if kind in ("text", "as is") and self.types[i] == "number"}
         with open_text(self.path, self._limits) as (stream, report_position):
             head = list(_head(stream))
@@ -92,10 +92,7 @@ class ArffFile(ColumnFile):
             raise InputError(f"{self.path}: no rows below @data")
 
     def _plain_rows(self, block: bytes, exact: Set[int]) -> list[pa.Array] | None:
-        """Read a block with Arrow's CSV reader; return its columns, or None if only the ARFF parser can.
-
-        `exact` are the positions of numbers to return as text.
-        """
+        """Read a block with Arrow's CSV reader; return its columns, or None if only the ARFF parser can."""
         import pyarrow as pa
         from pyarrow import compute, csv
 
@@ -136,10 +133,7 @@ class ArffFile(ColumnFile):
         done: int,
         exact: Set[int],
     ) -> Iterator[list[list[Any]]]:
-        """Yield batches of the rows in blocks of lines, read by the ARFF parser; `done` rows precede them.
-
-        `exact` are the positions of numbers to return as text.
-        """
+        """Yield batches of the rows in blocks of lines, read by the ARFF parser; `done` rows precede them."""
         below = ((first + i, raw) for first, block in blocks for i, raw in enumerate(block.split(b"\n")))
         _, data, line = _decoded(self.path, self._limits, chain(head, below), exact)
         rows = max(1, _BATCH_VALUES // len(self.names))

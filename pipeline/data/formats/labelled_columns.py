@@ -46,7 +46,7 @@ class ColumnBlock:
     X: Any
     #: The rows' labels, as stored in the file.
     labels: pa.Array
-    #: Sort keys of the rows; None if the study does not sort the rows.
+    #: Sort keys of the rows; None without a sorter or a column to sort by.
     keys: Keys | None
     #: Number of missing values in each column that has any, by the column's name.
     missing: dict[str, int]
@@ -130,10 +130,7 @@ def stored_dtype(files: Sequence[tuple[ColumnFile, Layout]]) -> str:
 def column_blocks(
     file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked, sorter: Sorter | None = None
 ) -> Iterator[ColumnBlock]:
-    """Yield the rows of a file a few MB at a time, in file order; raise InputError at an invalid row.
-
-    The blocks have keys if `sorter` is given and the layout has a column to sort by.
-    """
+    """Yield the rows of a file a few MB at a time, in file order; raise InputError at an invalid row."""
     done = 0
     for batch in file.batches(layout.kinds(len(file.names)), missing=asked.missing != "error"):
         features = [batch[position] for position in layout.features]

@@ -50,11 +50,7 @@ TABLE_KEYS = (
 
 
 def resolve_options(owner: str, given: Options, declared: Mapping[str, Option]) -> dict[str, Value]:
-    """Check options against their declaration and fill in the defaults.
-
-    `owner` is the data set's name in error messages. Raises InputError on an unknown option, a wrong type or
-    a value out of range.
-    """
+    """Fill in the defaults of options; raise InputError on an unknown option, or a wrong type or value."""
     for key in given:
         if key not in declared:
             hint = did_you_mean(key, declared, TABLE_KEYS)
