@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from threading import Condition
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from cachetools import LRUCache, cached
@@ -272,12 +272,9 @@ def _options(source: Source, ref: TaskRef, raw: bool) -> dict[str, Value]:
     return raw_options(options) if raw else options
 
 
-FeatureFitted: TypeAlias = Literal["", "on training rows", "online"]
-
-
 # Cached, because every run of an algorithm on a task calls the function.
 @functools.lru_cache(maxsize=1024)
-def feature_fit(ref: TaskRef) -> FeatureFitted:
+def feature_fit(ref: TaskRef) -> Literal["", "on training rows", "online"]:
     """Return from which rows the statistics come by which a task's features are standardized or filled.
 
     The result is "" if features are not changed, "on training rows", or "online" (the rows of the stream so

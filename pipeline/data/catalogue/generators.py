@@ -18,8 +18,6 @@ from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Codes, FloatArray, Matrix, Table, row_slice
 from .clicks import Clicks, draw_clicks
 
-DrawRows = Callable[..., tuple[Matrix, Codes]]
-
 
 @dataclass(frozen=True)
 class Generator:
@@ -27,7 +25,7 @@ class Generator:
 
     name: str
     #: ``draw(random_state, n, **parameters) -> X (n, d), y (n,) int32``; X is float64, or CSR.
-    draw: DrawRows
+    draw: Callable[..., tuple[Matrix, Codes]]
     n_features: int
     #: Class names, by code; of two classes, the second is positive.
     classes: tuple[str, ...]

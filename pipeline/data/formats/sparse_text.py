@@ -27,7 +27,6 @@ class Tokens(NamedTuple):
     values: npt.NDArray[np.float64]
 
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 #: ``scan(path, number, block)`` returns the rows of a block of complete lines, or raises InputError for the
 #: first wrong line. `number` is the line number of the block's first line.
 Scan: TypeAlias = Callable[[Path, int, bytes], Tokens]
@@ -71,7 +70,7 @@ def read_sparse(
 
 def sparse_blocks(
     path: Path, scan: Scan, *, n_features: int = 0, limits: Limits = USUAL
-) -> Iterator[tuple[Any, Floats]]:
+) -> Iterator[tuple[Any, npt.NDArray[np.float64]]]:
     """Yield (X, labels) for blocks of lines of a file, in file order and bounded memory.
 
     X is CSR, float64 with int32 indices. It has `n_features` columns, or if that is 0, as many as the largest
