@@ -28,8 +28,6 @@ from ..tables.features import with_layout
 from ..tables.options import FEATURE_OPTIONS, STANDARDIZE, Option, resolve_options
 from ..tables.stream import Codes, Matrix, Table, content_fingerprint, int32_csr, is_sparse
 
-# `dense` selects dense or sparse rows, by default as distributed. `join` appends the official test part to
-# the training part, for protocols that split the whole set. `verify` compares content with known hashes.
 PUBLIC_OPTIONS: dict[str, Option] = {
     **FEATURE_OPTIONS,
     "dense": Option("flag", ""),

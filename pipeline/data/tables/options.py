@@ -31,9 +31,7 @@ class Option:
 ONLINE = "online"
 STANDARDIZE = Option("flag", False, choices=(ONLINE,))
 
-# `bias` appends a constant feature 1, since the linear learners of the papers have no bias term.
-# `standardize` gives features mean 0 and standard deviation 1, measured on the whole training part of the
-# source or, with "online", on the rows of the stream so far. `dtype` is the type of the features.
+# What these and other options mean is in the docstring of `expand`.
 FEATURE_OPTIONS: dict[str, Option] = {
     "bias": Option("flag", False),
     "standardize": STANDARDIZE,
