@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from .by_class import ClassNoise, PairNoise, table_of
@@ -57,15 +60,8 @@ def _rate(key: str, value: object) -> float:
     return found
 
 
-def _place(key: str, value: object) -> float:
-    return _number(key, value, 0.0, 1.0, "a place in the stream, from 0 to 1")
-
-
-def _scale(key: str, value: object) -> float:
-    found = _number(key, value, 0.0, float("inf"), "a finite number > 0")
-    if not 0.0 < found < float("inf"):
-        raise ValueError(f"'{key}' must be a finite number > 0, got {value!r}")
-    return found
+_place = partial(_number, least=0.0, most=1.0, kind="a place in the stream, from 0 to 1")
+_scale = partial(_number, least=math.ulp(0.0), most=sys.float_info.max, kind="a finite number > 0")
 
 
 def _level(key: str, value: object) -> str:
