@@ -47,7 +47,7 @@ class Format:
     suffixes: tuple[str, ...]
     options: Mapping[str, Option]
     #: Opens a file with columns: ``open(path, options)``; options include defaults. None for svmlight and VW.
-    open: Callable[[Path, Options], ColumnFile] | None
+    open: Callable[[Path, Options], ColumnFile] | None = None
     #: Returns, given options, the function that parses lines of svmlight or VW; None for files with columns.
     scan: Callable[[Options], Scan] | None = None
     #: Whether a file may be compressed as a whole; formats that compress their own content may not.
@@ -75,7 +75,6 @@ FORMATS: dict[str, Format] = {
             "zero_based": Option("flag", False),
             "dense": Option("flag", False),
         },
-        open=None,
         scan=lambda options: svmlight_scan(
             n_features=count_of(options, "n_features"),
             zero_based=bool(options["zero_based"]),
@@ -89,7 +88,6 @@ FORMATS: dict[str, Format] = {
             "hash_bits": Option("count", 18, minimum=1, maximum=30),
             "dense": Option("flag", False),
         },
-        open=None,
         scan=lambda options: vowpal_scan(hash_bits=count_of(options, "hash_bits")),
     ),
     "csv": Format(
