@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import InputError
 from ..io.folders import cache_folder
 from ..io.spill import SpillingArray
-from ..tables.stream import Matrix, SpillingMatrix, Table, first_where, is_sparse
+from ..tables.stream import Matrix, SpillingMatrix, Table, cast
 from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out, remedy
 from .encoding import Encoder, missing_in, survey
@@ -86,7 +86,12 @@ def read_columns(
     for file, each in laid:
         done = 0
         for block in column_blocks(file, each, encoder, asked, sorter):
-            collected.add(block, _as_dtype(block.X, dtype, file, encoder, done))
+            X, over = cast(block.X, dtype)
+            if over is not None:
+                row, feature, value = over
+                at = f"{file.place(done + row + 1)}, column {encoder.column_of(feature)!r}"
+                raise InputError(f'{at}: {value} does not fit {dtype}; set dtype = "float64"')
+            collected.add(block, X)
             done += len(block.labels)
     if not len(collected.labels):
         raise InputError(f"{first.path}: the file has no rows")
@@ -240,20 +245,3 @@ def _refuse_missing_labels(file: ColumnFile, layout: Layout, labels: Any, done: 
         shown = f", {value!r}" if str(value or "").strip() else ""
         place, name = file.place(done + int(missing[0]) + 1), file.names[layout.label]
         raise InputError(f"{place}: the label is missing{shown} (column {name!r})")
-
-
-def _as_dtype(X: Any, dtype: str, file: ColumnFile, encoder: Encoder, done: int) -> Any:
-    """Convert a block to a dtype; raise InputError if a number does not fit."""
-    if X.dtype == dtype:
-        return X
-    with np.errstate(over="ignore"):
-        made = X.astype(dtype)
-    values, before = (made.data, X.data) if is_sparse(X) else (made, X)
-    over = np.isinf(values) & np.isfinite(before)
-    if over.any():
-        row, feature, value = first_where(X, over)
-        raise InputError(
-            f"{file.place(done + row + 1)}, column {encoder.column_of(feature)!r}: {value} does not fit "
-            f'{dtype}; set dtype = "float64"'
-        )
-    return made

@@ -20,7 +20,7 @@ from .stream import (
     SpillingMatrix,
     Table,
     arrays_of,
-    first_where,
+    cast,
     int32_csr,
     is_sparse,
     picked_rows,
@@ -154,7 +154,13 @@ def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any
             block = ((block - fit.mean) / fit.spread).astype(block.dtype)
         if options["bias"]:
             block = _with_constant(block)
-        return _cast(name, block, dtype)
+        made, over = cast(block, dtype)
+        if over is not None:
+            raise InputError(
+                f"data set {name!r}: feature {over[1] + 1} has values that do not fit {dtype.name}; set "
+                'dtype = "float64"'
+            )
+        return made
 
     if _matrix_bytes(X) <= _WHOLE_BYTES:
         return change(X)
@@ -259,21 +265,6 @@ def _filled(X: Any, fill: npt.NDArray[np.float64] | None) -> Any:
         return type(X)((data, X.indices, X.indptr), shape=X.shape)
     missing = np.isnan(X)
     return np.where(missing, fill.astype(X.dtype), X) if missing.any() else X
-
-
-def _cast(name: str, X: Any, dtype: np.dtype[Any]) -> Any:
-    if X.dtype == dtype:
-        return X
-    with np.errstate(over="ignore"):
-        made = X.astype(dtype)
-    over = np.isinf(made.data if is_sparse(X) else made)
-    if over.any():
-        feature = first_where(X, over)[1]
-        raise InputError(
-            f"data set {name!r}: feature {feature + 1} has values that do not fit {dtype.name}; set "
-            'dtype = "float64"'
-        )
-    return made
 
 
 def _with_constant(X: Matrix) -> Matrix:

@@ -106,6 +106,16 @@ def first_where(X: Any, mask: npt.NDArray[np.bool_]) -> tuple[int, int, Any]:
     return row, int(X.indices[place[0]]), X.data[place[0]]
 
 
+def cast(X: Any, dtype: Any) -> tuple[Any, tuple[int, int, Any] | None]:
+    """Convert a matrix; also return (row, column, value) of the first number that does not fit, or None."""
+    if X.dtype == dtype:
+        return X, None
+    with np.errstate(over="ignore"):
+        made = X.astype(dtype)
+    over = np.isinf(made.data if is_sparse(made) else made)
+    return made, first_where(X, over) if over.any() else None
+
+
 def csr_of(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> csr_array:
     """Return a CSR array that shares these arrays; SciPy's constructor copies if index types differ."""
     from scipy.sparse import csr_array
