@@ -69,7 +69,7 @@ class Recorder:
         # that earlier ones lack.
         self._stretches: list[dict[str, Column]] = []
         self._window = course.window
-        self._fading = None if course.fading is None else Fading(course.fading, counted_from, self._labels)
+        self._faded = None if course.fading is None else FadingSums(course.fading)
         # Ascending numbers of rows: the curve has a point after each number in `shown`. Counts are recorded
         # after each number in `stops`, which contains `shown`.
         self.shown = checkpoints(len(noisy) - counted_from, points)
@@ -98,8 +98,8 @@ class Recorder:
             points[name] = at_stops
             self._totals[name] += total
         points |= {name: values for name, values in passage.counts.items() if name in LEARNER_COUNTS}
-        if self._fading is not None:
-            points |= self._fading.errors(passage.scores, stops)
+        if self._faded is not None:
+            points |= self._fading_errors(self._faded, passage.scores, (noisy, clean), stops)
         if self._tallies is not None:
             points |= self._tallies.add(passage.scores, stops)
         # Most calls are for rows without a stop and would add empty columns: keep only those of a first call.
@@ -107,14 +107,27 @@ class Recorder:
             self._stretches.append(points)
         self.seen += n
 
+    def _fading_errors(
+        self, sums: FadingSums, scores: Floats, labels: tuple[Codes, Codes], stops: Rows
+    ) -> dict[str, Floats]:
+        """Return the error rates with fading weights after each number of the next rows in `stops`.
+
+        Rows that are left out have weight 0. An error rate is NaN before any counted row.
+        """
+        counts = (np.arange(self.seen, self.seen + len(scores)) >= self.counted_from).astype(np.float64)
+        terms = {"rows": counts}
+        for name, codes in zip(LATEST_ERRORS[2:], labels, strict=True):
+            terms[name] = are_mistakes(scores, codes) * counts
+        return _shares({name: _after([each], stops) for name, each in sums.add(terms).items()})
+
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
         """End the learning curve with a point after the last row so far, because the stream stops early."""
         self.shown = np.append(self.shown[self.shown < self.seen], self.seen)
         if self._stretches and self.seen in self._stretches[-1]["t"]:
             return
         last: dict[str, Any] = {"t": self.seen, "fit_seconds": seconds, **self._totals, **declared(counters)}
-        if self._fading is not None:
-            last |= self._fading.latest()
+        if self._faded is not None:
+            last |= _shares(self._faded.latest)
         if self._tallies is not None:
             last |= self._tallies.latest()
         self._stretches.append({name: [value] for name, value in last.items()})
@@ -216,7 +229,7 @@ class Tallies:
         self._log_odds, self._kept, self._first = log_odds, kept, first
         self._labels = given, clean
         self._window, self._fading = course.window, course.fading
-        self._faded = FadingCounts(course.fading) if course.fading is not None else None
+        self._faded = None if course.fading is None else FadingSums(course.fading)
         self._references = references if "classes" in kept else None
         self._table = np.zeros((len(BY_CLASS), n_classes), np.int64)
         self._sums = np.zeros(len(LOSSES))
@@ -244,9 +257,7 @@ class Tallies:
         given, clean = (labels[start : self._seen] for labels in self._labels)
         columns: dict[str, NDArray[Any]] = {}
         if self._faded is not None:
-            counts = (self._table, self._references) if self._references is not None else None
-            losses = (self._sums, self._log_odds) if "scores" in self._kept else None
-            columns |= self._faded.add(scores, (given, clean), stops, counts, losses)
+            columns |= self._fading_measures(self._faded, scores, (given, clean), stops)
         if "classes" in self._kept:
             tables = tally_classes(scores, given, clean, stops, self._table)
             columns |= {name: tables[:, i] for i, name in enumerate(BY_CLASS)}
@@ -260,6 +271,36 @@ class Tallies:
         if self._ordered:
             self._scores.append(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0])
         return columns
+
+    def _fading_measures(
+        self, faded: FadingSums, scores: Floats, labels: tuple[Codes, Codes], stops: Rows
+    ) -> dict[str, Floats]:
+        """Return counts and mean losses with fading weights after each number of the next rows in `stops`.
+
+        Counts and losses go on in copies, because `add` goes on with the originals.
+        """
+        parts: list[dict[str, Floats]] = []
+        table, sums = self._table.copy(), self._sums.copy()
+        references = None if self._references is None else self._references.fork()
+        for start in range(0, len(scores), _PIECE):
+            part = slice(start, start + _PIECE)
+            here, (given, clean) = scores[part], (each[part] for each in labels)
+            every = np.arange(1, len(here) + 1)
+            terms = {"rows": np.ones(len(here))}
+            if references is not None:
+                before, right = table.copy(), references.right.copy()
+                by_class = _steps(before, tally_classes(here, given, clean, every, table))
+                besides = _steps(right, references.add(len(here), every)[:, : len(REFERENCES)])
+                terms |= {name: by_class[:, i] for i, name in enumerate(BY_CLASS)}
+                terms |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
+            if "scores" in self._kept:
+                so_far = sums.copy()
+                terms |= self._losses(
+                    _steps(so_far, sum_losses(here, given, clean, self._log_odds, every, sums))
+                )
+            parts.append(faded.add(terms))
+        names = parts[0] if parts else ()
+        return _faded({name: _after([part[name] for part in parts], stops) for name in names})
 
     @property
     def _counted(self) -> int:
@@ -360,7 +401,7 @@ class Tallies:
 
     def latest(self) -> dict[str, Any]:
         """Return the values of a curve's point after all rows so far, by column name, except AUC."""
-        return self.counts() | (self._faded.latest() if self._faded is not None else {})
+        return self.counts() | (_faded(self._faded.latest) if self._faded is not None else {})
 
     def totals(self) -> dict[str, Any]:
         """Return counts, mean losses, AUC and average precision over all counted rows, by column name."""
@@ -448,91 +489,9 @@ def _after(sums: Sequence[Floats], stops: Rows) -> Floats:
     return np.concatenate([np.full_like(sums[0][:1], np.nan), *sums])[stops]
 
 
-class Fading:
-    """Compute fading error rates: the fading sum of mistakes divided by the fading number of rows.
-
-    The first `first` rows are left out. `labels` are the given and the clean labels of the stream (int32,
-    shape (n,)); each has its own error rate.
-    """
-
-    def __init__(self, factor: float, first: int, labels: Sequence[Codes]) -> None:
-        self._sums, self._first, self._labels = FadingSums(factor), first, labels
-        self._seen = 0
-
-    def errors(self, scores: Floats, stops: Rows) -> dict[str, Floats]:
-        """Add the next n rows; return the error rates after each number of them in `stops`, by column name.
-
-        `scores` has shape (n,) or (n, K). `stops` is ascending. An error rate is NaN before any counted row.
-        """
-        rows = slice(self._seen, self._seen + len(scores))
-        self._seen = rows.stop
-        counts = (np.arange(rows.start, rows.stop) >= self._first).astype(np.float64)
-        terms = {"rows": counts}
-        for name, labels in zip(LATEST_ERRORS[2:], self._labels, strict=True):
-            terms[name] = are_mistakes(scores, labels[rows]) * counts
-        sums = self._sums.add(terms)
-        return _shares({name: _after([each], stops) for name, each in sums.items()})
-
-    def latest(self) -> dict[str, Floats]:
-        """Return the fading error rates after the last row so far, by column name."""
-        return _shares(self._sums.latest)
-
-
 def _shares(sums: Mapping[str, Floats]) -> dict[str, Floats]:
     n = np.where(sums["rows"] > 0, sums["rows"], np.nan)
     return {name: each / n for name, each in sums.items() if name != "rows"}
-
-
-class FadingCounts:
-    """Compute counts by class and mean losses with fading weights, from which metrics are computed.
-
-    The weight of a row is `factor` times the weight of the next row.
-    """
-
-    def __init__(self, factor: float) -> None:
-        self._sums = FadingSums(factor)
-
-    def add(
-        self,
-        scores: Floats,
-        labels: tuple[Codes, Codes],
-        stops: Rows,
-        counted: tuple[Rows, References] | None,
-        losses: tuple[Floats, bool] | None,
-    ) -> dict[str, Floats]:
-        """Add the next n rows; return fading counts and mean losses after each number of them in `stops`.
-
-        `scores` has shape (n,) or (n, K); `labels` are the given and the clean labels, each of shape (n,);
-        `stops` is ascending. `counted` has the counts by class and the baselines, `losses` the sums of losses
-        and whether scores are log odds, both without fading and for all rows before these. This call does
-        not change them. They are None if they are not needed. The result has an array for each column name.
-        """
-        parts: list[dict[str, Floats]] = []
-        table = None if counted is None else counted[0].copy()
-        references = None if counted is None else counted[1].fork()
-        sums, log_odds = (None, False) if losses is None else (losses[0].copy(), losses[1])
-        for start in range(0, len(scores), _PIECE):
-            part = slice(start, start + _PIECE)
-            here, (given, clean) = scores[part], (each[part] for each in labels)
-            every = np.arange(1, len(here) + 1)
-            terms = {"rows": np.ones(len(here))}
-            if table is not None and references is not None:
-                before, right = table.copy(), references.right.copy()
-                by_class = _steps(before, tally_classes(here, given, clean, every, table))
-                besides = _steps(right, references.add(len(here), every)[:, : len(REFERENCES)])
-                terms |= {name: by_class[:, i] for i, name in enumerate(BY_CLASS)}
-                terms |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
-            if sums is not None:
-                so_far = sums.copy()
-                lost = _steps(so_far, sum_losses(here, given, clean, log_odds, every, sums))
-                terms |= {name: lost[:, i] for i, name in enumerate(LOSSES if log_odds else LOSSES[:2])}
-            parts.append(self._sums.add(terms))
-        names = parts[0] if parts else ()
-        return _faded({name: _after([part[name] for part in parts], stops) for name in names})
-
-    def latest(self) -> dict[str, Floats]:
-        """Return the fading counts and mean losses after the last row so far, by column name."""
-        return _faded(self._sums.latest)
 
 
 def _faded(sums: Mapping[str, Floats]) -> dict[str, Floats]:
