@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -44,14 +43,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
     entry = next((entry for entry in study.algorithms if entry.label == row["algorithm"]), None)
     if entry is None or not is_known(entry.name):
         raise InputError(f"learner {row['learner']!r} is unknown: your own learners need --plugin FILE")
-    noise = noise_of(row["noise"])
-    # The row's parameters are taken as the winner of the grid: the grid of this algorithm, or of the
-    # algorithm that it names in `tuned_as`.
-    won = (row["dataset"], entry.tuned_as or row["algorithm"], noise), study.tuning_seed(int(row["seed"]))
-    params = json.loads(row["params"])
-    supports = {
-        ((row["dataset"], label, noise), row["seed"]): params[key] for key, label in entry.support_of.items()
-    }
+    noise, params = noise_of(row["noise"]), json.loads(row["params"])
     problem = InputError(
         f"data set {row['dataset']!r} or learner {row['learner']!r} has changed since the run"
     )
@@ -76,7 +68,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         except InputError as error:
             problem = error
             continue
-        for cell in itertools.chain(plan.evaluation_cells({won: params}), plan.matched_cells(supports)):
-            if cell.key == row["key"]:
-                return cell
+        cell = plan.cell((row["dataset"], row["algorithm"], noise), "run", row["seed"], params)
+        if cell is not None and cell.key == row["key"]:
+            return cell
     raise problem
