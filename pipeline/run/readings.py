@@ -135,7 +135,8 @@ def _outcomes(
     for each in learners:
         begin(each, classes, inputs.train)
     numbers = sorted({number for point in points for number in point})
-    models, found, made = _Models(learners, numbers[-1], inputs, spec), dict[str, CellResult](), 0
+    models, found, made = _Models(learners, numbers[-1], inputs, spec), dict[str, CellResult](), 1
+    models.record_pass()
     for number in numbers:
         models.learn(number - made)
         made = number
@@ -156,20 +157,9 @@ class _Models:
         ]
         self._reading = reading_of(learners, _rows_of(part), passes)
         self._watch = Stopwatch()
-        self._recorded = False
 
-    def learn(self, passes: int) -> None:
-        """Make this many further passes over the stream; online mistakes are recorded in the very first."""
-        if not self._recorded:
-            self._record_pass()
-            self._recorded, passes = True, passes - 1
-        part, noisy, passes = joined(self._inputs.train, self._inputs.noisy, passes)
-        for _ in range(passes):
-            for start, stop, rows in blocks_of(self._learners[0], part):
-                with self._watch:
-                    self._reading.learn_rows(rows(start, stop), noisy[start:stop])
-
-    def _record_pass(self) -> None:
+    def record_pass(self) -> None:
+        """Make the first pass over the stream, in which online mistakes are recorded."""
         stops, noisy = self._recorders[0].stops, self._inputs.noisy
         for start, stop, rows in blocks_of(self._learners[0], self._inputs.train):
             block, codes, before = rows(start, stop), noisy[start:stop], self._seconds
@@ -178,6 +168,14 @@ class _Models:
                 passages = self._reading.learn_along(block, codes, noted)
             for recorder, passage in zip(self._recorders, passages, strict=True):
                 recorder.add(passage, noted, before)
+
+    def learn(self, passes: int) -> None:
+        """Make this many further passes over the stream, without recording them."""
+        part, noisy, passes = joined(self._inputs.train, self._inputs.noisy, passes)
+        for _ in range(passes):
+            for start, stop, rows in blocks_of(self._learners[0], part):
+                with self._watch:
+                    self._reading.learn_rows(rows(start, stop), noisy[start:stop])
 
     @property
     def _seconds(self) -> float:
