@@ -99,6 +99,12 @@ def _read(folder: Folder, name: str) -> Holder | None:
     return None
 
 
+def _living(folder: Folder, name: str) -> Holder | None:
+    """Return the holder that a file of `folder` records, or None if that process is known to have ended."""
+    found = _read(folder, name)
+    return None if found is None or found.is_gone else found
+
+
 class StoreLock:
     """This process's lock or lease of the store at `url`."""
 
@@ -127,8 +133,7 @@ def locked(folder: Folder, note: Callable[[str], None]) -> Iterator[StoreLock]:
 def holder_of(folder: Folder) -> Holder | None:
     """Return the process with a store's lock or lease; None if no process has it or it has ended."""
     if not folder.is_local:
-        found = _read(folder, LEASE)
-        return None if found is None or found.is_gone else found
+        return _living(folder, LEASE)
     import filelock
 
     if not Path(folder.path(LOCK)).exists():
@@ -139,7 +144,7 @@ def holder_of(folder: Folder) -> Holder | None:
     except (filelock.Timeout, NotImplementedError, OSError):
         # Either another process has the lock, or this file system has no locks. In the second case the
         # process that the store records as holder may have ended.
-        return _named(folder)
+        return _living(folder, HOLDER)
     lock.release()
     return None
 
@@ -154,12 +159,6 @@ def silence(folder: Folder) -> timedelta | None:
         return None
 
 
-def _named(folder: Folder) -> Holder | None:
-    """Return the holder that a local store records, or None if that process is known to have ended."""
-    found = _read(folder, HOLDER)
-    return None if found is None or found.is_gone else found
-
-
 @contextlib.contextmanager
 def _locked(folder: Folder) -> Iterator[None]:
     import filelock
@@ -168,7 +167,7 @@ def _locked(folder: Folder) -> Iterator[None]:
     try:
         lock.acquire()
     except filelock.Timeout:
-        raise _refused(folder, _named(folder)) from None
+        raise _refused(folder, _living(folder, HOLDER)) from None
     except NotImplementedError:
         raise InputError(f"output {folder.url}: its file system has no locks: choose another --out") from None
     try:
@@ -205,16 +204,16 @@ def _leased(folder: Folder, lock: StoreLock, note: Callable[[str], None]) -> Ite
 
 def _wait_for_the_dead(folder: Folder, note: Callable[[str], None]) -> None:
     """Wait until the holder of the lease counts as dead; raise InputError as soon as it renews the lease."""
-    first = found = _read(folder, LEASE)
+    first = found = _living(folder, LEASE)
     seconds = _MISSED * RENEWED_EVERY
     until = time.monotonic() + seconds
-    if found is not None and not found.is_gone:
+    if found is not None:
         note(f"{folder.url}: {found} was writing to it: waiting up to {seconds:.0f} s for a sign of life")
-    while found is not None and not found.is_gone and time.monotonic() < until:
+    while found is not None and time.monotonic() < until:
         if found != first:
             raise _refused(folder, found)
         time.sleep(RENEWED_EVERY / 10)
-        found = _read(folder, LEASE)
+        found = _living(folder, LEASE)
 
 
 def _renew(folder: Folder, mine: Holder, lock: StoreLock, ended: threading.Event) -> None:
