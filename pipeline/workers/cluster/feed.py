@@ -25,7 +25,7 @@ from ...store.schema import CellResult
 from ..subprocess_runner import TRIES
 from .aside import SILENT_SECONDS, Aside, Attendance, Roll, release_all
 from .connection import Lost, SchedulerPlace, connected, run_to_its_end
-from .on_worker import NotPrepared, reading_message
+from .on_worker import NotPrepared, message, run_here
 from .waiting import Waiting
 from .workforce import Workforce
 
@@ -267,9 +267,9 @@ class _Window:
                 await self._take_back(threads)
                 silent, unfit = len(self._aside.silent), len(self._workforce.unfit)
                 await self._answer(partial(self._roll.call, self._client, threads, silent, unfit))
-                ready = self._workforce.ready or self._workforce.sending
+                ready = bool(self._workforce.prepared) or self._workforce.sending
                 await waiting.look(ready, bool(threads), 0 < unfit == len(threads))
-            if self._workforce.ready:
+            if self._workforce.prepared:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted
             if idle or self._ledger.late():
@@ -345,7 +345,7 @@ class _Window:
         # If workers write results, use fixed names: a client that reconnects finds its earlier tasks by them.
         keys = [f"{each.name}-{run}" if shared else f"cell-{uuid.uuid4().hex}" for each in tries]
         # Send all tasks to the scheduler in one message.
-        messages = [reading_message(run, each.reading, each.alone is not None, each.lost) for each in tries]
+        messages = [message(run_here, run, each.reading, each.alone is not None, each.lost) for each in tries]
         futures = self._client.map(loads, messages, key=keys, pure=False, batch_size=None)
         if self._workforce.writes:
             # Let workers finish these tasks even if the client disconnects. Results of workers that do not

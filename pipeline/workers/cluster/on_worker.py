@@ -296,8 +296,3 @@ def message(function: Callable[..., Any], *args: Any) -> bytes:
     (3, 2)
     """
     return pickle.dumps(_Call(function, args))
-
-
-def reading_message(run: str, reading: Reading, apart: bool, lost: int) -> bytes:
-    """Return the bytes with which `pickle.loads` on a worker runs a group of cells, see `run_here`."""
-    return message(run_here, run, reading, apart, lost)

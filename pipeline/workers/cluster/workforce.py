@@ -59,13 +59,8 @@ class Workforce:
         self._sending = asyncio.Lock()
 
     @property
-    def ready(self) -> bool:
-        """Whether at least one connected worker is prepared, so that cells can run."""
-        return bool(self.prepared)
-
-    @property
     def prepared(self) -> set[str]:
-        """Addresses of the connected workers that are prepared."""
+        """Addresses of the connected workers that are prepared, so that cells can run there."""
         return self._ready & self._present
 
     @property
@@ -132,7 +127,7 @@ class Workforce:
         self._writing &= self._present
         if come:
             self._preparing[asyncio.create_task(self._prepare(client, come))] = come
-        if self.ready or self._preparing or not self.unfit or n_asked > len(there):
+        if self.prepared or self._preparing or not self.unfit or n_asked > len(there):
             self._nobody_since = None
         elif self._nobody_since is None:
             self._nobody_since = time.monotonic()
