@@ -82,23 +82,17 @@ def _ram_hours(cells: pd.DataFrame) -> pd.Series[float]:
     return cells["model_bytes"].astype("float64") * cells["fit_seconds"].astype("float64") / 2**30 / 3600
 
 
-def _columns_of(side: str) -> tuple[str, str, str]:
-    """Return the columns that count, by class, correct predictions, predictions and labels.
-
-    `side` says which labels: "clean" (of the stream, before noise), "given" (after noise) or "test".
-    """
-    if side == "test":
-        return "test_right", "test_predicted", "test_occurred"
-    return f"right_{side}", "predicted", f"occurred_{side}"
-
-
 def class_counts(rows: pd.DataFrame, side: str) -> Iterable[tuple[NDArray[np.intp], ClassCounts]]:
     """Yield counts by class for rows of cells or curves, grouped by the number of classes.
 
-    `rows` has the columns of counts by class; rows in which they are None or NaN are skipped. Each item is
-    the positions of the rows in the table and their counts.
+    `rows` has the columns of counts by class; rows in which they are None or NaN are skipped. `side` says
+    which labels: "clean" (of the stream, before noise), "given" (after noise) or "test". Each item is the
+    positions of the rows in the table and their counts.
     """
-    lists = [rows[name].tolist() for name in _columns_of(side)]
+    names = (f"right_{side}", "predicted", f"occurred_{side}")
+    if side == "test":
+        names = ("test_right", "test_predicted", "test_occurred")
+    lists = [rows[name].tolist() for name in names]
     widths = np.array(
         [min(np.size(x) if np.ndim(x) else 0 for x in each) for each in zip(*lists, strict=True)]
     )
