@@ -312,15 +312,13 @@ class Plan:
         return {task.label: self._features_of(task) for task in self.tasks}
 
     def _features_of(self, task: data.TaskRef) -> FeatureWork:
-        fit = data.feature_fit(task)
+        fit, protocol = data.feature_fit(task), self.study.protocol_of(self.datasets[task.label])
         if fit == "online":
             return "standardised along the stream"
-        return "fitted on the training part" if fit and self.cuts_test(task) else ""
-
-    def cuts_test(self, task: data.TaskRef) -> bool:
-        """Return whether test rows are split off the rows of a task, instead of coming from a test file."""
-        protocol = self.study.protocol_of(self.datasets[task.label])
-        return protocol == "crossval" or (protocol == "holdout" and not data.has_test(task))
+        # Only if test rows are split off the rows of the task, instead of coming from a test file.
+        if fit and (protocol == "crossval" or (protocol == "holdout" and not data.has_test(task))):
+            return "fitted on the training part"
+        return ""
 
     @property
     def versions(self) -> dict[str, int | str]:
