@@ -68,75 +68,54 @@ def _check_labels(key: str, kind: str, labels: Iterable[str], known: Sequence[st
 
 
 class Study(BaseModel):
-    """The keys of a study; docs/study.md describes each of them for users."""
+    """The keys of a study; docs/study.md describes each of them.
+
+    `Course` has those that say how a stream is read and measured.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    # Name of the study, and of the folder of its results.
     name: Annotated[str, Field(max_length=100)]
-    # Heading of the report; if empty, the study's name is used.
+    # If empty, the study's name.
     title: str = ""
     description: str = ""
-    # Name or file of another study whose keys this study takes over; see `study_file.extended`.
+    # See `study_file.extended`.
     extends: str = ""
     protocol: ProtocolName = "prequential"
-    # Noise levels to compare: a number is the rate of uniform label noise, a table is any model of noise.
     noise: Annotated[list[NoiseSpec], Field(min_length=1)] = [CLEAN]
-    # Seeds of the repetitions; a study file may give a number n for seeds 0 .. n-1. With protocol "crossval",
-    # seeds are fold numbers, by default those of all folds.
+    # A study file may give a number n for seeds 0 .. n-1. With protocol "crossval", seeds are fold numbers,
+    # by default those of all folds.
     seeds: Annotated[list[int], Field(min_length=1)] = [0, 1, 2, 3, 4]
     root_seed: Annotated[int, Field(strict=True, ge=0)] = 0
-    # Where learning curves have points: "log" (spaced logarithmically), a number of equal steps, or a list of
-    # numbers of examples; always also at the end of the stream.
     checkpoints: Literal["log"] | int | tuple[int, ...] = "log"
     order: Order = "shuffled"
-    # With order "given": share of a stream, from its start, that is used to tune grids and left out of
-    # results.
     tune_fraction: Share = 0.1
-    # Number of examples by which labels are late: after x_t is predicted, (x_{t-delay}, y_{t-delay}) is
-    # learned. With label_due = "before" it is learned just before x_t is predicted, as in River. Labels due
-    # after the end of the stream are learned and not counted.
+    # After x_t is predicted, (x_{t-delay}, y_{t-delay}) is learned; with label_due = "before" just before x_t
+    # is predicted, as in River. Labels due after the end of the stream are learned and not counted.
     delay: Annotated[int, Field(strict=True, ge=0)] = 0
     label_due: Literal["after", "before"] = "after"
-    # If set, learning curves also have measures over the latest `window` examples, and measures in which the
-    # weight of an example is `fading` times that of the next one.
     window: Count | None = None
     fading: Share | None = None
-    # Whether to add the algorithms in `BASELINES`, which predict from earlier labels only.
+    # Whether to add the algorithms in `BASELINES`.
     baselines: StrictBool = False
-    # Share of the rows that protocol "holdout" splits off for testing, if a data set has no own test rows.
     test_fraction: Share = 0.3
     folds: Annotated[int, Field(strict=True, ge=2, le=TUNING_SEED)] = DEFAULT_FOLDS
-    # Maximum number of rows of a task. They are chosen before any split, and are the same in all repetitions.
     max_examples: Count | None = None
-    # Maximum numbers of training and of test rows of a repetition: the first rows in its order.
     max_train: Count | None = None
     max_test: Count | None = None
-    # How the parameter settings of a grid are compared: by online mistakes, or by mistakes on validation
-    # rows. None: "online" with protocol "prequential" or order "given", otherwise "validation".
+    # None: see `judge_of`.
     tune_by: Literal["online", "validation"] | None = None
     validation_fraction: Share = 0.2
-    # Which setting of a grid wins. "best": the one with fewest mistakes. "sparsest": the one with the
-    # smallest support set among those within one standard error of the best (Breiman et al. 1984, section
-    # 3.4.3).
+    # "sparsest" is the rule of one standard error (Breiman et al. 1984, section 3.4.3).
     winner: WinnerRule = "best"
     tune: Tune = "seed"
-    # Whether each repetition tunes grids itself, inside its own training rows. Otherwise all repetitions use
-    # the winners chosen on the seed reserved for tuning, and the spread over repetitions does not include the
-    # randomness of this choice.
     tune_each: StrictBool = False
-    # Whether all parameter settings of grids are also tested and record the study's metrics, so that results
-    # show how well any other winner would have done.
     test_points: StrictBool = False
-    # Seconds after which a cell's learner is stopped. Learners that are fitted in batch are not interrupted.
     time_limit: Positive | None = None
-    # Maximum number of training rows of a tuning cell.
     max_tune: Count | None = None
     test_curve: StrictBool = False
-    # Metrics from `METRIC_NAMES`; algorithms are ranked by the first one unless `rank_by` names another.
+    # From `METRIC_NAMES`; see `ranked_by`.
     metrics: NameList = []
     rank_by: str | None = None
-    # Labels of the algorithms whose learning curves the report draws (empty: all), and of those whose
-    # decision boundaries it draws.
     curves: list[str] = []
     solutions: list[str] = []
     datasets: Annotated[list[DatasetSpec], Field(min_length=1)]
