@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from operator import attrgetter
-from threading import Condition, Lock, local
+from threading import Condition, local
 from typing import Any
 from weakref import ReferenceType, ref
 
@@ -337,22 +337,27 @@ class _Source:
         return data.fitted(task, self.copy.parts[0][1], rows)
 
 
-def _read_of(spec: CellSpec, stream: data.Stream) -> tuple[Hashable, ...]:
-    # Key of the cache of opened data. It has no seed: repetitions read the same rows, or differ in `stream`.
-    has_test = _tests(spec) and stream.X_test is not None
-    return stream, has_test, spec.max_examples, spec.course.order, spec.root_seed
-
-
 def _tests(spec: CellSpec) -> bool:
     return spec.protocol == "holdout" and spec.tested
 
 
-_source = cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())(_Source)
+def _read_of(spec: CellSpec) -> tuple[Hashable, ...]:
+    # Only data that differ by seed give each seed its own stream.
+    seed = spec.seed if data.differs_by_seed(spec.dataset) else None
+    has_test = _tests(spec) and data.has_test(spec.dataset)
+    read = spec.max_examples, spec.course.order, spec.root_seed
+    return spec.dataset, spec.fingerprint, bool(spec.features), has_test, seed, *read
 
-# The `_Source` objects in use, by a key made of data set and options, so that a cell finds its source without
-# opening a file.
-_known: LRUCache[Hashable, ReferenceType[_Source]] = LRUCache(1024)
-_looking = Lock()
+
+@cached(LRUCache(_SHARED_BYTES, lambda made: made.n_bytes), _read_of, condition=Condition())
+def _source(spec: CellSpec) -> _Source:
+    """Open the data of a cell, once for all cells that read the same rows."""
+    stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
+    if stream.fingerprint != spec.fingerprint:
+        raise InputError(
+            f"data set {spec.dataset.label!r}: its data have changed since the study began: run it again"
+        )
+    return _Source(spec, stream)
 
 
 class _Last(local):
@@ -368,38 +373,14 @@ class _Last(local):
 _last = _Last()
 
 
-def _name_of(spec: CellSpec) -> tuple[Hashable, ...]:
-    read = spec.protocol, _tests(spec), spec.max_examples, spec.course.order, spec.root_seed
-    return spec.dataset, spec.fingerprint, *read
-
-
 def inputs_of(spec: CellSpec) -> SharedInputs:
     """Return the inputs of a cell. Other threads may use the same arrays, so they must not be changed."""
-    name = _name_of(spec)
-    cuts = _cuts_of(None, spec)
-    if name + cuts == _last.name and _last.reference is not None:
+    read = spec.dataset, spec.fingerprint, spec.max_examples, spec.root_seed
+    name = *read, *_cuts_of(None, spec)
+    if name == _last.name and _last.reference is not None:
         last = _last.reference()
         if last is not None:
             return last
-    made = _source_of(spec, name).inputs_of(spec)
-    _last.name, _last.reference = name + cuts, ref(made)
+    made = _source(spec).inputs_of(spec)
+    _last.name, _last.reference = name, ref(made)
     return made
-
-
-def _source_of(spec: CellSpec, name: tuple[Hashable, ...]) -> _Source:
-    if data.differs_by_seed(spec.dataset):
-        # Such data give each seed its own stream; other data give all the same.
-        name = *name, spec.seed
-    with _looking:
-        reference = _known.get(name)
-    source = reference() if reference is not None else None
-    if source is None:
-        stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
-        if stream.fingerprint != spec.fingerprint:
-            raise InputError(
-                f"data set {spec.dataset.label!r}: its data have changed since the study began: run it again"
-            )
-        source = _source(spec, stream)
-        with _looking:
-            _known[name] = ref(source)
-    return source

@@ -70,7 +70,6 @@ def test_a_cell_counts_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     # Nothing that the first cell opened is used again.
     shared_stream.cache_clear()
     shared_inputs._source.cache_clear()
-    shared_inputs._known.clear()
     shared_inputs._last.reference = None
     found = run_cell(cell).row
     assert found["status"] == "ok", found["error"]

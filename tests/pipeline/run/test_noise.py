@@ -43,10 +43,8 @@ NOISE = [
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
     shared_inputs._source.cache.clear()
-    shared_inputs._known.clear()
     yield
     shared_inputs._source.cache.clear()
-    shared_inputs._known.clear()
 
 
 def plan_of(noise: Any, dataset: dict[str, Any], *algorithms: dict[str, Any], **study: Any) -> Plan:
@@ -141,7 +139,6 @@ def test_a_compact_copy_changes_no_integer(
     outcomes = []
     for most in (shared_inputs._MOST_BYTES, 0):
         shared_inputs._source.cache.clear()
-        shared_inputs._known.clear()
         with monkeypatch.context() as patched:
             patched.setattr(shared_inputs, "_MOST_BYTES", most)
             rows = [run_cell(cell).row for cell in plan.evaluation_cells({})]

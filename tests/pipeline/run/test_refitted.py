@@ -164,7 +164,6 @@ def test_the_same_integers_kept_or_made_anew(tmp_path: Path, monkeypatch: pytest
     from singlepass.pipeline.run import shared_inputs as module
 
     module._source.cache.clear()
-    module._known.clear()
     again = [run_cell(cell).row for cell in reversed(cells)][::-1]
     for before, after in zip(first, again, strict=True):
         assert (before["mistakes"], before["test_mistakes"]) == (after["mistakes"], after["test_mistakes"])
