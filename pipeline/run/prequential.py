@@ -166,21 +166,14 @@ class Stopwatch:
 
     def __init__(self, limit: float | None = None) -> None:
         self.limit = limit
-        self._counted = 0.0
-        self._began: float | None = None
+        # Total seconds of the ``with`` blocks that have ended.
+        self.seconds = 0.0
 
     def __enter__(self) -> None:
         self._began = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        if self._began is not None:
-            self._counted += time.perf_counter() - self._began
-            self._began = None
-
-    @property
-    def seconds(self) -> float:
-        """Total seconds in ``with`` blocks so far, including a block that has not ended."""
-        return self._counted + (0.0 if self._began is None else time.perf_counter() - self._began)
+        self.seconds += time.perf_counter() - self._began
 
     @property
     def over(self) -> bool:

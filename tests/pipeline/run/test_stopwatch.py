@@ -32,7 +32,6 @@ def test_blocks_add_up_and_what_is_between_them_does_not_count(clock: Clock) -> 
     assert watch.seconds == 0
     with watch:
         clock.now += 2
-        assert watch.seconds == 2
     clock.now += 10
     assert watch.seconds == 2
     with watch:
@@ -55,5 +54,4 @@ def test_over_is_past_the_limit(clock: Clock, limit: float | None, over: bool) -
     assert not watch.over
     with watch:
         clock.now += 3
-        assert watch.over is over
     assert watch.over is over
