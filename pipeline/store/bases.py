@@ -49,19 +49,15 @@ class Base:
             holder = holder_of(part.folder) if url != REFERENCE else None
             if holder is not None:
                 raise InputError(f"base {url}: {holder} is writing to it: use it when that run has ended")
-        # Read the keys now, so that a base that cannot be read is reported before any cell runs.
-        self.keys = frozenset(key for keys in self._keys for key in keys)
-
-    @cached_property
-    def _keys(self) -> list[frozenset[str]]:
-        """Return the keys of the successful cells in each folder."""
-        found = []
+        # The keys of the successful cells, in each folder and in all. They are read now, so that a base that
+        # cannot be read is reported before any cell runs.
+        self._keys: list[frozenset[str]] = []
         for part in self._parts:
             with _naming():
                 table = part.table("cells", ["key", "status"])
             rows = zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
-            found.append(frozenset(key for key, status in rows if status == "ok"))
-        return found
+            self._keys.append(frozenset(key for key, status in rows if status == "ok"))
+        self.keys = frozenset[str]().union(*self._keys)
 
     @cached_property
     def fingerprints(self) -> dict[str, str]:
