@@ -35,11 +35,6 @@ class Environment:
     # Cache folder of the process, in which it finds data tables.
     cache: str = field(compare=False)
 
-    @property
-    def place(self) -> tuple[str, str]:
-        """Host and cache folder. Processes with the same pair share data tables, so these are sent once."""
-        return self.host, self.cache
-
     def shown(self, name: str) -> str:
         """Return a package's version as text for users; for this package also the digest of its code."""
         version = self.versions[name] or "missing"
