@@ -9,7 +9,7 @@ from .. import data
 from ..errors import InputError, did_you_mean
 from ..hindsight import EXTRA, has_solver
 from ..noise import Noise
-from ..scoring import BASELINES, SCORINGS
+from ..scoring import BASELINES, SCORINGS, kept_for
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
 from .specs import CLASS_WEIGHT, STRATEGIES, AlgorithmSpec, DatasetSpec, weights_of
 from .study import Study, misplaced
@@ -148,16 +148,12 @@ def _check_support_sizes(study: Study, learners: Learners) -> None:
                 )
 
 
-def _asks_regret(study: Study) -> bool:
-    return any(name in SCORINGS and SCORINGS[name].needs == "regret" for name in study.metrics)
-
-
 def _check_regret(study: Study, learners: Learners) -> None:
     """Raise InputError if metric 'regret' is asked for, but a learner does not have one weight vector.
 
     Batch learners and the baselines that see only labels are exempt.
     """
-    if not _asks_regret(study):
+    if "regret" not in kept_for(study.metrics):
         return
     if not has_solver():
         raise InputError(f"metrics: 'regret' needs the package clarabel: pip install 'singlepass[{EXTRA}]'")
@@ -280,7 +276,7 @@ def _check_metrics(study: Study, tasks: Sequence[data.TaskRef]) -> None:
     many = next((task.label for task in tasks if task.task == "multiclass"), None)
     if many is None:
         return
-    if _asks_regret(study):
+    if "regret" in kept_for(study.metrics):
         raise InputError(
             f"data set {many!r} has more than two classes, but 'regret' needs two: remove it from metrics, "
             "or give the data set task = 'one-vs-rest'"
