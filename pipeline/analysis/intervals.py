@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 from .pairwise import LEVEL
@@ -31,8 +30,22 @@ def mean_intervals(table: pd.DataFrame, sources: Sequence[str]) -> pd.DataFrame 
     Statistician 69 (2015), section 5.3), with the effective number of base sets (A. V. Carter,
     K. T. Schnepel, D. G. Steigerwald, Review of Economics and Statistics 99 (2017)) as sample size.
     """
-    drawn = _drawn_means(table, sources)
-    return None if drawn is None else _percentiles(*drawn, table.columns)
+    codes, names = pd.factorize(np.asarray(sources, dtype=object))
+    n = len(names)
+    if n < FEWEST:
+        return None
+    sizes = np.bincount(codes).astype(np.float64)
+    sums = np.zeros((n, table.shape[1]))
+    np.add.at(sums, codes, table.to_numpy(np.float64))
+    # The seed is fixed, so that a report that is made again has the same digits.
+    generator = np.random.RandomState(np.random.PCG64(0))
+    times = generator.multinomial(n, np.full(n, 1 / n), size=_DRAWS)
+    means = (times @ sums) / (times @ sizes)[:, np.newaxis]
+    effective = sizes.sum() ** 2 / (sizes**2).sum()
+    quantile = float(stats.t.ppf((1 + LEVEL) / 2, max(1.0, effective - 1)))
+    outside = float(stats.norm.cdf(-math.sqrt(n / (n - 1)) * quantile))
+    low, high = np.quantile(means, [outside, 1 - outside], axis=0)
+    return pd.DataFrame({"low": low, "high": high}, index=table.columns)
 
 
 def level_with_best(table: pd.DataFrame, sources: Sequence[str], *, highest: bool = False) -> pd.Series[bool]:
@@ -44,37 +57,7 @@ def level_with_best(table: pd.DataFrame, sources: Sequence[str], *, highest: boo
     means = table.mean()
     best = means.idxmax() if highest else means.idxmin()
     behind = table.sub(table[best], axis=0)
-    drawn = _drawn_means(behind, sources)
-    if drawn is None:
+    found = mean_intervals(behind, sources)
+    if found is None:
         return behind.mean().abs() < 1e-12
-    found = _percentiles(*drawn, table.columns)
     return (found["low"] <= 0) & (found["high"] >= 0)
-
-
-def _drawn_means(
-    table: pd.DataFrame, sources: Sequence[str]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the means of bootstrap samples of base sets, and the number of tasks of each base set.
-
-    The means have shape (draws, columns of `table`). Returns None for too few base sets.
-    """
-    codes, names = pd.factorize(np.asarray(sources, dtype=object))
-    if len(names) < FEWEST:
-        return None
-    sizes = np.bincount(codes).astype(np.float64)
-    sums = np.zeros((len(names), table.shape[1]))
-    np.add.at(sums, codes, table.to_numpy(np.float64))
-    # The seed is fixed, so that a report that is made again has the same digits.
-    generator = np.random.RandomState(np.random.PCG64(0))
-    times = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=_DRAWS)
-    return (times @ sums) / (times @ sizes)[:, np.newaxis], sizes
-
-
-def _percentiles(
-    means: NDArray[np.float64], sizes: NDArray[np.float64], columns: pd.Index[str]
-) -> pd.DataFrame:
-    n, effective = len(sizes), sizes.sum() ** 2 / (sizes**2).sum()
-    quantile = float(stats.t.ppf((1 + LEVEL) / 2, max(1.0, effective - 1)))
-    outside = float(stats.norm.cdf(-math.sqrt(n / (n - 1)) * quantile))
-    low, high = np.quantile(means, [outside, 1 - outside], axis=0)
-    return pd.DataFrame({"low": low, "high": high}, index=columns)
