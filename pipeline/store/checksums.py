@@ -28,12 +28,9 @@ def check_parquet(source: str | pa.Buffer) -> None:
     """Raise pyarrow.ArrowInvalid if a Parquet file, given as path or content, differs from its checksum."""
     if isinstance(source, str):
         with pa.memory_map(source) as file:
-            _check(memoryview(file.read_buffer()))
-    else:
-        _check(memoryview(source))
-
-
-def _check(content: memoryview) -> None:
+            check_parquet(file.read_buffer())
+        return
+    content = memoryview(source)
     start = _start_of_footer(bytes(content[-_END:]), len(content))
     end = start - _SUM
     begin = end - len(_MARK)

@@ -51,12 +51,6 @@ class Parts:
     def __init__(self, folder: Folder, other_version: str = OTHER_OUTPUT) -> None:
         self.folder, self.url, self._other_version = folder, folder.url, other_version
 
-    def prepare(self) -> None:
-        """Create the folders for parts and write a test file; raise InputError if that fails."""
-        for within in SCHEMAS:
-            self.folder.make(within)
-        self.try_writing()
-
     def try_writing(self) -> None:
         """Write and remove a test file in existing folders; raise InputError if that fails."""
         with self._probe():

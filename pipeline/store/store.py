@@ -65,7 +65,9 @@ class Store:
 
     def prepare(self) -> None:
         """Create the store's folders; raise InputError if that fails or they have an unreadable schema."""
-        self._parts.prepare()
+        for within in SCHEMAS:
+            self.folder.make(within)
+        self.try_writing()
         self.check_version()
 
     def try_writing(self) -> None:
