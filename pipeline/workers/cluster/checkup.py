@@ -17,7 +17,7 @@ from ... import data
 from ...errors import InputError
 from ..environment import Environment, this_environment
 from .cluster_file import SCHEDULER_SETTINGS, class_of, read_cluster
-from .connection import SchedulerPlace, connected
+from .connection import SchedulerPlace, connected, raise_if_cancelled
 from .on_worker import message
 from .waiting import Waiting
 
@@ -124,9 +124,7 @@ async def _check_up(
             )
         except (Exception, asyncio.CancelledError) as error:
             # CancelledError also arises for futures when their scheduler is gone.
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
+            raise_if_cancelled()
             reason = str(error).partition("\n")[0] or type(error).__name__
             raise InputError(f"{place}: stopped answering during the check ({reason})") from None
 

@@ -51,6 +51,13 @@ def run_to_its_end(coroutine: Coroutine[Any, Any, None]) -> None:
             raise
 
 
+def raise_if_cancelled() -> None:
+    """Raise CancelledError if this asyncio task was cancelled; `wait_for` of Python 3.11 may suppress it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 # Timeout of a TLS handshake, which takes milliseconds.
 _SECONDS = 2.0
 

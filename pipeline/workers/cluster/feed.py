@@ -24,7 +24,7 @@ from ...run.task import crashed
 from ...store.schema import CellResult
 from ..subprocess_runner import TRIES
 from .aside import SILENT_SECONDS, Aside, Attendance, Roll, release_all
-from .connection import Lost, SchedulerPlace, connected, run_to_its_end
+from .connection import Lost, SchedulerPlace, connected, raise_if_cancelled, run_to_its_end
 from .on_worker import NotPrepared, message, run_here
 from .waiting import Waiting
 from .workforce import Workforce
@@ -257,7 +257,7 @@ class _Window:
         await self._answer(partial(release_all, self._client))
         waiting, looked = Waiting(place, patience, note), 0.0
         while True:
-            _raise_if_cancelled()
+            raise_if_cancelled()
             if time.monotonic() - looked >= _LOOK_SECONDS:
                 looked = time.monotonic()
                 threads = await self._answer(self._client.nthreads)
@@ -311,9 +311,7 @@ class _Window:
             return await asyncio.wait_for(call(), seconds)
         except asyncio.CancelledError:
             # Either this run was cancelled, or Dask cancelled the call because the scheduler is gone.
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
+            raise_if_cancelled()
             raise Lost from None
         except (OSError, RuntimeError) as error:
             if isinstance(error, TimeoutError) and or_else is not None:
@@ -424,10 +422,3 @@ class _Window:
     def _retry(self, each: Try) -> None:
         """Plan another try of the cells: together, or one by one if they run in subprocesses."""
         self._again += [each] if each.alone is None else each.by_cell()
-
-
-def _raise_if_cancelled() -> None:
-    """Raise CancelledError if this asyncio task was cancelled; `wait_for` of Python 3.11 may suppress it."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
