@@ -25,7 +25,7 @@ from ..errors import InputError, did_you_mean
 from .archive import unpack
 from .folder import Folder
 from .parts import Parts
-from .schema import METADATA, READABLE, SCHEMA_VERSION, with_values
+from .schema import METADATA, SCHEMA_VERSION, with_values
 from .tables import only, to_parquet
 
 # The value of ``--base`` that stands for the reference cells.
@@ -116,7 +116,7 @@ def archive_name(study: str) -> str:
 def read_index(folder: Path = FOLDER) -> ReferenceIndex:
     """Return the index; raise InputError if its cells have a schema that this version cannot read."""
     content: dict[str, Any] = json.loads((folder / "index.json").read_text("utf-8"))
-    if content["schema"] not in READABLE:
+    if content["schema"] != SCHEMA_VERSION:
         raise InputError(
             f"base {REFERENCE}: its cells have schema version {content['schema']}, this singlepass reads "
             f"version {SCHEMA_VERSION}: leave --base {REFERENCE} out, or install the version that made them"

@@ -1,9 +1,8 @@
 """The columns of the store, their version, and how parts of other versions are read; the result of one cell.
 
-A part, a Parquet file of results, is read if its version is one of `READABLE`, it has all columns that may
-not be null, and the columns that this singlepass knows have the right type. Missing columns are read as null.
-Unknown columns, of a later singlepass with the same version, are ignored. So a new nullable column needs no
-new version.
+A part, a Parquet file of results, is read if it has this version and all columns that may not be null, and
+the columns that this singlepass knows have the right type. Missing columns are read as null. Unknown columns,
+of a later singlepass with the same version, are ignored. So a new nullable column needs no new version.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ from ..scoring import (
 
 # Increased when a column changes its meaning or type.
 SCHEMA_VERSION: Final = 3
-# Versions of results that can be read, because their columns have the same meaning as in this version.
-READABLE: Final = frozenset({SCHEMA_VERSION})
 METADATA = {"singlepass_schema": str(SCHEMA_VERSION)}
 
 # How a cell ended. failed: it raised an error. stopped: its learner reached the time limit of the study.
@@ -175,9 +172,9 @@ OTHER_OUTPUT: Final = "choose another --out, or move the folder away and run the
 
 
 def refuse_other_versions(schema: pa.Schema, url: str, remedy: str = OTHER_OUTPUT) -> None:
-    """Raise InputError, with the store's URL and a remedy, if the version of a part is not readable."""
+    """Raise InputError, with the store's URL and a remedy, if a part has another version."""
     version = version_of(schema)
-    if version not in READABLE:
+    if version != SCHEMA_VERSION:
         raise InputError(
             f"{url}: contains results of schema version {version or 'unknown'}, this singlepass reads "
             f"and writes version {SCHEMA_VERSION}: {remedy}"
@@ -185,7 +182,7 @@ def refuse_other_versions(schema: pa.Schema, url: str, remedy: str = OTHER_OUTPU
 
 
 def fits(schema: pa.Schema, folder: str) -> bool:
-    """Return whether a part, of a readable version, has all required columns and the right column types."""
+    """Return whether a part of this version has all required columns and the right column types."""
     return all(
         schema.field(field.name).type == field.type if field.name in schema.names else field.nullable
         for field in SCHEMAS[folder]
