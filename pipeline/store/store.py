@@ -216,10 +216,6 @@ class Store:
             content = pa.py_buffer(self.folder.read("plan.parquet"))
             check_parquet(content)
             file = pq.ParquetFile(content, page_checksum_verification=True)
-            if file.schema_arrow.names == ["key"]:
-                raise InputError(
-                    f"{self.url}/plan.parquet: written by an earlier version: run the study again to write it"
-                )
             written = file.schema_arrow.remove_metadata()
             if written not in (PLAN.remove_metadata(), EARLIER_PLAN.remove_metadata()):
                 raise pa.ArrowInvalid("other columns")

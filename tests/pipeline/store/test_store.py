@@ -269,11 +269,11 @@ def test_a_data_set_has_the_place_that_the_plan_or_the_last_started_cell_names(t
         assert found["parent"].tolist() == ["d"] * 3
 
 
-def test_a_plan_of_an_earlier_version_is_named(tmp_path: Path) -> None:
+def test_a_plan_of_other_columns_is_refused(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.prepare()
     store.folder.write("plan.parquet", to_parquet(pa.table({"key": ["a"]})))
-    with pytest.raises(InputError, match=r"plan\.parquet: written by an earlier version"):
+    with pytest.raises(InputError, match=r"plan\.parquet: missing or damaged: run the study again"):
         store.plan()
 
 
