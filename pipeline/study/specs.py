@@ -197,10 +197,8 @@ SUPPORT_OF = "support_of"
 class DatasetSpec(BaseModel):
     """Describe one ``[[datasets]]`` table: a catalogue name, a path, an OpenML number, or a composition.
 
-    docs/study.md describes the keys. `protocol`, `order`, `max_examples`, `test_fraction` and `max_tune`
-    override the study's. `parameters` go to every algorithm that has such a parameter and does not set it;
-    those in a table under an algorithm's label go to that algorithm only. All other keys are options of the
-    data set (``n_train``, ``bias``, ...), which the data layer checks.
+    docs/study.md describes the keys. Those that are not fields of this class are options of the data set
+    (``n_train``, ``bias``, ...), which the data layer checks.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -278,12 +276,9 @@ class DatasetSpec(BaseModel):
 class AlgorithmSpec(BaseModel):
     """Describe one ``[[algorithms]]`` table: a learner, its label in the report, and its parameters.
 
-    docs/study.md describes the keys. Keys that are not fields of this class are constructor parameters: a
+    docs/study.md describes the keys. Those that are not fields of this class are parameters of the learner: a
     list is a grid of values, and ``{ support_of = "LABEL" }`` stands for the final support size of the
-    algorithm with that label on the same data set, noise and seed. `query` wraps the learner in a query
-    strategy of `STRATEGIES`. `tuned_as` is the label of an algorithm whose winning parameters this one uses.
-    With a `tune` of `TUNERS`, a single cell compares the settings of the grid along the stream. `reset` is
-    the change detector that restarts the learner, or all learners of such a grid.
+    algorithm with that label on the same data set, noise and seed.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -412,9 +407,8 @@ class AlgorithmSpec(BaseModel):
 class RankingSpec(BaseModel):
     """Describe one ``[[rankings]]`` table: a subset of the algorithms that the report also ranks separately.
 
-    `datasets` restricts the ranking to these data sets; empty means all. The report plots the results of
-    algorithm `focus` against those of each other algorithm, with a point per task, at the noise rates
-    `focus_noise` (if empty: three of the study's rates).
+    docs/study.md describes the keys. An empty list of data sets means all, and one of `focus_noise` three of
+    the study's rates.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
