@@ -70,15 +70,7 @@ def unpack(archive: Path, folder: Path) -> None:
                     shutil.copyfileobj(member, target)
     except FileNotFoundError:
         raise InputError(f"{archive}: no such archive") from None
-    except (
-        OSError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        lzma.LZMAError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except (OSError, EOFError, RuntimeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"{archive}: damaged, or no archive of `singlepass submit` ({error})") from None
 
 

@@ -227,11 +227,11 @@ async def connected(
         try:
             client = await _connect(place)
             break
-        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+        except (OSError, ValueError, TypeError, RuntimeError) as error:
             reason = _first_line(error)
             if why := await asyncio.to_thread(_refusal, place):
                 raise InputError(f"{place}: {why}") from None
-            if not isinstance(error, OSError | TimeoutError):
+            if not isinstance(error, OSError):
                 # The address is invalid: trying again does not help.
                 raise InputError(f"{place}: {reason}") from None
         if time.monotonic() - began > patience:

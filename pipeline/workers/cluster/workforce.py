@@ -242,7 +242,7 @@ class Workforce:
             call = client.run(loads, message(function, *args), workers=[address], on_error="return")
         try:
             answers = await asyncio.wait_for(call, _ANSWER_SECONDS)
-        except (OSError, TimeoutError, RuntimeError, ValueError):
+        except (OSError, RuntimeError, ValueError):
             return lost
         answer = answers.get(address, lost)
         return lost if _is_of_the_network(answer) else answer
