@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import mmap
 import os
-from types import TracebackType
 
 from .. import data
 
@@ -42,7 +41,6 @@ class InFlight:
         return frozenset()
 
     def __enter__(self) -> InFlight:
-        size = (self._n_slots + len(self.left)) * _SLOT
         # If the cache cannot be written, the run goes on without a record.
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +51,7 @@ class InFlight:
             scratch.write_bytes(b" " * self._n_slots * _SLOT + left)
             scratch.replace(self._path)
             with self._path.open("r+b") as file:
-                self._map = mmap.mmap(file.fileno(), size)
+                self._map = mmap.mmap(file.fileno(), 0)
         return self
 
     def note(self, slot: int, key: str) -> None:
@@ -64,9 +62,7 @@ class InFlight:
         if self._map is not None:
             self._map[slot * _SLOT : (slot + 1) * _SLOT] = key[:_SLOT].ljust(_SLOT).encode()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._map is not None:
             self._map.close()
             self._map = None
