@@ -114,10 +114,13 @@ class Recorder:
 
         Rows that are left out have weight 0. An error rate is NaN before any counted row.
         """
-        counts = (np.arange(self.seen, self.seen + len(scores)) >= self.counted_from).astype(np.float64)
+        n = len(scores)
+        so_far = np.empty((len(MISTAKES), n), np.int64)
+        mistakes_of_both(scores, *labels, np.arange(1, n + 1), so_far)
+        counts = (np.arange(self.seen, self.seen + n) >= self.counted_from).astype(np.float64)
         terms = {"rows": counts}
-        for name, codes in zip(LATEST_ERRORS[2:], labels, strict=True):
-            terms[name] = are_mistakes(scores, codes) * counts
+        for name, mistakes in zip(LATEST_ERRORS[2:], so_far[:2], strict=True):
+            terms[name] = np.diff(mistakes, prepend=0) * counts
         return _shares({name: _after([each], stops) for name, each in sums.add(terms).items()})
 
     def end(self, counters: Mapping[str, int], seconds: float) -> None:
@@ -441,20 +444,6 @@ def window_measures(
             divided = since is not None and (mean or name in _WINDOW_ERRORS)
             found[name].append(since / (t - start) if divided else since)
     return found
-
-
-def are_mistakes(scores: Floats, codes: Codes) -> NDArray[np.bool_]:
-    """Return which rows are mistakes (bool): the score of the label is not above that of all other classes.
-
-    Ties and NaN are mistakes. With two classes, `scores` has one score per row, positive for class 1.
-    """
-    if scores.ndim == 1:
-        return ~(np.where(codes == 1, scores, -scores) > 0.0)
-    rows = np.arange(len(codes))
-    others = scores.copy()
-    others[rows, codes] = -np.inf
-    wrong: NDArray[np.bool_] = ~(scores[rows, codes] > others.max(axis=1))
-    return wrong
 
 
 class FadingSums:

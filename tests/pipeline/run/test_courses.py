@@ -22,7 +22,7 @@ from singlepass.learners import (
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run import splits
-from singlepass.pipeline.run.recorder import Recorder, are_mistakes
+from singlepass.pipeline.run.recorder import Recorder
 from singlepass.pipeline.run.shared_inputs import inputs_of
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.study.cell import Cell
@@ -264,7 +264,9 @@ def test_any_delay_is_a_plain_loop(delay: int, n: int, many: bool, seed: int) ->
     learner, wrong = AROW(), 0
     learner.begin(np.arange(len(stream.classes)), stream.X.shape[1])
     for t in range(n):
-        wrong += int(are_mistakes(learner.score_rows(stream.X[t : t + 1]), stream.y[t : t + 1])[0])
+        scores, label = learner.score_rows(stream.X[t : t + 1])[0], stream.y[t]
+        others = np.delete(scores, label).max() if many else 0.0
+        wrong += not (scores[label] if many else scores * (2 * label - 1)) > others
         if t >= delay:
             learner.learn_rows(stream.X[t - delay : t - delay + 1], stream.y[t - delay : t - delay + 1])
     assert outcome(cell).row["mistakes"] == wrong
