@@ -142,10 +142,6 @@ class Plan:
         """Yield the evaluation cells that `evaluation_groups` makes, one by one."""
         return _cells(self.evaluation_groups(winners))
 
-    def matched_cells(self, sizes: SupportSizes) -> Iterator[Cell]:
-        """Yield the evaluation cells that `matched_groups` makes, one by one."""
-        return _cells(self.matched_groups(sizes))
-
     def cell(self, group: Group, stage: str, seed: int, params: Mapping[str, Scalar]) -> Cell | None:
         """Return the cell with these properties; None if no winners of its grids give the study such a cell.
 

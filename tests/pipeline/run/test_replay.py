@@ -52,7 +52,7 @@ def rows_of(study: Study, base: Path | None = None) -> list[dict[str, Any]]:
         for row in rows
         if row["algorithm"] == "SVC"
     }
-    return rows + [run_cell(cell).row for cell in plan.matched_cells(sizes)]
+    return rows + [run_cell(cell).row for group in plan.matched_groups(sizes) for cell in group.cells()]
 
 
 @pytest.fixture(scope="module")

@@ -220,7 +220,8 @@ def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
     plan = make_plan(parse_study(study))
     assert {cell.spec.algorithm for cell in plan.evaluation_cells({})} == {"Projectron"}
     group = ("gauss", "Projectron", Noise(0.1))
-    cells = list(plan.matched_cells({(group, 0): 12, (group, 1): 0}))
+    (matched,) = plan.matched_groups({(group, 0): 12, (group, 1): 0})
+    cells = list(matched.cells())
     # A cell needs the outcome of the model it matches; an empty support set gives a budget of 1.
     assert [(cell.spec.seed, dict(cell.spec.params)) for cell in cells] == [
         (0, {"budget": 12}),
