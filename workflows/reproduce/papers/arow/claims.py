@@ -28,7 +28,7 @@ from ...predicates import (
     rises_with,
     together,
 )
-from ...verdicts import Check, Outcome, Parts, Verdict, by_case, by_share, case_by_case, holds_for, holds_if
+from ...verdicts import Check, Outcome, Parts, Verdict, by_case, by_share, holds_for, holds_if
 from . import measures
 from .measures import (
     LEVELS,
@@ -43,10 +43,10 @@ from .measures import (
     lead_over_cw,
     mean_accuracy,
     mean_ranks,
-    multiclass_groups,
     passes,
     rates,
     slope,
+    text_tasks,
 )
 
 # The paper's words are vague; this threshold and those below are ours. Mean ranks that differ by at most
@@ -258,77 +258,70 @@ def _early_too(evidence: Evidence, cws: Sequence[str]) -> Verdict:
 # --- claims on multi-class tasks
 
 
-def _means(study: StudyEvidence) -> dict[str, pd.DataFrame]:
-    """Return, for each group of multi-class tasks, mean accuracies of shape (algorithms, noise rates)."""
-    return {
-        f"{group} tasks": mean_accuracy(study, tasks) for group, tasks in multiclass_groups(study).items()
-    }
+def _means(study: StudyEvidence) -> pd.DataFrame:
+    """Return mean accuracies over the multi-class tasks on text, shape (algorithms, noise rates)."""
+    return mean_accuracy(study, text_tasks(study))
 
 
 @measure
 def _clean_means(evidence: Evidence, names: Sequence[str]) -> Rows:
-    """Return mean accuracies of the algorithms `names` without label noise, a row per group of tasks."""
-    return {group: means.loc[list(names), 0.0] for group, means in _means(evidence["multiclass"]).items()}
+    """Return mean accuracies of the algorithms `names` without label noise."""
+    return {"text tasks": _means(evidence["multiclass"]).loc[list(names), 0.0]}
 
 
 def _best_throughout(evidence: Evidence) -> Verdict:
-    study, parts, whom = evidence["multiclass"], [], ", ".join(_BASELINES)
-    for group, means in _means(study).items():
-        ours, others = row_of(means, "AROW 1"), means.loc[list(_BASELINES)]
-        best = others.max()
-        cases = {
-            f"{group} at {percent(q)} (ahead: {others[q].idxmax()})": bool(ours[q] >= best[q])
-            for q in study.rates
-        }
-        parts.append((cases, f"{group} AROW {listed(ours)}, best of {whom} {listed(best)}"))
-    return case_by_case(f"at {rates(study)}", parts)
+    study = evidence["multiclass"]
+    means = _means(study)
+    ours, others = row_of(means, "AROW 1"), means.loc[list(_BASELINES)]
+    best = others.max()
+    cases = {
+        f"text tasks at {percent(q)} (ahead: {others[q].idxmax()})": bool(ours[q] >= best[q])
+        for q in study.rates
+    }
+    figures = f"AROW {listed(ours)}, best of {', '.join(_BASELINES)} {listed(best)}"
+    return holds_for(cases, f"at {rates(study)}: text tasks {figures}")
 
 
 def _all_fall(evidence: Evidence) -> Verdict:
-    study, falls, parts = evidence["multiclass"], rises_with(slack=_RIPPLE, falls=True), []
-    for group, means in _means(study).items():
-        trends = means.loc[["AROW 1", *_BASELINES]]
-        trends.index = pd.Index([f"{name} on {group}" for name in trends.index])
-        parts += [
-            ({name: held}, f"{name} {listed(row_of(trends, name).iloc[[0, -1]])}")
-            for name, held in falls(trends).items()
-        ]
-    return case_by_case(f"mean accuracy without noise and with {percent(study.rates[-1])}", parts)
+    study = evidence["multiclass"]
+    trends = _means(study).loc[["AROW 1", *_BASELINES]].rename(index="{} on text tasks".format)
+    ends = "; ".join(f"{name} {listed(trend.iloc[[0, -1]])}" for name, trend in trends.iterrows())
+    return holds_for(
+        rises_with(slack=_RIPPLE, falls=True)(trends),
+        f"mean accuracy without noise and with {percent(study.rates[-1])}: {ends}",
+    )
 
 
 def _fall_faster(evidence: Evidence) -> Verdict:
-    study, names, parts = evidence["multiclass"], ["AROW 1", *PAS, "CW", "Perceptron"], []
-    for group, tasks in multiclass_groups(study).items():
-        means = mean_accuracy(study, tasks).loc[names]
-        lost = means.iloc[:, 0] - means.iloc[:, -1]
-        rise = measures.error_rise(study, tasks).loc[names].iloc[:, -1]
-        cases = {
-            f"{pa} in {what} on {group} tasks": bool(
-                min(values["Perceptron"], values["CW"]) > max(values["AROW 1"], values[pa])
-            )
-            for pa in PAS
-            for what, values in (("points", lost), ("percent", rise))
-        }
-        text = f"{group} tasks lose {named(lost)} points, errors rise by {named(rise, 0)}%"
-        parts.append((cases, text))
-    return case_by_case(f"at {percent(study.rates[-1])}", parts)
+    study, names = evidence["multiclass"], ["AROW 1", *PAS, "CW", "Perceptron"]
+    means = _means(study).loc[names]
+    lost = means.iloc[:, 0] - means.iloc[:, -1]
+    rise = measures.error_rise(study, text_tasks(study)).loc[names].iloc[:, -1]
+    cases = {
+        f"{pa} in {what} on text tasks": bool(
+            min(values["Perceptron"], values["CW"]) > max(values["AROW 1"], values[pa])
+        )
+        for pa in PAS
+        for what, values in (("points", lost), ("percent", rise))
+    }
+    return holds_for(
+        cases,
+        f"at {percent(study.rates[-1])}: text tasks lose {named(lost)} points, errors rise by "
+        f"{named(rise, 0)}%",
+    )
 
 
 @measure
 def _over_cw(evidence: Evidence, names: Sequence[str]) -> Rows:
     """Return by how many points of mean accuracy each algorithm is ahead of CW, by noise rate."""
-    return {
-        f"{name} on {group}": row_of(means, name) - row_of(means, "CW")
-        for group, means in _means(evidence["multiclass"]).items()
-        for name in names
-    }
+    means = _means(evidence["multiclass"])
+    return {f"{name} on text tasks": row_of(means, name) - row_of(means, "CW") for name in names}
 
 
 def _constraints_matter_little(evidence: Evidence) -> Verdict:
     study, apart = evidence["multiclass"], []
-    [tasks] = multiclass_groups(study).values()
     for q in study.rates:
-        accuracy = 100 * study.table("test_accuracy", q, datasets=tasks, algorithms=_CONSTRAINTS)
+        accuracy = 100 * study.table("test_accuracy", q, datasets=text_tasks(study), algorithms=_CONSTRAINTS)
         apart.append(accuracy.max(axis=1) - accuracy.min(axis=1))
     # Rounded, so that 60 of 6,000 rows are one point exactly.
     every = pd.concat(apart).round(9)
@@ -374,18 +367,14 @@ def _rounds(evidence: Evidence) -> Verdict:
 
 def _adagrad_falls_short(evidence: Evidence) -> Verdict:
     study = evidence["multiclass"]
-    on_most, on_some, said = [], [], []
-    for group, tasks in multiclass_groups(study).items():
-        every = pd.concat([study.table("test_accuracy", q, datasets=tasks) for q in study.rates])
-        ahead = int((every["AdaGrad"] < every["AROW 1"]).sum())
-        below = int((every["AdaGrad"] < every[list(_BASELINES)].max(axis=1)).sum())
-        on_most.append(ahead > _MOST * len(every))
-        on_some.append(below > 0)
-        said.append(f"of {len(every)} on {group} tasks: AROW on {ahead}, another baseline on {below}")
+    every = pd.concat([study.table("test_accuracy", q, datasets=text_tasks(study)) for q in study.rates])
+    ahead = int((every["AdaGrad"] < every["AROW 1"]).sum())
+    below = int((every["AdaGrad"] < every[list(_BASELINES)].max(axis=1)).sum())
     # The claim: AdaGrad is less accurate than AROW (on most tasks), and on some tasks than another baseline.
     return holds_if(
-        all(on_most) and all(on_some),
-        f"tasks and rates on which AdaGrad is behind, {'; '.join(said)}",
+        ahead > _MOST * len(every) and below > 0,
+        f"tasks and rates on which AdaGrad is behind, of {len(every)} on text tasks: AROW on {ahead}, "
+        f"another baseline on {below}",
     )
 
 
@@ -395,8 +384,7 @@ def _slopes(evidence: Evidence) -> dict[str, list[tuple[float, float]]]:
     Each pair is the slope of a fitted line (see `slope`) and half the width of its 95% interval.
     """
     study = evidence["multiclass"]
-    [tasks] = multiclass_groups(study).values()
-    return {pa: [slope(difficulty(study, pa, tasks, q)) for q in LEVELS] for pa in PAS}
+    return {pa: [slope(difficulty(study, pa, text_tasks(study), q)) for q in LEVELS] for pa in PAS}
 
 
 def _as_resolved(

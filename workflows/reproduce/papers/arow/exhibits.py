@@ -31,9 +31,9 @@ from .measures import (
     fewer,
     four,
     mean_accuracy,
-    multiclass_groups,
     run_errors,
     slope,
+    text_tasks,
     with_one,
 )
 
@@ -263,48 +263,47 @@ def accuracies(place: int) -> Show:
 def by_noise(evidence: Evidence) -> list[Block]:
     """Return Fig. 9: mean accuracy by label noise, and by how many percent noise raises the error."""
     study = evidence["multiclass"]
-    names, noise = ["AROW 1", "CW", *PAS, "Perceptron"], study.design.noise
-    blocks: list[Block] = []
-    parts = []
-    for group, members in multiclass_groups(study).items():
-        drawn = {
-            "mean test accuracy, %": mean_accuracy(study, members).loc[names],
-            "rise in error, %": error_rise(study, members).loc[names],
-        }
-        pictures = []
-        for what, values in drawn.items():
-            title = f"{what.removesuffix(', %')}, {group} tasks"
-            svg = values_by_noise(values.set_axis(noise, axis=1), noise, study.view.styles, what)
-            file = f"figures/fig-9-{slug(title)}.svg"
-            pictures.append(Picture(f"{title}, by label noise", title, svg, file))
-            long = values.rename_axis("algorithm").reset_index().melt("algorithm", var_name="noise")
-            parts.append(long.assign(tasks=group, what=what))
-        blocks += [Heading(f"{group.capitalize()} ({len(members)} tasks)"), Panels(pictures, roomy=True)]
-    return [*blocks, numbers_file("fig-9", "Numbers behind Fig. 9", pd.concat(parts))]
+    names, noise, members = ["AROW 1", "CW", *PAS, "Perceptron"], study.design.noise, text_tasks(study)
+    drawn = {
+        "mean test accuracy, %": mean_accuracy(study, members).loc[names],
+        "rise in error, %": error_rise(study, members).loc[names],
+    }
+    pictures, parts = [], []
+    for what, values in drawn.items():
+        title = f"{what.removesuffix(', %')}, text tasks"
+        svg = values_by_noise(values.set_axis(noise, axis=1), noise, study.view.styles, what)
+        file = f"figures/fig-9-{slug(title)}.svg"
+        pictures.append(Picture(f"{title}, by label noise", title, svg, file))
+        long = values.rename_axis("algorithm").reset_index().melt("algorithm", var_name="noise")
+        parts.append(long.assign(tasks="text", what=what))
+    return [
+        Heading(f"Text ({len(members)} tasks)"),
+        Panels(pictures, roomy=True),
+        numbers_file("fig-9", "Numbers behind Fig. 9", pd.concat(parts)),
+    ]
 
 
 def by_difficulty(evidence: Evidence) -> list[Block]:
     """Return Fig. 10: by how many percent AROW reduces the baselines' error, by difficulty of the task."""
     study = evidence["multiclass"]
     pictures, rows, parts = [], [], []
-    for group, members in multiclass_groups(study).items():
-        for pa in PAS:
-            points = {q: difficulty(study, pa, members, q) for q in LEVELS}
-            title = f"{group} tasks, {pa}"
-            svg = error_reductions(
-                [(f"{percent(q)} noise", *each.to_numpy().T) for q, each in points.items()],
-                study.view.styles["AROW 1"],
-                "mean accuracy of the baselines, %",
-                "error reduction of AROW, %",
-            )
-            file = f"figures/fig-10-{slug(title)}.svg"
-            pictures.append(Picture(f"Error reduction of AROW by difficulty, {title}", title, svg, file))
-            slopes = [number(slope(each)[0], 2) for each in points.values()]
-            rows.append([group, ", ".join(with_one(pa)[1:]), *slopes, ABSENT])
-            parts += [
-                each.rename_axis("task").reset_index().assign(tasks=group, pa=pa, noise=q)
-                for q, each in points.items()
-            ]
+    for pa in PAS:
+        points = {q: difficulty(study, pa, text_tasks(study), q) for q in LEVELS}
+        title = f"text tasks, {pa}"
+        svg = error_reductions(
+            [(f"{percent(q)} noise", *each.to_numpy().T) for q, each in points.items()],
+            study.view.styles["AROW 1"],
+            "mean accuracy of the baselines, %",
+            "error reduction of AROW, %",
+        )
+        file = f"figures/fig-10-{slug(title)}.svg"
+        pictures.append(Picture(f"Error reduction of AROW by difficulty, {title}", title, svg, file))
+        slopes = [number(slope(each)[0], 2) for each in points.values()]
+        rows.append(["text", ", ".join(with_one(pa)[1:]), *slopes, ABSENT])
+        parts += [
+            each.rename_axis("task").reset_index().assign(tasks="text", pa=pa, noise=q)
+            for q, each in points.items()
+        ]
     head = ["tasks", "baselines", *(f"slope, {percent(q)} noise" for q in LEVELS), "printed"]
     title = "Slopes of the fitted lines: points of error reduction per point of accuracy"
     return [

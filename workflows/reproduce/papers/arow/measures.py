@@ -75,9 +75,9 @@ def binary_groups(study: StudyEvidence) -> dict[str, list[str]]:
     return {name: tasks for name, tasks in groups.items() if tasks}
 
 
-def multiclass_groups(study: StudyEvidence) -> dict[str, list[str]]:
-    """Return the study's multi-class tasks on text as the only group; the paper has no others."""
-    return {"text": [name for name in every_task(study) if name in TEXT]}
+def text_tasks(study: StudyEvidence) -> list[str]:
+    """Return the study's multi-class tasks on text; the paper has no others."""
+    return [name for name in every_task(study) if name in TEXT]
 
 
 def tasks_of(study: StudyEvidence, group: str) -> list[str]:
