@@ -137,7 +137,7 @@ def one_pass(learner: Any, X: Any, y: Any) -> None:
 
 def measure_stream(stream: NamedStream) -> list[Measurement]:
     """Measure a pass of the kernel Perceptron and of the Projectron over a whole stream."""
-    name, X, y = stream
+    name, X, y, *_ = stream
     gamma, d = GAMMA[name], X.shape[1]
     rates = dict(zip((peer for peer, _ in PASSES), tile_rate(d, np.float32), strict=True))
     learners = {"KernelPerceptron": KernelPerceptron(gamma=gamma), "Projectron": Projectron(0.5, gamma=gamma)}
@@ -157,7 +157,7 @@ def measure_stream(stream: NamedStream) -> list[Measurement]:
 
 def measure_loops(stream: NamedStream) -> list[Measurement]:
     """Compare the kernel Perceptron with the same algorithm written row by row."""
-    name, X, y = stream
+    name, X, y, *_ = stream
     gamma, sign = GAMMA[name], np.where(y == y.max(), 1.0, -1.0)
     rows, alpha = np.empty_like(X), np.empty(len(X))
     plain, numpy_ = (peer for peer, _ in LOOPS)
@@ -174,7 +174,7 @@ def measure_loops(stream: NamedStream) -> list[Measurement]:
 
 def measure_features(stream: NamedStream) -> list[Measurement]:
     """Compare gradient descent on Fourier features with a kernel Perceptron with as many support vectors."""
-    name, X, y = stream
+    name, X, y, *_ = stream
     lines = []
     for kind, rows in (("dense", X), ("CSR", csr_matrix(X))):
         window = RemoveOldestPerceptron(WINDOW, gamma=GAMMA[name])

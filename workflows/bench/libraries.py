@@ -41,7 +41,7 @@ from ...learners import (
 )
 from . import runner
 from .runner import Contest, Measurement, Work, microseconds, skipped
-from .streams import NamedStream, gaussian, is_sparse, real_streams, text
+from .streams import NamedStream, gaussian, is_sparse, measure_each, real_streams, text
 
 # Rows per chunk: large enough that scikit-learn's checks per call cost little in comparison.
 CHUNK = 1000
@@ -244,15 +244,13 @@ def streams() -> Iterator[NamedStream | Measurement]:
 
 def peers() -> list[Measurement]:
     """Compare linear learners with those of the installed other libraries, on the same streams."""
-    lines = []
-    for stream in streams():
-        if isinstance(stream, Measurement):
-            lines.append(stream)
-            continue
-        for library in LIBRARIES:
-            if library.is_installed:
-                lines += measure_library(library, stream)
-    return lines + [library.skipped() for library in LIBRARIES if not library.is_installed]
+
+    def measure(stream: NamedStream) -> list[Measurement]:
+        installed = [library for library in LIBRARIES if library.is_installed]
+        return [line for library in installed for line in measure_library(library, stream)]
+
+    missing = [library.skipped() for library in LIBRARIES if not library.is_installed]
+    return measure_each(streams(), measure) + missing
 
 
 class Update(NamedTuple):
@@ -394,7 +392,4 @@ def measure_updates(stream: NamedStream) -> list[Measurement]:
 
 def equal_updates() -> list[Measurement]:
     """Compare equal update rules with equal settings: log loss and speed."""
-    lines: list[Measurement] = []
-    for stream in real_streams(EQUAL_REAL):
-        lines += [stream] if isinstance(stream, Measurement) else measure_updates(shuffled(stream))
-    return lines
+    return measure_each(real_streams(EQUAL_REAL), lambda stream: measure_updates(shuffled(stream)))

@@ -38,7 +38,17 @@ from ...learners.numeric.compiled import compiled
 from ...learners.numeric.rows import as_rows, n_rows, row, squared_norm
 from . import runner
 from .runner import Contest, Measurement, Work, microseconds, milliseconds
-from .streams import NamedStream, gaussian, is_sparse, real_streams, text, thinned, topics, unit_rows
+from .streams import (
+    NamedStream,
+    gaussian,
+    is_sparse,
+    measure_each,
+    real_streams,
+    text,
+    thinned,
+    topics,
+    unit_rows,
+)
 
 _PEER, _READ = "scikit-learn PA-I", "reading X once"
 # Settings with which scikit-learn's SGDClassifier is PA-I and makes one pass over the rows in order.
@@ -62,13 +72,11 @@ GRIDS: dict[str, Grid] = {
     "AROW": (AROW, "r", _POWERS),
     "CW": (ConfidenceWeighted, "eta", [0.51, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]),
 }
-# Streams for grids of kernel learners, by title: data set, task, and the γ in the middle of the grids. Only
-# the first `KERNEL_ROWS` rows are learned.
-KERNEL_STREAMS = {
-    "a9a": ("a9a", "binary", 0.04),
-    "USPS 3 against the rest": ("usps", "one-vs-rest:3", 0.01),
-    "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", 0.02),
-}
+MNIST = {"MNIST 3 against the rest": ("mnist", "one-vs-rest:3")}
+# Streams for grids of kernel learners, and the γ in the middle of the grids. Only the first `KERNEL_ROWS`
+# rows are learned.
+KERNEL_STREAMS = {"a9a": ("a9a", "binary"), "USPS 3 against the rest": ("usps", "one-vs-rest:3"), **MNIST}
+KERNEL_GAMMAS = dict(zip(KERNEL_STREAMS, (0.04, 0.01, 0.02), strict=True))
 KERNEL_ROWS = 5000
 # Comparisons: what is timed, what it is compared with, and the ratio to reach. A pass over dense rows is also
 # compared with the time of only reading them.
@@ -79,7 +87,6 @@ MULTICLASS = (*((name, _PEER, "") for name in MANY_CLASSES), ("AROW top-1", "PA-
 # An update with full covariance may take at most 1.7 times as long as SciPy's `dsymv`.
 FULL = (("dense", "dsymv", "≥ 0.59"), ("CSR", "dsymv", ""))
 
-MNIST = {"MNIST 3 against the rest": ("mnist", "one-vs-rest:3")}
 # Data sets with many features but few per row, with all features in all rows, and with many classes.
 REAL = {
     "20 Newsgroups": ("news20", "multiclass"),
@@ -200,10 +207,8 @@ def linear() -> list[Measurement]:
     """Compare two-class learners with scikit-learn and with reading rows, and `learn` with `learn_rows`."""
     rng = np.random.RandomState(0)
     dense = gaussian(rng)
-    lines = measure_dense(dense) + measure_checks(dense)
     real = list(real_streams(MNIST))
-    for stream in real:
-        lines += [stream] if isinstance(stream, Measurement) else measure_dense(stream)
+    lines = measure_dense(dense) + measure_checks(dense) + measure_each(real, measure_dense)
     sparse = text(rng)
     lines += measure_checks(NamedStream("Gaussian stream, thinned", thinned(rng, dense.X), dense.y))
     for stream in real:
@@ -259,15 +264,10 @@ def grid() -> list[Measurement]:
     rng = np.random.RandomState(0)
     narrow = rng.standard_normal((100_000, 16))
     y = (narrow @ rng.standard_normal(16) + rng.standard_normal(100_000) > 0).astype(np.int32)
-    lines, tuned = [], []
     real = real_streams({"a9a": ("a9a", "binary"), **MNIST})
-    for stream in (NamedStream("Gaussian stream", narrow, y), text(rng), *real):
-        if isinstance(stream, Measurement):
-            lines.append(stream)
-        else:
-            lines += measure_grid(stream, GRIDS)
-            tuned += measure_tuned(stream)
-    return lines + tuned
+    streams = [NamedStream("Gaussian stream", narrow, y), text(rng), *real]
+    tuned = [line for each in streams if isinstance(each, NamedStream) for line in measure_tuned(each)]
+    return measure_each(streams, partial(measure_grid, grids=GRIDS)) + tuned
 
 
 def measure_tuned(stream: NamedStream) -> list[Measurement]:
@@ -325,14 +325,10 @@ def _kernel_grids(gamma: float) -> dict[str, Grid]:
 
 def kernel_grid() -> list[Measurement]:
     """Compare grids of kernel learners, whose points share kernel values, with a pass for each point."""
-    lines = []
-    for title, (name, task, gamma) in KERNEL_STREAMS.items():
-        for stream in real_streams({title: (name, task)}):
-            if isinstance(stream, Measurement):
-                lines.append(stream)
-            else:
-                lines += measure_grid(stream.first(KERNEL_ROWS), _kernel_grids(gamma))
-    return lines
+    return measure_each(
+        real_streams(KERNEL_STREAMS),
+        lambda stream: measure_grid(stream.first(KERNEL_ROWS), _kernel_grids(KERNEL_GAMMAS[stream.name])),
+    )
 
 
 def measure_classes(stream: NamedStream) -> list[Measurement]:
@@ -359,14 +355,12 @@ def measure_classes(stream: NamedStream) -> list[Measurement]:
 
 def multiclass() -> list[Measurement]:
     """Compare learners on tasks of many classes with scikit-learn, on text-like and on dense rows."""
-    lines = measure_classes(topics(np.random.RandomState(0)))
-    for stream in real_streams(REAL):
-        if isinstance(stream, Measurement):
-            lines.append(stream)
-        else:
-            X = unit_rows(stream.X) if is_sparse(stream.X) else stream.X
-            lines += measure_classes(stream._replace(X=X))
-    return lines
+
+    def measure(stream: NamedStream) -> list[Measurement]:
+        X = unit_rows(stream.X) if is_sparse(stream.X) else stream.X
+        return measure_classes(stream._replace(X=X))
+
+    return measure_classes(topics(np.random.RandomState(0))) + measure_each(real_streams(REAL), measure)
 
 
 def random_rows(d: int, density: float) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +26,13 @@ def is_sparse(X: Any) -> bool:
 
 
 class NamedStream(NamedTuple):
-    """A stream in memory: rows, labels 0, 1, ..., and the stream's name in the table."""
+    """A stream in memory: its name in the table, rows, labels 0, 1, ..., and the test part, if it has one."""
 
     name: str
     X: Any
     y: Any
+    X_test: Any = None
+    y_test: Any = None
 
     @property
     def shape(self) -> str:
@@ -41,11 +43,6 @@ class NamedStream(NamedTuple):
     def first(self, n: int) -> NamedStream:
         """Return the first `n` rows."""
         return self._replace(X=self.X[:n], y=self.y[:n])
-
-
-def is_present(name: str) -> bool:
-    """Return whether a data set is on this machine."""
-    return any(entry.name == name and entry.state.startswith("present") for entry in describe())
 
 
 def absent(title: str, name: str) -> Measurement:
@@ -59,14 +56,26 @@ def real_streams(tasks: Mapping[str, tuple[str, str]]) -> Iterator[NamedStream |
     `tasks` has, by the title of each stream, its data set and task. Rows are copied to memory, because the
     rows of an opened stream may be mapped from a file.
     """
+    present = {entry.name for entry in describe() if entry.state.startswith("present")}
     for title, (name, task) in tasks.items():
-        if not is_present(name):
+        if name not in present:
             yield absent(title, name)
             continue
         stream = open_stream(expand(name=name, task=task)[0])
-        X: Any = stream.X
-        X = X.copy() if is_sparse(X) else np.array(X)
-        yield NamedStream(title, X, np.array(stream.y, np.int32))
+        yield NamedStream(title, *map(_copied, (stream.X, stream.y, stream.X_test, stream.y_test)))
+
+
+def _copied(part: Any) -> Any:
+    if part is None:
+        return None
+    return part.copy() if is_sparse(part) else np.array(part)
+
+
+def measure_each(
+    streams: Iterable[NamedStream | Measurement], measure: Callable[[NamedStream], list[Measurement]]
+) -> list[Measurement]:
+    """Return the table lines that `measure` returns for each stream, and the lines of those not here."""
+    return [line for each in streams for line in ([each] if isinstance(each, Measurement) else measure(each))]
 
 
 def gaussian(rng: np.random.RandomState) -> NamedStream:

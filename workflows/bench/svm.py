@@ -16,29 +16,16 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from ...learners import LASVM
-from ...pipeline.data import expand, open_stream
 from .runner import Measurement, wall_time
-from .streams import absent, is_present
+from .streams import NamedStream, is_sparse, measure_each, real_streams
 
 CACHE_MB = 200.0
-# Streams by title: data set, task, and C and γ of SVMs with RBF kernel. MNIST's pixels are between 0 and 1.
-STREAMS = {
-    "a9a": ("a9a", "binary", {"C": 1.0, "gamma": 0.05}),
-    "MNIST 3 against the rest": ("mnist", "one-vs-rest:3", {"C": 1000.0, "gamma": 0.02}),
-}
+# Streams, and C and γ of SVMs with RBF kernel. MNIST's pixels are between 0 and 1.
+STREAMS = {"a9a": ("a9a", "binary"), "MNIST 3 against the rest": ("mnist", "one-vs-rest:3")}
+PARAMETERS = {"a9a": {"C": 1.0, "gamma": 0.05}, "MNIST 3 against the rest": {"C": 1000.0, "gamma": 0.02}}
 # The two ways to train LASVM, by their names in the table: whether its finishing step follows the online
 # pass.
 SUBJECTS = {"one online pass": False, "one pass and the finishing step": True}
-
-
-@dataclass(frozen=True)
-class TrainTest:
-    """Training and test rows with labels, in memory."""
-
-    X: Any
-    y: Any
-    X_test: Any
-    y_test: Any
 
 
 @dataclass(frozen=True)
@@ -57,19 +44,7 @@ class Fit:
         )
 
 
-def open_part(title: str) -> TrainTest | None:
-    """Return the training and test rows of a stream of `STREAMS`, or None if it is not on this machine."""
-    name, task, _ = STREAMS[title]
-    if not is_present(name):
-        return None
-    stream = open_stream(expand(name=name, task=task)[0])
-    # Copy the rows to memory, because those of an opened stream may be mapped from a file.
-    rows: tuple[Any, Any] = (stream.X, stream.X_test)
-    X, X_test = (part.copy() for part in rows)
-    return TrainTest(X, np.array(stream.y), X_test, np.array(stream.y_test))
-
-
-def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
+def lasvm(stream: NamedStream, finish: bool, **parameters: Any) -> Fit:
     """Train LASVM in one pass, with its finishing step if `finish`; return its training time and quality."""
     model = LASVM(finish=finish, cache_mb=CACHE_MB, **parameters)
     # Fit once before timing, because the first fit compiles code.
@@ -79,7 +54,7 @@ def lasvm(stream: TrainTest, finish: bool, **parameters: Any) -> Fit:
     return Fit(seconds, error, model.dual_objective_, model.n_support_)
 
 
-def svc(stream: TrainTest, **parameters: float) -> Fit:
+def svc(stream: NamedStream, **parameters: float) -> Fit:
     """Train scikit-learn's SVC, and return its training time and quality."""
     model = SVC(cache_size=CACHE_MB, **parameters)
     seconds = wall_time(partial(model.fit, stream.X, stream.y))
@@ -91,17 +66,17 @@ def svc(stream: TrainTest, **parameters: float) -> Fit:
     return Fit(seconds, error, float(np.abs(alpha).sum() - alpha @ f / 2.0), len(alpha))
 
 
-def measure_stream(title: str, stream: TrainTest, **parameters: float) -> list[Measurement]:
+def measure_stream(stream: NamedStream) -> list[Measurement]:
     """Compare one online pass, without and with the finishing step, with SVC."""
-    n, d = stream.X.shape
+    (n, d), parameters = stream.X.shape, PARAMETERS[stream.name]
     with threadpool_limits(1):
         peer = svc(stream, **parameters)
         fits = {subject: lasvm(stream, finish, **parameters) for subject, finish in SUBJECTS.items()}
     values = ", ".join(f"{key} = {value:g}" for key, value in parameters.items())
-    storage = "CSR" if hasattr(stream.X, "indptr") else "dense"
+    storage = "CSR" if is_sparse(stream.X) else "dense"
     return [
         Measurement(
-            f"LASVM, {title}, {n:,}×{d} {stream.X.dtype} {storage}, {values}: {subject}",
+            f"LASVM, {stream.name}, {n:,}×{d} {stream.X.dtype} {storage}, {values}: {subject}",
             f"{ours}; {n / ours.seconds:,.0f} examples/s",
             f"SVC {peer}",
             peer.seconds / ours.seconds,
@@ -112,11 +87,4 @@ def measure_stream(title: str, stream: TrainTest, **parameters: float) -> list[M
 
 def svm() -> list[Measurement]:
     """Compare LASVM with SVC on all streams; this takes some minutes, most of them for SVC."""
-    lines = []
-    for title, (name, _, parameters) in STREAMS.items():
-        stream = open_part(title)
-        if stream is None:
-            lines.append(absent(f"LASVM, {title}", name))
-        else:
-            lines += measure_stream(title, stream, **parameters)
-    return lines
+    return measure_each(real_streams(STREAMS), measure_stream)
