@@ -40,6 +40,7 @@ from . import runner
 from .runner import Contest, Measurement, Work, microseconds, milliseconds
 from .streams import (
     NamedStream,
+    begun,
     gaussian,
     is_sparse,
     measure_each,
@@ -145,15 +146,12 @@ def measure_dense(stream: NamedStream) -> list[Measurement]:
 def measure_checks(stream: NamedStream) -> list[Measurement]:
     """Compare learners' public `learn`, which checks its rows, with `learn_rows`, which does not."""
     works: dict[str, Work] = {}
+    rows, y = as_rows(stream.X), stream.y.astype(np.int32)
     for name, make in TWO_CLASSES.items():
-        checked, unchecked = make(), make()
-        # Call `begin` before timing, so that each timed call only continues a stream that has begun.
-        for learner in (checked, unchecked):
-            learner.begin(np.array([0, 1]), stream.X.shape[1])
+        # Begin before timing, so that each timed call only continues a stream that has begun.
+        checked, unchecked = (begun(make(), stream.X.shape[1]) for _ in range(2))
         works[f"{name} learn"] = partial(checked.learn, stream.X, stream.y)
-        works[f"{name} learn_rows"] = partial(
-            unchecked.learn_rows, as_rows(stream.X), stream.y.astype(np.int32)
-        )
+        works[f"{name} learn_rows"] = partial(unchecked.learn_rows, rows, y)
     shown = f"{stream.name}, {stream.shape}, {stream.X.dtype}: rows checked"
     return runner.contend(
         works,
@@ -228,24 +226,27 @@ def _aim_of_grid(name: str, parameter: str, stream: NamedStream) -> str:
     return "≤ 2.3" if name == "PA-I" or is_sparse(stream.X) else "≤ 4"
 
 
+def _begun_points(grid: Grid, stream: NamedStream) -> list[Any]:
+    make, parameter, values = grid
+    return [begun(make(**{parameter: value}), stream.X.shape[1]) for value in values]
+
+
+def _learn_together(grid: Grid, stream: NamedStream, rows: Any) -> None:
+    learn_together(_begun_points(grid, stream), rows, stream.y)
+
+
 def measure_grid(stream: NamedStream, grids: Mapping[str, Grid]) -> list[Measurement]:
     """Compare a shared pass, in which a grid's eight points learn together, with a pass for each point."""
     rows, works, contests = as_rows(stream.X), dict[str, Work](), []
 
-    def together(points: list[dict[str, float]], make: Any, one_by_one: bool) -> None:
-        learners = [make(**point) for point in points]
-        for learner in learners:
-            learner.begin(np.array([0, 1]), stream.X.shape[1])
-        if one_by_one:
-            for learner in learners:
-                learner.learn_rows(rows, stream.y)
-        else:
-            learn_together(learners, rows, stream.y)
+    def alone(grid: Grid) -> None:
+        for learner in _begun_points(grid, stream):
+            learner.learn_rows(rows, stream.y)
 
-    for name, (make, parameter, values) in grids.items():
-        points = [{parameter: value} for value in values]
-        works[name] = partial(together, points, make, False)
-        works[f"{name} alone"] = partial(together, points, make, True)
+    for name, grid in grids.items():
+        _, parameter, values = grid
+        works[name] = partial(_learn_together, grid, stream, rows)
+        works[f"{name} alone"] = partial(alone, grid)
         contests.append(
             Contest(
                 f"{name}, {len(values)} points, {stream.name}, {stream.shape}: one shared pass, in passes",
@@ -273,22 +274,13 @@ def grid() -> list[Measurement]:
 def measure_tuned(stream: NamedStream) -> list[Measurement]:
     """Compare learners that tune a grid while they learn with one pass in which all its points learn."""
     rows, (make, parameter, values) = as_rows(stream.X), GRIDS["PA-I"]
-    grid = {parameter: values}
-
-    def reading() -> None:
-        learners = [make(**{parameter: value}) for value in values]
-        for learner in learners:
-            learner.begin(np.array([0, 1]), stream.X.shape[1])
-        learn_together(learners, rows, stream.y)
 
     def tuned(kind: Any) -> None:
-        learner = kind(make(), grid)
-        learner.begin(np.array([0, 1]), stream.X.shape[1])
-        learner.learn_rows(rows, stream.y)
+        begun(kind(make(), {parameter: values}), stream.X.shape[1]).learn_rows(rows, stream.y)
 
     kinds = {"FollowTheLeader": FollowTheLeader, "ExponentialWeights": ExponentialWeights}
     works: dict[str, Work] = {
-        "reading": reading,
+        "reading": partial(_learn_together, GRIDS["PA-I"], stream, rows),
         **{name: partial(tuned, kind) for name, kind in kinds.items()},
     }
     contests = [
@@ -370,11 +362,9 @@ def random_rows(d: int, density: float) -> tuple[Any, Any]:
     return X / np.sqrt(d * density), rng.randint(0, 2, ROWS).astype(np.int32)
 
 
-def full_learner(d: int) -> AROW:
+def full_learner(d: int) -> Any:
     """Return AROW with a large r, so that its steps are short and every row causes an update."""
-    arow = AROW(r=1e6, covariance="full")
-    arow.begin(np.array([0, 1]), d)
-    return arow
+    return begun(AROW(r=1e6, covariance="full"), d)
 
 
 def full() -> list[Measurement]:

@@ -9,7 +9,6 @@ one more loop does the same. Rows have 39 non-zeros, like Criteo's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,8 @@ from ...learners import AROW, FTRLProximal, OnlineGradientDescent, PassiveAggres
 from ...learners.numeric.compiled import compiled
 from ...learners.numeric.rows import new_state
 from . import runner
-from .runner import Contest, Measurement, Work, milliseconds
+from .runner import Contest, Measurement, Work
+from .streams import begun
 
 NON_ZEROS = 39
 ROWS = (100_000, 1_000_000, 10_000_000, 100_000_000)
@@ -49,7 +49,7 @@ def roofline(gigabytes: float = 0.4) -> list[Measurement]:
         if n > ROWS[0] and n * NON_ZEROS * 8 > gigabytes * 1e9:
             break
         for d in FEATURES:
-            lines += list(_measure(n, d))
+            lines += _measure(n, d)
     return lines
 
 
@@ -75,7 +75,7 @@ def hashed_rows(n: int, n_features: int) -> tuple[CSR, NDArray[np.int32]]:
     return (data, indices, np.arange(n + 1, dtype=np.int64) * NON_ZEROS), codes
 
 
-def _measure(n: int, n_features: int) -> Iterator[Measurement]:
+def _measure(n: int, n_features: int) -> list[Measurement]:
     rows, codes = hashed_rows(n, n_features)
     w, v = new_state(n_features), new_state(n_features, place=1)
     numbers = new_state(2 * n_features, place=1)
@@ -86,18 +86,14 @@ def _measure(n: int, n_features: int) -> Iterator[Measurement]:
         _SCATTER[2]: lambda: gather_scatter_two(*rows, w, v),
         _ROOTS: lambda: gather_scatter_roots(*rows, w, numbers),
     }
-    contests = [Contest(f"{n:,} rows, {n_features:,} weights: {_READ}", _READ, _GATHER, unit=milliseconds)]
+    what = f"{n:,} rows, {n_features:,} weights"
+    contests = [Contest(f"{what}: {_READ}", _READ, _GATHER)]
     for name, (make, arrays, aim) in LEARNERS.items():
-        learner = make()
-        learner.begin(np.array([0, 1]), n_features)
-        works[name] = partial(learner.learn_rows, rows, codes)
-        contests.append(
-            Contest(f"{n:,} rows, {n_features:,} weights: {name}", name, _SCATTER[arrays], aim, milliseconds)
-        )
-    shown = f"{n:,} rows, {n_features:,} weights: FTRL"
-    contests.append(Contest(shown, "FTRL", _ROOTS, unit=milliseconds))
+        works[name] = partial(begun(make(), n_features).learn_rows, rows, codes)
+        contests.append(Contest(f"{what}: {name}", name, _SCATTER[arrays], aim))
+    contests.append(Contest(f"{what}: FTRL", "FTRL", _ROOTS))
     # Repeat passes over many rows only twice, because long times vary little.
-    yield from runner.contend(works, contests, repeats=5 if n <= ROWS[1] else 2)
+    return runner.contend(works, contests, repeats=5 if n <= ROWS[1] else 2)
 
 
 @compiled

@@ -78,6 +78,12 @@ def measure_each(
     return [line for each in streams for line in ([each] if isinstance(each, Measurement) else measure(each))]
 
 
+def begun(learner: Any, n_features: int) -> Any:
+    """Begin a stream of two classes, and return the learner."""
+    learner.begin(np.array([0, 1]), n_features)
+    return learner
+
+
 def gaussian(rng: np.random.RandomState) -> NamedStream:
     """Generate a dense float32 stream: Gaussian features, a linear concept, 5% of the labels flipped."""
     n, d = DENSE
