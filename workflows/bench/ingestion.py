@@ -48,14 +48,17 @@ FORMATS = {"4 digits": "{:.4f}", "17 digits": "{:.17g}"}
 
 def ingestion(gigabytes: float = 0.2) -> list[Measurement]:
     """Run the benchmark on generated files; svmlight files have the given size at least."""
+    # Import here, because the steps run in processes that import this module and are measured.
+    from pyarrow import csv, parquet
+
     lines = []
     for name, number in FORMATS.items():
         with _new_file("generated.svmlight") as path:
             write_svmlight(path, int(gigabytes * 1e9), number)
             lines += _measure_file(path, f"svmlight, {path.stat().st_size / 1e9:.2f} GB, {name}")
-    for suffix, write in (("csv", _write_csv), ("parquet", _write_parquet)):
+    for suffix, write in (("csv", csv.write_csv), ("parquet", parquet.write_table)):
         with _new_file(f"generated.{suffix}") as path:
-            write(path)
+            write(_columns(), path)
             lines.append(_measure_columns(path))
     return lines
 
@@ -134,18 +137,6 @@ def write_svmlight(path: Path, size: int, number: str) -> None:
         file.write(piece)
         while file.tell() < size:
             file.write(piece)
-
-
-def _write_csv(path: Path) -> None:
-    from pyarrow import csv
-
-    csv.write_csv(_columns(), path)
-
-
-def _write_parquet(path: Path) -> None:
-    from pyarrow import parquet
-
-    parquet.write_table(_columns(), path)
 
 
 def _columns() -> Any:
