@@ -89,7 +89,7 @@ def tasks_of(study: StudyEvidence, group: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=512)
-def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str = "all") -> pd.Series[float]:
+def mean_ranks(study: StudyEvidence, pa: str, q: float, group: str) -> pd.Series[float]:
     """Return mean ranks of the paper's four algorithms at noise rate `q` over the tasks of a group.
 
     For the group `MIX`, the ranks on text and on digits are weighted by the paper's numbers of such tasks.
