@@ -10,6 +10,10 @@ import pandas as pd
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.store.schema import CURVES
+from singlepass.workflows.reproduce.evidence import Evidence
+from singlepass.workflows.reproduce.paper import Paper
+from singlepass.workflows.reproduce.printed import claims
+from singlepass.workflows.reproduce.verdicts import Verdict, judge
 
 from ..synthetic_results import make_results
 
@@ -50,6 +54,12 @@ def results_of(
             curve["support_vectors"] = np.round(columns.get("support_vectors", 0.0) * grown)
             curves.append(pd.DataFrame({"key": key, **curve}))
     return replace(made, cells=cells, curves=pd.concat(curves).reindex(columns=CURVES.names))
+
+
+def verdicts_on(paper: Paper, evidence: Evidence, *ids: str) -> dict[str, Verdict]:
+    """Return the verdicts on some of a paper's claims, by default on all."""
+    judged = [each for each in claims(paper.name) if not ids or each.id in ids]
+    return {each.claim.id: each.verdict for each in judge(judged, paper.checks, evidence)}
 
 
 def with_figures(figures: Figures, algorithm: str, **columns: float) -> Figures:

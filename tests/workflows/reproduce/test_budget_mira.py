@@ -14,14 +14,13 @@ from singlepass.workflows.reproduce.again import first_cell, flipped, learn_agai
 from singlepass.workflows.reproduce.evidence import Evidence, StudyEvidence
 from singlepass.workflows.reproduce.page import write_page
 from singlepass.workflows.reproduce.papers import PAPERS
-from singlepass.workflows.reproduce.printed import claims
-from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
+from singlepass.workflows.reproduce.verdicts import Outcome, Verdict
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
 from singlepass.workflows.shipped import find_study
 
 from ..conftest import Silent
-from .made_results import Figures, results_of, with_figures
+from .made_results import Figures, results_of, verdicts_on, with_figures
 
 PAPER = PAPERS["budget-mira"]
 FIGURES: Figures = {
@@ -60,10 +59,8 @@ ALTERED = {
 
 
 def verdicts(results: StudyResults, *ids: str) -> dict[str, Verdict]:
-    """Return the verdicts on some claims, by default on all."""
     evidence = Evidence({"epoch": StudyEvidence("budget-mira", results), "noise": "x", "removal": "x"})
-    judged = [each for each in claims(PAPER.name) if not ids or each.id in ids]
-    return {each.claim.id: each.verdict for each in judge(judged, PAPER.checks, evidence)}
+    return verdicts_on(PAPER, evidence, *ids)
 
 
 @pytest.fixture(scope="module")

@@ -23,11 +23,11 @@ from singlepass.workflows.reproduce.papers.model_complexity import (
     runs,
     the_study,
 )
-from singlepass.workflows.reproduce.printed import claims
-from singlepass.workflows.reproduce.verdicts import Outcome, judge
+from singlepass.workflows.reproduce.verdicts import Outcome
 from singlepass.workflows.shipped import find_study
 
 from ..synthetic_results import make_results
+from .made_results import verdicts_on
 
 pytestmark = pytest.mark.slow
 
@@ -75,8 +75,7 @@ def results() -> StudyResults:
 
 def _verdicts(results: StudyResults) -> dict[str, Outcome]:
     evidence = Evidence({"mnist": StudyEvidence("model-complexity", results)})
-    judged = judge(claims(PAPER.name), PAPER.checks, evidence)
-    return {each.claim.id: each.verdict.outcome for each in judged}
+    return {name: verdict.outcome for name, verdict in verdicts_on(PAPER, evidence).items()}
 
 
 def _altered(

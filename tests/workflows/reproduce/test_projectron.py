@@ -15,14 +15,13 @@ from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvi
 from singlepass.workflows.reproduce.page import write_page
 from singlepass.workflows.reproduce.papers import PAPERS, projectron
 from singlepass.workflows.reproduce.papers.projectron import BUDGETS, ETAS, bound_names, norm_bound
-from singlepass.workflows.reproduce.printed import claims
-from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
+from singlepass.workflows.reproduce.verdicts import Outcome, Verdict
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
 from singlepass.workflows.shipped import find_study
 
 from ..conftest import Silent
-from .made_results import Figures, results_of, with_figures
+from .made_results import Figures, results_of, verdicts_on, with_figures
 
 pytestmark = pytest.mark.slow
 
@@ -59,10 +58,8 @@ ALTERED = {
 
 
 def verdicts(results: StudyResults, *ids: str) -> dict[str, Verdict]:
-    """Return the verdicts on some claims, by default on all."""
     evidence = Evidence({"sizes": StudyEvidence("projectron", results)})
-    judged = [each for each in claims(PAPER.name) if not ids or each.id in ids]
-    return {each.claim.id: each.verdict for each in judge(judged, PAPER.checks, evidence)}
+    return verdicts_on(PAPER, evidence, *ids)
 
 
 @pytest.fixture(scope="module")

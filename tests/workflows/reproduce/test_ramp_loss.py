@@ -14,7 +14,6 @@ import pytest
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.store.schema import CELLS, CURVES
 from singlepass.workflows.report.page.table import TableBlock
-from singlepass.workflows.reproduce import printed
 from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
 from singlepass.workflows.reproduce.page import write_page
 from singlepass.workflows.reproduce.papers.ramp_loss import PAPER
@@ -27,8 +26,10 @@ from singlepass.workflows.reproduce.papers.ramp_loss.measures import (
     all_rows,
     printed_rows,
 )
-from singlepass.workflows.reproduce.verdicts import Outcome, Verdict, judge
+from singlepass.workflows.reproduce.verdicts import Outcome, Verdict
 from singlepass.workflows.shipped import find_study
+
+from .made_results import verdicts_on
 
 pytestmark = pytest.mark.slow
 
@@ -228,10 +229,9 @@ def test_counts_are_of_the_sets_that_are_there() -> None:
 def judged(claim: str, study: StudyResults) -> str:
     """Return why a claim cannot be tested."""
     evidence = Evidence({**dict.fromkeys(PAPER.studies, "-"), "table": StudyEvidence("ramp-loss", study)})
-    [one] = [each for each in printed.claims("ramp-loss") if each.id == claim]
-    [found] = judge([one], PAPER.checks, evidence)
-    assert found.verdict.outcome is Outcome.UNTESTED
-    return found.verdict.figures
+    found = verdicts_on(PAPER, evidence, claim)[claim]
+    assert found.outcome is Outcome.UNTESTED
+    return found.figures
 
 
 def test_repetitions_share_the_test_rows_of_sets_that_are_not_drawn() -> None:
