@@ -12,7 +12,6 @@ import multiprocessing
 import os
 import tempfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -83,20 +82,13 @@ def _scheduler_process() -> psutil.Process:
     return next(each for each in children if "distributed.Scheduler" in " ".join(each.cmdline()))
 
 
-@contextlib.contextmanager
-def _cluster(n_workers: int) -> Iterator[WorkerOptions]:
-    """Write a cluster file for `n_workers` workers, and yield the run options that name this file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "cluster.toml")
-        path.write_text(_CLUSTER.format(n_workers=n_workers))
-        yield WorkerOptions(cluster=str(path))
-
-
 def _watched(study: Study, n_workers: int) -> list[_Look]:
     """Run a study on a cluster, with an empty folder for its results, and return the measurements."""
     watching = _Watching()
-    with _cluster(n_workers) as options, tempfile.TemporaryDirectory() as out:
-        summary = run_study(study, out, progress=watching, options=options)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as out:
+        path = Path(folder, "cluster.toml")
+        path.write_text(_CLUSTER.format(n_workers=n_workers))
+        summary = run_study(study, out, progress=watching, options=WorkerOptions(cluster=str(path)))
         if summary.failed:
             raise RuntimeError(f"{summary.failed} cells failed")
     return watching.looks

@@ -14,8 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,20 +52,16 @@ def ingestion(gigabytes: float = 0.2) -> list[Measurement]:
 
     lines = []
     for name, number in FORMATS.items():
-        with _new_file("generated.svmlight") as path:
+        with tempfile.TemporaryDirectory(prefix="singlepass-bench-") as folder:
+            path = Path(folder, "generated.svmlight")
             write_svmlight(path, int(gigabytes * 1e9), number)
             lines += _measure_file(path, f"svmlight, {path.stat().st_size / 1e9:.2f} GB, {name}")
     for suffix, write in (("csv", csv.write_csv), ("parquet", parquet.write_table)):
-        with _new_file(f"generated.{suffix}") as path:
+        with tempfile.TemporaryDirectory(prefix="singlepass-bench-") as folder:
+            path = Path(folder, f"generated.{suffix}")
             write(_columns(), path)
             lines.append(_measure_columns(path))
     return lines
-
-
-@contextmanager
-def _new_file(name: str) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="singlepass-bench-") as folder:
-        yield Path(folder, name)
 
 
 def _measure_columns(path: Path) -> Measurement:
