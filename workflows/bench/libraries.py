@@ -80,7 +80,6 @@ class Round(NamedTuple):
     way: str
     # The rows and labels, cut into the parts that our learners get.
     parts: list[tuple[Any, Any]]
-    rows: int
     # Takes an algorithm's name and how to create it; returns a function that runs one pass of the algorithm.
     peer: Callable[[str, Any], Work]
 
@@ -118,7 +117,7 @@ def scikit_learn(stream: NamedStream) -> Iterator[Round]:
     """Yield two comparisons with scikit-learn: rows in chunks, and row by row."""
     for way, part, size in ((f"chunks of {CHUNK:,}", stream, CHUNK), ("row by row", first_rows(stream), 1)):
         parts = pieces(part, size)
-        yield Round(way, parts, len(part.y), partial(_scikit_learn_pass, parts))
+        yield Round(way, parts, partial(_scikit_learn_pass, parts))
 
 
 def as_dicts(X: Any) -> list[dict[int, float]]:
@@ -146,7 +145,7 @@ def river(stream: NamedStream) -> Iterator[Round]:
     def peer(name: str, settings: Any) -> Work:
         return partial(_predict_then_learn, partial(getattr(models, name), **settings), rows, labels)
 
-    yield Round("row by row", pieces(few, 1), len(few.y), peer)
+    yield Round("row by row", pieces(few, 1), peer)
 
 
 def run_vw(arguments: list[str]) -> None:
@@ -183,9 +182,7 @@ def vowpal_wabbit(stream: NamedStream) -> Iterator[Round]:
     way = "whole stream, theirs from a cached file"
     # Yield within the context, so that the file exists until the caller has measured this comparison.
     with written(part, "hinge") as arguments:
-        yield Round(
-            way, [(part.X, part.y)], len(part.y), lambda _, more: partial(run_vw, [*arguments, *more])
-        )
+        yield Round(way, [(part.X, part.y)], lambda _, more: partial(run_vw, [*arguments, *more]))
 
 
 class Library(NamedTuple):
@@ -223,7 +220,8 @@ def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
     n, d = stream.X.shape
     kind = f"CSR, {stream.X.nnz / n:.0f} non-zeros a row" if is_sparse(stream.X) else "dense"
     lines = []
-    for way, parts, rows, peer in library.rounds(stream):
+    for way, parts, peer in library.rounds(stream):
+        rows = sum(len(y) for _, y in parts)
         what = f"{stream.name}, {d:,} features {kind}: {rows:,} rows, {way}"
         unit = microseconds(rows, _A_ROW)
         for name, (settings, ours) in library.algorithms.items():
