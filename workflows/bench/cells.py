@@ -7,6 +7,7 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -97,8 +98,7 @@ def cell() -> list[Measurement]:
             lines.append(skipped(f"{name}, {' or '.join(classes)}", str(error)))
     ratios = [each.ratio for each in lines if not math.isnan(each.ratio)]
     if ratios:
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        lines.append(Measurement("geometric mean", "", "", mean, MEAN_AIM))
+        lines.append(Measurement("geometric mean", "", "", geometric_mean(ratios), MEAN_AIM))
     return lines
 
 
