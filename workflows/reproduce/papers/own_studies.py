@@ -60,17 +60,12 @@ def _growth(evidence: Evidence, other: str) -> Rows:
     return {other: {step: hodges_lehmann(gained)[1] for step, gained in steps.items()}}
 
 
-def _parts(study: StudyEvidence, rate: float) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return by how many points PA-I is ahead of PA, and by how many AROW is, as two series by data set."""
-    whole = _lead(study, "PA", rate)
-    return whole - _lead(study, "PA-I", rate), whole
-
-
 @measure
 def _recovered(evidence: Evidence, half: bool) -> Rows:
     """Return which part of AROW's lead over PA is also gained by PA-I, by rate; for `half` see `_share`."""
     study = evidence["slack"]
-    return {"": {rate: _share(*_parts(study, rate), half=half) for rate in study.rates[1:]}}
+    leads = {rate: [_lead(study, other, rate) for other in _PAS] for rate in study.rates[1:]}
+    return {"": {rate: _share(pa - pa_i, pa, half=half) for rate, (pa, pa_i) in leads.items()}}
 
 
 def _share(part: pd.Series[float], whole: pd.Series[float], *, half: bool) -> float:

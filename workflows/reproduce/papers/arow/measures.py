@@ -140,12 +140,10 @@ def error_rise(study: StudyEvidence, tasks: Sequence[str]) -> pd.DataFrame:
 
     The shape is (algorithms, noise rates); 100 means twice the error without noise.
     """
-    errors = {q: 1 - study.table("test_accuracy", q, datasets=tasks) for q in study.rates}
-    if 0.0 not in errors:
-        raise NotThere(f"{study.name}: has not been run without label noise")
+    errors = {q: 1 - study.table("test_accuracy", q, datasets=tasks) for q in (0.0, *study.rates)}
     # If the error without noise is 0, a rise in percent is undefined; leave the task out of the mean.
     clean = errors[0.0].where(errors[0.0] > 0)
-    return pd.DataFrame({q: 100 * (each / clean - 1).mean() for q, each in errors.items()})
+    return pd.DataFrame({q: 100 * (errors[q] / clean - 1).mean() for q in study.rates})
 
 
 def difficulty(study: StudyEvidence, pa: str, tasks: Sequence[str], q: float) -> pd.DataFrame:
