@@ -285,31 +285,6 @@ def offline(rate: float) -> StudyResults:
     return replace(made, cells=pd.concat([made.cells, small], ignore_index=True))
 
 
-@pytest.mark.parametrize(
-    ("claim", "other", "outcome"),
-    [
-        ("ramp-12", {}, Outcome.UNTESTED),
-        ("ramp-13", {}, HOLDS),
-        ("ramp-13", {ACTIVE: learner(75.0, 5)}, DOES_NOT),
-        ("ramp-14", {}, HOLDS),
-        ("ramp-14", {ACTIVE: learner(81.1, 5, 20)}, IN_PART),
-        ("ramp-14", {HINGE: learner(81.1, 5, 0.1)}, DOES_NOT),
-        ("ramp-15", {}, HOLDS),
-        ("ramp-15", {OURS: learner(81.2, 500)}, DOES_NOT),
-        ("ramp-15", {OURS: learner(81.2, 5000)}, DOES_NOT),
-        ("ramp-17", {}, HOLDS),
-        ("ramp-17", {OURS: learner(81.2, 60)}, IN_PART),
-        ("ramp-17", {HINGE: learner(81.2, 1)}, DOES_NOT),
-        ("ramp-29", {}, HOLDS),
-        ("ramp-29", {OURS: learner(81.2, 20)}, DOES_NOT),
-    ],
-)
-def test_verdicts_along_gauss_follow_results(
-    claim: str, other: dict[str, Any], outcome: Outcome | None
-) -> None:
-    assert as_expected(verdict(claim, cost=cost(**other)), outcome)
-
-
 def test_sizes_and_times_are_also_asked_at_tuned_settings() -> None:
     table = table_as_printed(["Gauss"])
     for claim, column, by in (
@@ -360,25 +335,6 @@ def removal(**other: Any) -> StudyResults:
     return streams("ramp-removal", sets)
 
 
-@pytest.mark.parametrize(
-    ("claim", "name", "instead", "outcome"),
-    [
-        ("ramp-18", "OnlineSVMR, m = 0", learner(94.0, 50), HOLDS),
-        ("ramp-18", "OnlineSVMR, m = 0", learner(94.0, 500), IN_PART),
-        ("ramp-19", "OnlineSVMR, m = 0", learner(94.0, 50), HOLDS),
-        ("ramp-19", "OnlineSVMR, m = 0", learner(98.0, 50), IN_PART),
-        ("ramp-20", "OnlineSVMR, m = 0", learner(94.0, 50), HOLDS),
-        ("ramp-20", "OnlineSVMR, m = 100", learner(92.0, 100), IN_PART),
-        ("ramp-21", "OnlineSVMR, m = 0", learner(94.0, 50), HOLDS),
-        ("ramp-21", "OnlineSVMR, m = 1000", learner(97.0, 400), IN_PART),
-    ],
-)
-def test_verdicts_on_forgetting_follow_results(
-    claim: str, name: str, instead: dict[str, Any], outcome: Outcome | None
-) -> None:
-    assert as_expected(verdict(claim, removal=removal(**{name: instead})), outcome)
-
-
 def queries(**accuracies: float) -> StudyResults:
     """Return nine sets on which Greedy and the active variant lead as printed."""
     sets = {}
@@ -399,23 +355,45 @@ def queries(**accuracies: float) -> StudyResults:
 
 
 @pytest.mark.parametrize(
-    ("claim", "changes", "outcome"),
+    ("claim", "made", "changes", "outcome"),
     [
-        ("ramp-23", {}, HOLDS),
-        ("ramp-23", {"OnlineSVMR, all labels": 90.0}, DOES_NOT),
-        ("ramp-24", {}, HOLDS),
-        ("ramp-24", {"OnlineASVMR": 90.0}, DOES_NOT),
-        ("ramp-25", {}, HOLDS),
-        ("ramp-25", {"OnlineASVMR": 70.0}, DOES_NOT),
-        ("ramp-27", {}, HOLDS),
-        ("ramp-27", {"IDSVM, greedy": 99.0}, DOES_NOT),
-        ("ramp-27", {"IDSVM, greedy": 99.0, "IDSVM, all labels": 99.0}, DOES_NOT),
+        ("ramp-12", cost, {}, Outcome.UNTESTED),
+        ("ramp-13", cost, {}, HOLDS),
+        ("ramp-13", cost, {ACTIVE: learner(75.0, 5)}, DOES_NOT),
+        ("ramp-14", cost, {}, HOLDS),
+        ("ramp-14", cost, {ACTIVE: learner(81.1, 5, 20)}, IN_PART),
+        ("ramp-14", cost, {HINGE: learner(81.1, 5, 0.1)}, DOES_NOT),
+        ("ramp-15", cost, {}, HOLDS),
+        ("ramp-15", cost, {OURS: learner(81.2, 500)}, DOES_NOT),
+        ("ramp-15", cost, {OURS: learner(81.2, 5000)}, DOES_NOT),
+        ("ramp-17", cost, {}, HOLDS),
+        ("ramp-17", cost, {OURS: learner(81.2, 60)}, IN_PART),
+        ("ramp-17", cost, {HINGE: learner(81.2, 1)}, DOES_NOT),
+        ("ramp-29", cost, {}, HOLDS),
+        ("ramp-29", cost, {OURS: learner(81.2, 20)}, DOES_NOT),
+        ("ramp-18", removal, {}, HOLDS),
+        ("ramp-18", removal, {"OnlineSVMR, m = 0": learner(94.0, 500)}, IN_PART),
+        ("ramp-19", removal, {}, HOLDS),
+        ("ramp-19", removal, {"OnlineSVMR, m = 0": learner(98.0, 50)}, IN_PART),
+        ("ramp-20", removal, {}, HOLDS),
+        ("ramp-20", removal, {"OnlineSVMR, m = 100": learner(92.0, 100)}, IN_PART),
+        ("ramp-21", removal, {}, HOLDS),
+        ("ramp-21", removal, {"OnlineSVMR, m = 1000": learner(97.0, 400)}, IN_PART),
+        ("ramp-23", queries, {}, HOLDS),
+        ("ramp-23", queries, {"OnlineSVMR, all labels": 90.0}, DOES_NOT),
+        ("ramp-24", queries, {}, HOLDS),
+        ("ramp-24", queries, {"OnlineASVMR": 90.0}, DOES_NOT),
+        ("ramp-25", queries, {}, HOLDS),
+        ("ramp-25", queries, {"OnlineASVMR": 70.0}, DOES_NOT),
+        ("ramp-27", queries, {}, HOLDS),
+        ("ramp-27", queries, {"IDSVM, greedy": 99.0}, DOES_NOT),
+        ("ramp-27", queries, {"IDSVM, greedy": 99.0, "IDSVM, all labels": 99.0}, DOES_NOT),
     ],
 )
-def test_verdicts_on_queries_follow_results(
-    claim: str, changes: dict[str, float], outcome: Outcome | None
+def test_verdicts_along_streams_follow_results(
+    claim: str, made: Callable[..., StudyResults], changes: dict[str, Any], outcome: Outcome | None
 ) -> None:
-    assert as_expected(verdict(claim, queries=queries(**changes)), outcome)
+    assert as_expected(verdict(claim, **{made.__name__: made(**changes)}), outcome)
 
 
 def grids() -> StudyResults:
