@@ -168,19 +168,3 @@ def _widened(mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
     if len(mask):
         wide[:, shape[1] - np.shape(mask)[1] :] = mask
     return wide
-
-
-def best_of(values: Any, texts: Any, *, axis: int = 0, highest: bool = False) -> NDArray[np.bool_]:
-    """Return a mask of the best entry of every column (`axis` 0) or row (`axis` 1) of a table.
-
-    The best entry has the lowest finite value, or with `highest` the highest. Entries with the same text as
-    the best one count as best too, because a reader cannot see a difference.
-    """
-    values, texts = np.asarray(values, float), np.asarray(texts, object)
-    known: NDArray[np.bool_] = np.isfinite(values)
-    if not values.size:
-        return known
-    keyed = np.where(known, -values if highest else values, np.inf)
-    places = np.expand_dims(keyed.argmin(axis), axis)
-    mask: NDArray[np.bool_] = known & (texts == np.take_along_axis(texts, places, axis))
-    return mask

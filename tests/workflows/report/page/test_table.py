@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from singlepass.workflows.report.page.table import LONG, Show, TableBlock, TableCell, best_of, tabulate
+from singlepass.workflows.report.page.table import LONG, Show, TableBlock, TableCell, tabulate
 
 
 def test_table_in_three_forms() -> None:
@@ -58,12 +58,3 @@ def test_a_frame_becomes_a_table() -> None:
         [TableCell("b", mark="<svg/>"), TableCell("–"), TableCell("3", flag=True)],
     ]
     assert (table.labels, table.note) == (1, "n")
-
-
-def test_the_best_entries_share_their_text() -> None:
-    values = np.array([[1.004, 3.0], [1.001, np.nan], [2.0, np.inf]])
-    texts = [["1.00", "3"], ["1.00", "–"], ["2.00", "3"]]
-    assert best_of(values, texts).tolist() == [[True, True], [True, False], [False, False]]
-    assert best_of(values, texts, highest=True).tolist() == [[False, True], [False, False], [True, False]]
-    assert best_of(values, texts, axis=1).tolist() == [[True, False], [True, False], [True, False]]
-    assert not best_of(np.full((2, 1), np.nan), [["–"], ["–"]]).any()
