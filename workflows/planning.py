@@ -21,7 +21,7 @@ from ..pipeline.study.plan import Plan, data_id
 from ..pipeline.study.specs import TUNERS, DatasetSpec
 from ..pipeline.study.study import Study
 from .running.run import plan_of, refused_splits
-from .running.stages import Matched, Stage, Tuning
+from .running.stages import Matched, stages
 from .running.trials import Kind, Trial, kind_of, trials
 from .running.work import COSTS, Costs
 from .status import span
@@ -208,9 +208,8 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
     if not (store.bases or store.exists()):
         return found
     store.check_version()
-    stage: Stage | None = Tuning(plan)
-    while stage is not None:
-        rows, origin = store.cells(stage.keys), store.base_of(stage.keys)
+    for stage, read in stages(plan, store):
+        rows, origin = read(), store.base_of(stage.keys)
         kept = dict(zip(rows["key"], rows[list(COSTS)].to_dict("records"), strict=True))
         found.from_bases.update(origin[key].name for key in stage.keys if key in origin)
         name = "matched" if isinstance(stage, Matched) else "evaluation" if stage.counts else "tuning"
@@ -221,7 +220,6 @@ def _finished(plan: Plan, places: Mapping[str, int], store: Store) -> Finished:
                 (found.done if row["status"] == "ok" else found.failed)[name, (place, algorithm)] += 1
             # Times of a base's cells do not count: they ran on another machine, or under another load.
             found.costs.learn(row | {"dataset": place} for key, row in there.items() if key not in origin)
-        stage = stage.after(lambda rows=rows: rows)  # type: ignore[misc]
     return found
 
 

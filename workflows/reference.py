@@ -34,7 +34,7 @@ from ..pipeline.store.reference import (
 from ..pipeline.store.schema import SCHEMA_VERSION
 from ..pipeline.store.store import Store
 from ..pipeline.study.plan import Plan, make_plan
-from .running.stages import Stage, Tuning
+from .running.stages import stages
 from .shipped import find_study
 from .terminal import plain, put, table
 
@@ -68,13 +68,7 @@ def named_keys(plan: Plan, base: Base) -> list[str]:
     """Return the keys of all cells of a plan; the tuning cells of a base decide which grid points win."""
     store = Store("")
     store.bases = (base,)
-    keys: list[str] = []
-    stage: Stage | None = Tuning(plan)
-    while stage is not None:
-        keys += stage.keys
-        rows = store.cells(stage.keys)
-        stage = stage.after(lambda rows=rows: rows)  # type: ignore[misc]
-    return list(dict.fromkeys(keys))
+    return list(dict.fromkeys(key for stage, _ in stages(plan, store) for key in stage.keys))
 
 
 def unnamed(base: Base, plan: Plan) -> Counter[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.warned import each_once
 from .progress import RunProgress
 from .provenance import provenance, with_reuse
-from .stages import Stage, Tuning
+from .stages import Stage, stages
 from .work import COSTS, Costs, Work
 from .workers import WorkerOptions, Workers, workers
 
@@ -155,12 +155,10 @@ def run_study(
         run = _Run(plan, store, progress, connect, command, retry_failed, rerun_times)
         for line in (*missing_learners(plan.learners), *left_out(plugins)):
             progress.note(line)
-        stage: Stage | None = Tuning(plan)
-        while stage is not None:
+        for stage, _ in stages(plan, store):
             run.stage(stage)
             for line in stage.lacking():
                 progress.note(line)
-            stage = stage.after(partial(store.cells, stage.keys))
         run.end()
     results = read_results(out)
     planned = {key for table in run.planned for key in table["key"].to_pylist()}

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ import pyarrow as pa
 from ...pipeline.analysis.tuning import tuned_grids
 from ...pipeline.noise import noise_of
 from ...pipeline.store.schema import PLAN
+from ...pipeline.store.store import Store
 from ...pipeline.store.tables import as_planned
 from ...pipeline.study.cell import CellGroup, Group
 from ...pipeline.study.plan import Plan, SupportSizes, Winners
@@ -80,6 +81,15 @@ class Stage(ABC):
     def lacking(self) -> Iterator[str]:
         """Yield a line for each kind of cell that cannot run because a result is missing."""
         return iter(())
+
+
+def stages(plan: Plan, store: Store) -> Iterator[tuple[Stage, Read]]:
+    """Yield the stages of a plan, each with a function that reads its cells from the store once."""
+    stage: Stage | None = Tuning(plan)
+    while stage is not None:
+        read = cache(partial(store.cells, stage.keys))
+        yield stage, read
+        stage = stage.after(read)
 
 
 @dataclass(frozen=True)
