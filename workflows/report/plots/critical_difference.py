@@ -88,7 +88,7 @@ def draw_diagram(
         if x(1 + cd) <= x(k):
             axes.plot([stop] * 2, [14, 22], color=INK, lw=scale)
         axes.text(
-            min(x(1), layout.width - _ruler_width(comparison)),
+            min(x(1), layout.width - text_width(_ruler(comparison), 10)),
             11,
             _ruler(comparison),
             va="bottom",
@@ -129,10 +129,6 @@ def _ruler(comparison: Comparison) -> str:
         return ""
     beyond = " (beyond the scale)" if cd > comparison.k - 1 else ""
     return f"Nemenyi CD = {cd:.2f}{beyond}"
-
-
-def _ruler_width(comparison: Comparison) -> float:
-    return text_width(_ruler(comparison), 10)
 
 
 def _groups(comparison: Comparison) -> list[tuple[str, ...]]:
@@ -240,7 +236,7 @@ def _room(
     ]
     # 16 px per rank keeps two-digit tick labels apart; 130 px in total keeps the lines of a few algorithms
     # apart. The ruler's label must fit above them.
-    ruler = max(_ruler_width(each) for each in comparisons)
+    ruler = max(text_width(_ruler(each), 10) for each in comparisons)
     unit, left, right = max(16.0, 130.0 / (k - 1)), 0.0, 0.0
     # A wider scale needs less margin, which leaves room for a wider scale; a few rounds converge.
     for _ in range(12):

@@ -14,7 +14,6 @@ from .svg import (
     draw,
     draw_grid,
     handles,
-    legend_below,
     new_figure,
     number_logarithmically,
     number_plainly,
@@ -236,7 +235,8 @@ def _sheet(figure: Figure, titles: Sequence[str], drawn: Collection[str], styles
         axes.set_position((left / width, bottom / height, 252 / width, 180 / height))
         axes.set_title(title, loc="left")
         axes.set_visible(True)
-    legend_below(figure, styles, names, -(-len(names) // legend_rows))
+    columns_of_names = -(-len(names) // legend_rows)
+    figure.legend(handles=handles(styles, names), loc="lower center", ncols=columns_of_names)
     return draw(figure)
 
 
@@ -331,7 +331,7 @@ def values_by_noise(table: pd.DataFrame, noise: Sequence[Noise], styles: Styles,
         _draw_lines(axes, table, noise, styles, to_scale=True)
         axes.set_ylabel(ylabel)
         draw_grid(axes)
-        legend_below(figure, styles, names, 2)
+        figure.legend(handles=handles(styles, names), loc="lower center", ncols=2)
         return draw(figure)
 
 

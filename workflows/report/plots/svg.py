@@ -318,11 +318,7 @@ def _recolour(root: ET.Element, colours: Mapping[str, str]) -> None:
     # Replace colors only in `style` attributes, because a name in the picture may look like a color.
     for element in root.iter():
         if style := element.get("style"):
-            pairs = (each.partition(":") for each in style.split(";"))
-            declared = [(name.strip(), value.strip()) for name, _, value in pairs if value]
-            element.set(
-                "style", "; ".join(f"{name}: {colours.get(value, value)}" for name, value in declared)
-            )
+            element.set("style", re.sub("#[0-9a-f]{6}", lambda found: colours.get(found[0], found[0]), style))
 
 
 def shortened(numbers: str, form: str = ".5g") -> str:
@@ -428,19 +424,13 @@ def handles(styles: Styles, names: Sequence[str], length: int = 26) -> list[Line
     """Return a legend line with its mark for each of the named algorithms."""
     from matplotlib.lines import Line2D
 
-    # Put an invisible letter before labels that begin with "_", because Matplotlib leaves those out of
-    # legends.
-    labels = {name: ("\u200b" if name.startswith("_") else "") + shorten(name, length) for name in names}
-    drawn = [(name, *styles[name]) for name in names]
-    return [
-        Line2D([], [], color=colour, marker=marker, ls=dash, label=labels[name])
-        for name, colour, marker, dash in drawn
-    ]
-
-
-def legend_below(figure: Figure, styles: Styles, names: Sequence[str], columns: int) -> None:
-    """Add a legend of the named algorithms at the bottom of a figure."""
-    figure.legend(handles=handles(styles, names), loc="lower center", ncols=columns)
+    found = []
+    for name in names:
+        colour, marker, dash = styles[name]
+        # Put an invisible letter before a label that begins with "_": Matplotlib leaves it out of legends.
+        label = ("\u200b" if name.startswith("_") else "") + shorten(name, length)
+        found.append(Line2D([], [], color=colour, marker=marker, ls=dash, label=label))
+    return found
 
 
 def swatch(style: Style) -> str:
