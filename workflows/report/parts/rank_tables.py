@@ -123,19 +123,18 @@ def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableB
         )
     texts = rank_texts(frame, places)
     data = frame.rename(columns={c.noise: f"noise {c.noise.slug}" for c in comparisons})
-    intervals = [c.rank_intervals for c in comparisons]
-    if any(found is not None for found in intervals):
-        for place, (c, found) in enumerate(zip(comparisons, intervals, strict=True)):
-            if found is None:
-                continue
+    printed = len(comparisons) <= _MOST_INTERVALS
+    for place, c in enumerate(comparisons):
+        if (found := c.rank_intervals) is not None:
             found = found.reindex(frame.index)
             data = data.join(found.add_prefix(f"noise {c.noise.slug} "))
-            if len(comparisons) <= _MOST_INTERVALS:
+            if printed:
                 texts.iloc[:, place] = [
                     f"{text} ({low:.2f} to {high:.2f})" if np.isfinite(low) else text
                     for text, low, high in zip(texts.iloc[:, place], found["low"], found["high"], strict=True)
                 ]
-        shown = "In brackets" if len(comparisons) <= _MOST_INTERVALS else "In the table's file"
+    if data.shape[1] > frame.shape[1]:
+        shown = "In brackets" if printed else "In the table's file"
         note += f" {shown}: 95% intervals, by a bootstrap of the base sets."
     kind = "Mean rank" if any(c.n > 1 for c in comparisons) else "Rank"
     title = f"{kind} by {metric.label}, by label noise"
@@ -285,7 +284,7 @@ def _effect(c: Comparison, pair: PairTest, row: str) -> str:
     """Write how much `row` differs from the other algorithm of the pair, with its interval if finite."""
     sign = 1.0 if pair.first == row else -1.0
     ends = sorted((sign * pair.low, sign * pair.high))
-    text = f"{_signed(c, sign * pair.effect)}"
+    text = _signed(c, sign * pair.effect)
     return f"{text} ({_signed(c, ends[0])} to {_signed(c, ends[1])})" if math.isfinite(ends[0]) else text
 
 

@@ -72,8 +72,8 @@ class _Part:
         errors, level = scores.paired(highest=metric.direction == "higher")
         # All entries of a table have as many decimals as the data set that needs the most.
         needed = [metric.digits(row) or metric.digits(se) for row, se in zip(means, errors, strict=True)]
-        digits = [max(needed)] * len(needed)
-        shown = [[metric.show(mean, digits=n) for mean in row] for row, n in zip(means, digits, strict=True)]
+        digits = max(needed)
+        texts = [[metric.show(mean, digits=digits) for mean in row] for row in means]
         # Means without all of their seeds are flagged and never bold.
         planned = np.array([[len(design.seeds_of(dataset, noise))] for dataset in design.datasets])
         self.partial = np.isfinite(means) & (scores.count.to_numpy() < planned)
@@ -87,16 +87,14 @@ class _Part:
         self.undefined = any(pair in scores.undefined for pair in flagged)
         self.waits = any(pair not in scores.undefined for pair in flagged)
         self.gaps = []
-        texts = [list(row) for row in shown]
         for i, dataset in enumerate(design.datasets):
             for j, name in enumerate(design.algorithms):
                 lack = lacks.get((dataset, name))
-                if not np.isfinite(means[i, j]):
-                    texts[i][j] = shown[i][j] if lack is None else how_far(lack)
-                    continue
                 if np.isfinite(errors[i, j]):
-                    texts[i][j] += f" ± {metric.show(errors[i, j], digits=digits[i])}"
-                if lack is not None and lack.stopped + lack.failed:
+                    texts[i][j] += f" ± {metric.show(errors[i, j], digits=digits)}"
+                if lack is not None and not np.isfinite(means[i, j]):
+                    texts[i][j] = how_far(lack)
+                elif lack is not None and lack.stopped + lack.failed:
                     self.gaps.append(f"{name} on {dataset} ({how_far(lack)})")
         self.texts = pd.DataFrame(texts, index=design.datasets, columns=design.algorithms)
 

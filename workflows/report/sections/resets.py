@@ -25,21 +25,18 @@ def section(view: StudyView) -> Section | None:
     cells = view.finished[["reset" in json.loads(params) for params in view.finished["params"]]]
     if cells.empty:
         return None
+    groups = dict(iter(cells.groupby(["dataset", "noise", "algorithm"])))
     rows = [
-        (dataset, noise.label, name, *_averaged(own))
+        (dataset, noise.label, name, *_averaged(groups[dataset, noise.slug, name]))
         for dataset in view.design.datasets
         for noise in view.design.noise
         for name in view.design.algorithms
-        if len(own := _of(cells, dataset, noise.slug, name))
+        if (dataset, noise.slug, name) in groups
     ]
     header = ["data set", "noise", "algorithm", "restarts", "changes", "found", "delay", "further restarts"]
     frame = pd.DataFrame(rows, columns=header)
     table = tabulate(frame, "resets", "Restarts by drift detectors", write=_number, labels=3, note=_NOTE)
     return Section("resets", "Drift detection", [table])
-
-
-def _of(cells: pd.DataFrame, dataset: str, noise: str, name: str) -> pd.DataFrame:
-    return cells[(cells["dataset"] == dataset) & (cells["noise"] == noise) & (cells["algorithm"] == name)]
 
 
 def _number(value: float) -> str:
