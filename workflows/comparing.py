@@ -29,6 +29,7 @@ from ..pipeline.store.tables import as_planned
 from ..pipeline.study.specs import AlgorithmSpec, DatasetSpec
 from ..pipeline.study.study import TUNING_SEED, Study
 from ..pipeline.study.study_file import parse_study
+from .status import existing
 
 Note = Callable[[str], None]
 
@@ -165,9 +166,7 @@ def _complete(document: Mapping[str, Any], model: type[BaseModel]) -> dict[str, 
 
 
 def _read(url: str) -> _Finished:
-    store = Store(url)
-    if not store.exists():
-        raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
+    store = existing(url)
     store.check_version()
     study = store.read_json("study.json")
     if not study:

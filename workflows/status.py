@@ -121,7 +121,7 @@ def run_status(url: str) -> RunStatus:
     """Return the progress of the run that writes to a folder or fsspec URL, without taking its lock."""
     import pandas as pd
 
-    store = _existing(url)
+    store = existing(url)
     holder, silence, cluster = store.holder(), store.silence(), store.read_json(CLUSTER)
     rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
     planned = store.read_json("plan.json").get("planned")
@@ -156,10 +156,11 @@ def run_status(url: str) -> RunStatus:
     )
 
 
-def _existing(url: str) -> Store:
+def existing(url: str) -> Store:
+    """Return the store at a folder or URL; raise InputError if it has no results."""
     store = Store(url)
     if not store.exists():
-        raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` writes to")
+        raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
     return store
 
 
@@ -235,7 +236,7 @@ def compact_results(url: str, note: Callable[[str], None]) -> str:
     writes there.
     """
     began = time.perf_counter()
-    store = _existing(url)
+    store = existing(url)
     store.prepare()
     with exclusive(store, note):
         for part in store.set_aside:

@@ -38,6 +38,7 @@ from ..pipeline.study.plan import GridUse
 from ..pipeline.study.study import Study
 from ..pipeline.study.study_file import parse_study
 from .running import recomputation
+from .status import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,9 +58,7 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
     contains the study, versions of packages, and the sources of plug-ins. Raises InputError if there is
     nothing to submit, or a plug-in has changed or cannot be packed.
     """
-    store = Store(url)
-    if not store.exists():
-        raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
+    store = existing(url)
     study, plan = store.read_json("study.json"), store.read_json("plan.json")
     if not study:
         raise InputError(f"{url}: study.json is missing: run the study again to write it")
