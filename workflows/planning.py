@@ -20,6 +20,7 @@ from ..pipeline.study.learner_factory import with_dataset_parameters
 from ..pipeline.study.plan import Plan, data_id
 from ..pipeline.study.specs import TUNERS, DatasetSpec
 from ..pipeline.study.study import Study
+from .report.words.wording import count
 from .running.run import plan_of, refused_splits
 from .running.stages import Matched, stages
 from .running.trials import Kind, Trial, kind_of, trials
@@ -295,13 +296,14 @@ def show_outline(found: StudyOutline) -> None:
         "noise level": len(study.noise),
         "seed": found.repetitions,
     }
-    counted = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
+    counted = ", ".join(count(n, name) for name, n in counts.items())
     if repeats := len(study.seeds) - found.repetitions:
         counted += f" ({repeats} more would give equal results: rows in their given order, without noise)"
     put(f"{study.name}: {counted}; results in {found.out}\n")
     _show_cells(found)
-    if found.finished.from_bases:
-        put(f"{_from_bases(found)}\n")
+    if from_bases := found.finished.from_bases:
+        total = f"{found.planned.total():,}"
+        put(" and ".join(f"{n:,} of {total} cells from {name}" for name, n in from_bases.items()) + "\n")
     _show_data(found)
     for line in (
         *_memory(found),
@@ -314,12 +316,6 @@ def show_outline(found: StudyOutline) -> None:
         *_unlearned(found),
     ):
         put(line)
-
-
-def _from_bases(found: StudyOutline) -> str:
-    """Return how many cells come from bases, as in "3,192 of 3,402 cells from reference-2026.11"."""
-    counts = found.finished.from_bases.items()
-    return " and ".join(f"{n:,} of {found.planned.total():,} cells from {name}" for name, n in counts)
 
 
 def _show_cells(found: StudyOutline) -> None:
@@ -371,7 +367,7 @@ def _memory(found: StudyOutline) -> Iterator[str]:
             "a copy of the one that it used last"
         )
     if unknown := sum(not outlook.n_bytes for outlook in found.outlooks):
-        yield f"memory   of {_number(unknown, 'data set')} unknown until parsed"
+        yield f"memory   of {count(unknown, 'data set')} unknown until parsed"
     if found.covariances:
         name, largest = max(found.covariances.items(), key=lambda item: item[1])
         yield f"memory   full covariances, one in each thread: about {decimal(largest)} at most ({name})"
@@ -415,13 +411,11 @@ def _time(found: StudyOutline) -> Iterator[str]:
     if tried:
         kinds = {each.label: kind_of(each) for each in found.study.algorithms}
         covered = sum(kind in tried for kind in kinds.values())
-        number = f"{covered:,} of {_number(len(kinds), 'algorithm')}"
+        number = f"{covered:,} of {count(len(kinds), 'algorithm')}"
         how = f"roughly estimated from short trial cells of {number}"
         guessed = sum(kinds[label] not in tried for _, label in pairs)
     if guessed:
-        how += (
-            f"; {guessed:,} of {_number(len(pairs), 'pair')} of data set and algorithm from times of others"
-        )
+        how += f"; {guessed:,} of {count(len(pairs), 'pair')} of data set and algorithm from times of others"
     yield (
         f"time     about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}, "
         f"{how}"
@@ -470,7 +464,3 @@ def _unlearned(found: StudyOutline) -> Iterator[str]:
             f"classes  {label}: class {name!r} is tested but not learned, because max_train or max_examples "
             "leaves none of its rows; set a larger limit"
         )
-
-
-def _number(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -305,14 +305,14 @@ def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: fl
 
     This runs a stranger's code in a subprocess with limits: read SECURITY.md first.
     """
+    from .report.words.wording import count
     from .submission import verify as verified
 
     drawn = secrets.randbelow(1 << 32) if seed is None else seed
     found = verified(archive, cells=cells, seed=drawn, seconds=seconds, memory=memory, trusted=trust)
     for line in found.problems:
         click.echo(line, err=True)
-    n = len(found.problems)
-    told = f"{n:,} difference{'s' if n > 1 else ''}" if n else "all results are equal"
+    told = count(len(found.problems), "difference") if found.problems else "all results are equal"
     sample = f"{len(found.sample):,} of {found.cells:,} cells computed again (--seed {drawn})"
     click.echo(f"{found.study}: {sample}: {told}")
     if found.unjudged:

@@ -11,6 +11,7 @@ from ...pipeline import data
 from ...pipeline.errors import InputError
 from ...pipeline.study.study import Study as ValidStudy
 from ...pipeline.study.study_file import extended, parse_study
+from ..report.words.wording import count
 from ..shipped import find_study, shipped_studies
 from .algorithms import algorithm_tables
 from .datasets import dataset_tables
@@ -115,13 +116,12 @@ class NotebookStudy:
         ]
         if len(valid.noise) > 1 or valid.noise[0].rate:
             parts.append(f"noise {', '.join(noise.short for noise in valid.noise)}")
-        n = len(valid.seeds)
-        parts.append(f"{n} repetition{'s' if n != 1 else ''}")
+        parts.append(count(len(valid.seeds), "repetition"))
         return f"Study {valid.name!r}: {', '.join(parts)}"
 
 
 def _listed(names: list[str], what: str) -> str:
-    return f"{len(names)} {what}{'s' if len(names) != 1 else ''} ({', '.join(names)})"
+    return f"{count(len(names), what)} ({', '.join(names)})"
 
 
 Study = NotebookStudy
