@@ -8,7 +8,6 @@ from the file `TASK`, and writes their results to the file `ANSWER`.
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ...pipeline import data
 from ...pipeline.errors import InputError
@@ -41,9 +41,7 @@ def plain(value: Any, kind: type = int) -> Any:
     """Convert a number, or a list of numbers, to a type of JSON; missing numbers (NaN, NA) become None."""
     if isinstance(value, np.ndarray | list | tuple):
         return [plain(each, kind) for each in value]
-    if value is None or value is np.ma.masked or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return None if str(value) == "<NA>" else kind(value)
+    return None if pd.isna(value) else kind(value)
 
 
 def recompute(task: dict[str, Any], plugins: list[str]) -> dict[str, Any]:
