@@ -367,9 +367,11 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
                     continue
                 rows = rows.assign(algorithm=label)
                 known, before = algorithms.get(label), planned.get(label, rows[:0])
+                # Keys of cells depend on the version of the code, so a cell in common shows one version.
+                common = before.empty or rows.empty or rows["key"].isin(before["key"]).any()
                 if known is None or (
                     _same_settings(known, entry, first.study)
-                    and (_share_cells(before, rows) or (code[0] is not None and codes[label] == code))
+                    and (common or (code[0] is not None and codes[label] == code))
                     and not _conflicting(before, rows, tune_each=first.study["tune_each"])
                 ):
                     break
@@ -474,14 +476,6 @@ def _same_settings(first: Mapping[str, Any], second: Mapping[str, Any], study: M
         for entry in (first, second)
     )
     return one == two
-
-
-def _share_cells(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Return whether two results of an algorithm have a cell in common, or one of them has none.
-
-    A cell in common shows that both are of the same version of the code, on which all keys depend.
-    """
-    return first.empty or second.empty or bool(first["key"].isin(second["key"]).any())
 
 
 def _united(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:

@@ -35,7 +35,7 @@ def data_sets(view: StudyView) -> TableBlock:
         frame,
         "data-sets",
         "Data sets",
-        write=[writers.get(str(name), _whole) for name in frame.columns[1:]],
+        write=[writers.get(str(name), "{:,.0f}".format) for name in frame.columns[1:]],
         show="long",
         note=_NOTE,
     )
@@ -80,10 +80,6 @@ def _settings(parameters: Mapping[str, Any]) -> str:
         else setting(name, ", ".join(map(str, value)) if isinstance(value, list) else value)
         for name, value in parameters.items()
     )
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}"
 
 
 def _counts(value: Any) -> Any:
