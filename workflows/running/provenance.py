@@ -25,20 +25,16 @@ def provenance(
     environments differ, the recorded versions, platform and processor are those that most workers have, and
     each different environment is listed with its workers.
     """
-    kinds: list[tuple[Environment, list[str]]] = []
+    alike: dict[str, list[str]] = {}
     for address, machine in environments.items():
-        known = next((addresses for kind, addresses in kinds if kind == machine), None)
-        if known is None:
-            kinds.append((machine, [address]))
-        else:
-            known.append(address)
-    kinds.sort(key=lambda each: -len(each[1]))
-    found = {"command": command, "started": began.isoformat(timespec="seconds")} | _of(kinds[0][0])
+        alike.setdefault(repr(_of(machine)), []).append(address)
+    kinds = [(_of(environments[each[0]]), each) for each in sorted(alike.values(), key=len, reverse=True)]
+    found = {"command": command, "started": began.isoformat(timespec="seconds")} | kinds[0][0]
     found["git"] = _git_commit()
     if "" not in environments:
         found["workers"] = len(environments)
     if len(kinds) > 1:
-        found["environments"] = [_of(kind) | {"workers": sorted(addresses)} for kind, addresses in kinds]
+        found["environments"] = [kind | {"workers": sorted(addresses)} for kind, addresses in kinds]
     return found | _of_plan(plan)
 
 

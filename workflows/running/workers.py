@@ -34,7 +34,7 @@ from ...pipeline.workers.threads import compute_in_threads
 from .progress import RunProgress
 
 # A function that runs readings (tuples of cells that learn together in one pass over the rows), and passes
-# batches of the cells' results to a callback in this thread.
+# batches of the cells' results to a callback in this thread. It consumes the readings lazily.
 Compute: TypeAlias = Callable[[Iterable[Reading], Callable[[list[CellResult]], None]], None]
 
 # Seconds to wait for a cluster's scheduler or first worker, unless the user sets another time.
@@ -100,8 +100,6 @@ class WorkerOptions:
 class Workers:
     """Describe the workers (threads or a cluster), with a function that runs cells on them."""
 
-    # Runs cells: takes an iterable of readings (cells that learn together), which it consumes lazily, and a
-    # callback for each batch of results.
     compute: Compute
     # Returns the environments of the workers by their address; the address of this process is "".
     environments: Callable[[], dict[str, Environment]]
