@@ -294,15 +294,13 @@ def _refuse_other_entries(first: _Finished, other: _Finished) -> None:
 
 def _refuse_other_cells(found: Sequence[_Finished]) -> None:
     """Raise InputError if two results have different cells of one algorithm, data set and repetition."""
-    planned = [each.cells() for each in found]
-    for place, cells in enumerate(planned):
-        for earlier in range(place):
-            if other := _conflicting(planned[earlier], cells, tune_each=found[0].study["tune_each"]):
-                where = f"{found[earlier].store.url} and {found[place].store.url}"
-                raise InputError(
-                    f"{where}: the cells of {', '.join(other)} differ in code, rows or winners of a grid: "
-                    "`singlepass compare` shows both"
-                )
+    planned = [(each.store.url, each.cells()) for each in found]
+    for (first, one), (second, two) in itertools.combinations(planned, 2):
+        if other := _conflicting(one, two, tune_each=found[0].study["tune_each"]):
+            raise InputError(
+                f"{first} and {second}: the cells of {', '.join(other)} differ in code, rows or winners of a "
+                "grid: `singlepass compare` shows both"
+            )
 
 
 def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
