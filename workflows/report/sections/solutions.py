@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ....pipeline.run.task import TrainedCell
     from ....pipeline.study.study import Study
 
+    # A trained cell, and its learner's support vectors if it has any.
+    _Model = tuple[TrainedCell, NDArray[np.float64] | None]
+
 # Maximum numbers of data sets, and of points in a panel, to draw: each panel adds 15 to 50 kB to the page.
 _MOST_DATASETS = 4
 _MOST_POINTS = 600
@@ -65,7 +68,7 @@ def section(view: StudyView) -> Section | None:
         drawn, failed = _solutions(models)
         problems += [f"{name} on {dataset} ({problem})" for name, problem in failed]
         if drawn:
-            some = models[drawn[0].name]
+            some, _ = models[drawn[0].name]
             at = f"{noise.label}, seed {seed}"
             blocks += _group(place, dataset, drawn, models, some.inputs.stream.classes, at)
             learnt_from = max(learnt_from, len(some.inputs.train.rows))
@@ -94,8 +97,8 @@ def _note(at: str, learnt_from: int, datasets: int) -> str:
     return note
 
 
-def _model(study: Study, row: dict[Any, Any]) -> TrainedCell | str:
-    """Return a cell's trained model, or the reason why it cannot be drawn."""
+def _model(study: Study, row: dict[Any, Any]) -> _Model | str:
+    """Return a cell's trained model with its support vectors, or the reason why it cannot be drawn."""
     from ....pipeline.run.replay import learn_again
 
     if row.get("status") != "ok":
@@ -108,9 +111,9 @@ def _model(study: Study, row: dict[Any, Any]) -> TrainedCell | str:
             return "it has more than two classes"
         if not hasattr(learnt.learner, "decision_function"):
             return "its learner has no decision_function"
+        return learnt, _support(learnt)
     except Exception as error:  # an error in the user's data or learner must not prevent the report
         return _reason(error)
-    return learnt
 
 
 def _reason(error: Exception) -> str:
@@ -146,28 +149,23 @@ def _codes_of(support: NDArray[np.float64], learnt: TrainedCell) -> NDArray[np.i
     return np.array([given.get(tuple(row), -1) for row in support.tolist()], np.int32)
 
 
-def _solutions(models: dict[str, TrainedCell]) -> tuple[list[Solution], list[tuple[str, str]]]:
+def _solutions(models: dict[str, _Model]) -> tuple[list[Solution], list[tuple[str, str]]]:
     """Return what to draw of each model of one data set, on the same axes, and why others cannot be drawn."""
     from ....learners import take_rows
 
     parts = {}
     drawn: list[Solution] = []
     failed: list[tuple[str, str]] = []
-    for name, learnt in models.items():
+    for name, (learnt, vectors) in models.items():
         train = learnt.inputs.train
         points = _dense(take_rows(train.X, train.rows[:_MOST_POINTS]))
-        try:
-            vectors = _support(learnt)
-        except Exception as error:  # an error in a user's learner must not prevent the report
-            failed.append((name, _reason(error)))
-            continue
         parts[name] = points, _some(np.zeros((0, 2)) if vectors is None else vectors)
     every = np.vstack([each for part in parts.values() for each in part]) if parts else np.zeros((0, 2))
     for name, (points, support) in parts.items():
         low, high = every.min(axis=0), every.max(axis=0)
         margin = 0.04 * np.where(high > low, high - low, 1.0)
         x, y = np.linspace(low - margin, high + margin, _GRID).T
-        learnt = models[name]
+        learnt, _ = models[name]
         try:
             scores = _scores(learnt, x, y)
         except Exception as error:  # an error in a user's learner must not prevent the report
@@ -201,14 +199,14 @@ def _group(
     place: int,
     dataset: str,
     drawn: list[Solution],
-    models: dict[str, TrainedCell],
+    models: dict[str, _Model],
     classes: tuple[str, ...],
     at: str,
 ) -> list[Block]:
     """Draw the solutions of one data set, one panel per algorithm."""
     panels = []
     for solution in drawn:
-        vectors = _support(models[solution.name])
+        _, vectors = models[solution.name]
         size = "" if vectors is None else f": {count(len(vectors), 'support vector')}"
         title = f"Solution of {solution.name} on {dataset}, {at}"
         heading = f"{shorten(solution.name, 40)}{size}"
