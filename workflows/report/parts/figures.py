@@ -42,7 +42,6 @@ def rank_diagram(comparison: Comparison, styles: Styles, ax: Axes | None, width:
             "ranks need at least two algorithms with results, and a data set on which all of them have "
             f"finished; found {comparison.k} and {comparison.n}"
         )
-
     if ax is None:
         with theme():
             # In the report's figures 1 px is 1 point; 72 of them are an inch.

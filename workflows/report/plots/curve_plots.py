@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -246,18 +246,15 @@ _BELOW, _LABEL = 46.0, 26.0
 _GAP = 0.6
 
 
-def _stretches(noise: Sequence[Noise]) -> Iterator[slice]:
-    """Yield, for each noise model, the slice of `noise` with its levels. Lines do not connect models."""
-    start = 0
-    for _, some in itertools.groupby(noise, key=lambda each: each.kind):
-        stop = start + len(list(some))
-        yield slice(start, stop)
-        start = stop
+def _stretches(noise: Sequence[Noise]) -> list[slice]:
+    """Return, for each noise model, the slice of `noise` with its levels. Lines do not connect models."""
+    lengths = [len(list(some)) for _, some in itertools.groupby(noise, key=lambda each: each.kind)]
+    return [slice(stop - n, stop) for n, stop in zip(lengths, itertools.accumulate(lengths), strict=True)]
 
 
 def _below(noise: Sequence[Noise]) -> float:
     """Return the space below the axis in px; with several noise models the level names there are rotated."""
-    if len(list(_stretches(noise))) == 1:
+    if len(_stretches(noise)) == 1:
         return _BELOW
     return _LABEL + max(text_width(shorten(each.short), 10) for each in noise)
 
@@ -266,7 +263,7 @@ def _draw_lines(
     axes: Axes, table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, *, to_scale: bool
 ) -> None:
     """Draw a line per row of `table`; `to_scale` places levels by rate if there is only one noise model."""
-    stretches = list(_stretches(noise))
+    stretches = _stretches(noise)
     places: NDArray[np.float64] = np.arange(len(noise), dtype=float)
     for step, stretch in enumerate(stretches):
         places[stretch] += _GAP * step
