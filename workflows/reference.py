@@ -12,7 +12,6 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -59,22 +58,11 @@ def show_reference() -> None:
     put(f"{index.name}, schema version {SCHEMA_VERSION}: --base reference takes these cells")
 
 
-def plan_with(base: Base, name: str, *, parse: bool = False) -> Plan:
-    """Return the plan of a shipped study, with the base's fingerprints of data that are not parsed here."""
-    return make_plan(find_study(name)[0], known=base.fingerprints, parse=parse)
-
-
 def named_keys(plan: Plan, base: Base) -> list[str]:
     """Return the keys of all cells of a plan; the tuning cells of a base decide which grid points win."""
     store = Store("")
     store.bases = (base,)
     return list(dict.fromkeys(key for stage, _ in stages(plan, store) for key in stage.keys))
-
-
-def unnamed(base: Base, plan: Plan) -> Counter[str]:
-    """Count, by algorithm, the cells of a base whose keys are no longer in the plan of the current code."""
-    lost = sorted(base.keys - set(named_keys(plan, base)))
-    return Counter(base.table("cells", lost)["algorithm"].to_pylist())
 
 
 def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: str) -> ReferenceStudy:
@@ -84,7 +72,7 @@ def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: 
     """
     name = str(Store(str(results)).read_json("study.json").get("name", ""))
     base = Base(str(results))
-    plan = plan_with(base, name, parse=True)
+    plan = make_plan(find_study(name)[0], known=base.fingerprints)
     keys = named_keys(plan, base)
     lacking = len(set(keys) - base.keys)
     if lacking:
