@@ -172,8 +172,6 @@ def _against(comparison: Comparison, first: list[str]) -> str:
 
 def headline(comparisons: Sequence[Comparison]) -> str:
     """Say which metric ranks the algorithms, and who leads at each noise level, given their comparisons."""
-    if not comparisons:
-        return "No cell has run yet."
     return f"Algorithms are judged by {comparisons[0].metric.label}. {leads(comparisons)}"
 
 
