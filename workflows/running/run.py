@@ -81,25 +81,18 @@ def refused_splits(plan: Plan) -> tuple[str, dict[str, str]]:
 
 
 def plan_of(
-    study: Study,
-    file: Path | None,
-    plugins: tuple[str, ...],
-    store: Store | None = None,
-    *,
-    parse: bool = True,
+    study: Study, file: Path | None, plugins: tuple[str, ...], store: Store, *, parse: bool = True
 ) -> Plan:
     """Return the plan of a study; an InputError names the study's file, if it has one.
 
     For data that are not on this machine, or not parsed yet if `parse` is false, the plan uses the
     fingerprints that the bases of `store` recorded.
     """
-    known = {} if store is None else store.known_data()
-    if file is None:
-        return make_plan(study, plugins=plugins, known=known, parse=parse)
+    known, base = store.known_data(), None if file is None else file.parent
     try:
-        return make_plan(study, base=file.parent, plugins=plugins, known=known, parse=parse)
+        return make_plan(study, base=base, plugins=plugins, known=known, parse=parse)
     except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+        raise error if file is None else InputError(f"{file}: {error}") from None
 
 
 def run_study(
