@@ -133,8 +133,7 @@ def styles_of(algorithms: Sequence[str]) -> Styles:
     version is dashed. All others differ in color as long as colors last, and always in mark or dash.
     """
     split = [_family(name) for name in algorithms]
-    versions = {family: {full for other, full in split if other == family} for family, _ in split}
-    paired = {family for family, found in versions.items() if len(found) == 2}
+    paired = {family for family, full in split if (family, not full) in split}
     keys = [family if family in paired else name for name, (family, _) in zip(algorithms, split, strict=True)]
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     styles = {}
