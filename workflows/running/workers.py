@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import joblib
 
@@ -32,10 +32,6 @@ from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.in_flight import InFlight
 from ...pipeline.workers.threads import compute_in_threads
 from .progress import RunProgress
-
-# A function that runs readings (tuples of cells that learn together in one pass over the rows), and passes
-# batches of the cells' results to a callback in this thread. It consumes the readings lazily.
-Compute: TypeAlias = Callable[[Iterable[Reading], Callable[[list[CellResult]], None]], None]
 
 # Seconds to wait for a cluster's scheduler or first worker, unless the user sets another time.
 PATIENCE = 600.0
@@ -100,7 +96,9 @@ class WorkerOptions:
 class Workers:
     """Describe the workers (threads or a cluster), with a function that runs cells on them."""
 
-    compute: Compute
+    # Runs readings (tuples of cells that learn together in one pass over the rows), which it consumes lazily,
+    # and passes batches of the cells' results to a callback in this thread.
+    compute: Callable[[Iterable[Reading], Callable[[list[CellResult]], None]], None]
     # Returns the environments of the workers by their address; the address of this process is "".
     environments: Callable[[], dict[str, Environment]]
     # The amount of work left, which the caller keeps up to date: adaptive clusters choose their number of
