@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
+
+import pandas as pd
 
 from ..pipeline.analysis.failures import Failure, failures
 from ..pipeline.errors import InputError
@@ -19,9 +21,6 @@ from ..pipeline.store.reference import REFERENCE
 from ..pipeline.store.schema import STATUSES
 from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
 from ..pipeline.workers.cluster.aside import Attendance
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Cells per minute are measured over this time only, because cells of a study differ, and workers come and go.
 RATE_OVER = timedelta(minutes=5)
@@ -119,8 +118,6 @@ class RunStatus:
 
 def run_status(url: str) -> RunStatus:
     """Return the progress of the run that writes to a folder or fsspec URL, without taking its lock."""
-    import pandas as pd
-
     store = existing(url)
     holder, silence, cluster = store.holder(), store.silence(), store.read_json(CLUSTER)
     rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
@@ -212,8 +209,6 @@ def _per_minute(ended: pd.Series[pd.Timestamp], now: datetime) -> float:
 
 
 def _workers(rows: pd.DataFrame, ended: pd.Series[pd.Timestamp], now: datetime) -> list[WorkerStatus]:
-    import pandas as pd
-
     cells = rows["worker"].value_counts()
     latest = ended.groupby(rows["worker"]).max().dropna().sort_values(ascending=False)
     ago = (pd.Timestamp(now) - latest).dt.total_seconds()

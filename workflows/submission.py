@@ -20,7 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ..learners.guests.given import names_given
 from ..learners.guests.names import EXTRAS
@@ -39,9 +41,6 @@ from ..pipeline.study.study import Study
 from ..pipeline.study.study_file import parse_study
 from .running import recomputation
 from .status import existing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Largest answer of the subprocess that is read, in bytes: a cell takes some kilobytes.
 _MOST_ANSWERED = 1 << 26

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from ...pipeline.analysis.study_results import read_results
 from ...pipeline.errors import InputError, did_you_mean
@@ -17,7 +18,6 @@ from ..report.parts.figures import curve_panel, rank_diagram
 from ..report.parts.rank_tables import friedman_table, mean_rank_table, pairs_frame
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -136,8 +136,6 @@ class Results:
         InputError
             There is no such test, metric or level.
         """
-        import pandas as pd
-
         comparisons = self._view.comparisons_of(metric, noise)
         if kind == "pairs":
             return pairs_frame(comparisons)

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from ...pipeline.analysis.tuning import tuned_grids
@@ -24,11 +25,8 @@ from ...pipeline.study.cell import CellGroup, Group
 from ...pipeline.study.plan import Plan, SupportSizes, Winners
 from .work import Name
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 # A function that reads the cells table of the store.
-Read = Callable[[], "pd.DataFrame"]
+Read = Callable[[], pd.DataFrame]
 
 
 class Stage(ABC):

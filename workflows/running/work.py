@@ -6,14 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ...pipeline.run.readings import Reading, are_read_together, readings
 from ...pipeline.store.schema import CellResult
 from ...pipeline.study.cell import CellGroup, Params
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # A pair by which the costs of cells are told apart: data set (label or another identifier) and algorithm's
 # label.

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .svg import INK, draw, new_figure, shorten, tag, text_width, theme
+from ....pipeline.analysis.comparison import Comparison
+from .svg import INK, Styles, draw, new_figure, shorten, tag, text_width, theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
-
-    from ....pipeline.analysis.comparison import Comparison
-    from .svg import Styles
 
 # Width of a diagram in px. It is wider than a panel of curves, to fit names on both sides; a phone shows it
 # at 0.9 of its size.

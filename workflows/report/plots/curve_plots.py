@@ -7,10 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
+from ....pipeline.analysis.curves import Curve
+from ....pipeline.noise import Noise
 from .svg import (
     INK,
     PANEL,
+    Styles,
     draw,
     draw_grid,
     handles,
@@ -24,14 +29,8 @@ from .svg import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from ....pipeline.analysis.curves import Curve
-    from ....pipeline.noise import Noise
-    from .svg import Styles
 
 
 def _logarithmic(axes: Axes, curves: Sequence[Curve]) -> float:

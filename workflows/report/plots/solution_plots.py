@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .svg import INK, PALETTE, draw, new_figure, parse, shorten, shortened, theme, write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
 # Side of the plot in CSS pixels, without frame and tick labels.
 _SIDE = 264.0
