@@ -14,8 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from ...pipeline.errors import InputError
 from .page.blocks import Block, Section, files
+from .plots.svg import PALETTE, inline
+from .words.markup import fence, markdown
 
 _TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = Path(__file__).parent / "script"
@@ -101,8 +105,6 @@ def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
 def _environment(*, escape: bool) -> Any:
     import jinja2
 
-    from .words.markup import fence, markdown
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES, encoding="utf-8"),
         autoescape=escape,
@@ -117,10 +119,6 @@ def _environment(*, escape: bool) -> Any:
 
 
 def _html(content: Mapping[str, Any], numbers: Mapping[str, Any] | None) -> str:
-    from markupsafe import Markup
-
-    from .plots.svg import PALETTE, inline
-
     serials = itertools.count(1)
     classes: dict[str, str] = {}
 

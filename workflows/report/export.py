@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ...pipeline.analysis.study_results import read_results
 from ...pipeline.errors import InputError, did_you_mean
-
-if TYPE_CHECKING:
-    from .page.table import TableBlock
-    from .page.view import StudyView
+from .page.blocks import walk
+from .page.table import TableBlock
+from .page.view import StudyView
+from .parts.figures import curve_panel, rank_diagram
+from .sections import SECTIONS
 
 # For each unit of length: how many of it make an inch.
 _PER_INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.0}
@@ -31,10 +33,6 @@ def table_of(view: StudyView, name: str) -> TableBlock:
 
     Raises InputError if the report has no such table.
     """
-    from .page.blocks import walk
-    from .page.table import TableBlock
-    from .sections import SECTIONS
-
     sections = [section for make in SECTIONS if (section := make(view)) is not None]
     blocks = [block for section in sections for block in walk(section.blocks)]
     tables = {block.name: block for block in blocks if isinstance(block, TableBlock) and block.name}
@@ -81,8 +79,6 @@ def write_figure(
     import matplotlib
     from matplotlib import pyplot
 
-    from .parts.figures import curve_panel, rank_diagram
-
     matplotlib.use("agg")
     # Write no date, so that the same results give the same file. PDF files get TrueType fonts (type 42),
     # because journals refuse Type 3 fonts.
@@ -126,9 +122,6 @@ def export(
     table or figure.
     """
     size = None if width is None else inches(width)
-    from ...pipeline.analysis.study_results import read_results
-    from .page.view import StudyView
-
     results = read_results(out)
     if not (results.cells["stage"] == "run").any():
         raise InputError(f"{out}: no cell of the study has run yet, so there is nothing to export")

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ..words.markup import latex, markdown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # A table with more rows than this counts as long (see `Show`): the page folds it, which hides the rows until
 # a reader opens them, and Markdown names the table's file instead of printing it.
@@ -110,8 +108,6 @@ class TableBlock:
 
     def to_csv(self) -> str:
         """Return the table as CSV, with unrounded values if it has them, otherwise with the printed texts."""
-        import pandas as pd
-
         texts = pd.DataFrame([[cell.text for cell in row] for row in self.rows], columns=self.header)
         return (texts if self.data is None else self.data).to_csv(index=False, lineterminator="\n")
 
