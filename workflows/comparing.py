@@ -14,7 +14,6 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel
-from pydantic_core import PydanticUndefined
 
 from ..learners import registry
 from ..pipeline import data
@@ -157,11 +156,11 @@ class _Finished:
 
 def _complete(document: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
     """Add the default of each key that a document of an earlier version lacks."""
-    fields = model.model_fields.items()
-    known = {
-        name: field.get_default(call_default_factory=True) for name, field in fields if name not in document
+    absent = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in model.model_fields.items()
+        if name not in document and not field.is_required()
     }
-    absent = {name: value for name, value in known.items() if value is not PydanticUndefined}
     return {**document, **json.loads(json.dumps(absent))}
 
 
