@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import click
+import filelock
 import joblib
 import psutil
 from rich.filesize import decimal
@@ -116,8 +117,6 @@ def _check_cache(found: Findings) -> None:
 
 def _check_output(found: Findings, out: str) -> None:
     """Check whether a folder can be written, and whether its file system has the locks that a run needs."""
-    import filelock
-
     if "://" in out:
         found.fact("output", f"{out}: a lease prevents two runs at a time")
         return

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
+import tomli_w
 
 from ....pipeline.analysis.failures import failures
 from ..page.blocks import Block, Code, Folded, Section
@@ -51,7 +52,6 @@ def section(view: StudyView) -> Section:
 
 def as_toml(study: Mapping[str, Any]) -> str:
     """Return a study as the text of a study file, without keys that are not set."""
-    import tomli_w
 
     def given(value: Any) -> Any:
         if isinstance(value, Mapping):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.errors import InputError
@@ -16,8 +17,6 @@ from ..words.markup import slug
 from ..words.wording import count, enumerate_names
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ....pipeline.run.task import TrainedCell
     from ....pipeline.study.study import Study
 
