@@ -62,17 +62,13 @@ def _of_plan(plan: Plan) -> dict[str, Any]:
     Key "guests" has the versions of all learners but the built-in ones, "features" notes on each data set's
     features, "scales" warnings of features whose scales differ.
     """
-    found: dict[str, Any] = {"fingerprints": dict(plan.fingerprints)}
-    named: dict[str, dict[str, Any]] = {
+    named: dict[str, Mapping[str, Any]] = {
         "guests": {label: plan.versions[label] for label, each in plan.learners.items() if not each.built_in},
         "features": {task.label: list(data.notes(task)) for task in plan.here},
+        "scales": data.scales_apart(plan.here),
     }
-    for name, told in named.items():
-        if any(told.values()):
-            found[name] = {label: each for label, each in told.items() if each}
-    if scales := data.scales_apart(plan.here):
-        found["scales"] = scales
-    return found
+    told = {name: {label: each for label, each in some.items() if each} for name, some in named.items()}
+    return {"fingerprints": dict(plan.fingerprints)} | {name: some for name, some in told.items() if some}
 
 
 def _of(machine: Environment) -> dict[str, Any]:
