@@ -74,14 +74,12 @@ def _rare_classes(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
     """Warn of rare classes if algorithms are ranked by error or accuracy, which hardly reflect them."""
     by_error = is_error(view.metric) or view.metric.name in ("mistakes", "mistakes_clean")
     found = []
-    for dataset in view.design.datasets if by_error else ():
-        lists = rows.loc[rows["dataset"] == dataset, "occurred_clean"].tolist()
-        if lists:
-            counts = np.sum(lists, axis=0)
-            share = float(counts.min() / counts.sum())
-            # The limit is lower if there are many classes, so that none of equally frequent classes is rare.
-            if share < min(_RARE, 0.5 / len(counts)):
-                found.append((share, dataset))
+    for dataset, lists in rows.groupby("dataset")["occurred_clean"] if by_error else ():
+        counts = np.sum(lists.tolist(), axis=0)
+        share = float(counts.min() / counts.sum())
+        # The limit is lower if there are many classes, so that none of equally frequent classes is rare.
+        if share < min(_RARE, 0.5 / len(counts)):
+            found.append((share, dataset))
     if found:
         named = [f"{dataset} ({100 * share:.2g}%)" for share, dataset in sorted(found)[:_NAMED]]
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""

@@ -157,8 +157,7 @@ def _limits(seconds: pd.Series[float]) -> list[float]:
     ladder = [
         step * 10.0**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in (1, 3)
     ]
-    first = min(place for place, limit in enumerate(ladder) if limit >= seconds.min())
-    last = min(place for place, limit in enumerate(ladder) if limit >= seconds.max())
+    first, last = np.searchsorted(ladder, (seconds.min(), seconds.max()))
     return [round(limit, 6) for limit in ladder[first : last + 1]]
 
 
