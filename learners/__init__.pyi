@@ -74,8 +74,6 @@ from .linear.second_order_perceptron import SecondOrderPerceptron as SecondOrder
 from .linear.shifting_perceptron import ShiftingPerceptron as ShiftingPerceptron
 from .linear.soft_confidence_weighted import SoftConfidenceWeighted as SoftConfidenceWeighted
 from .numeric.lanes import LANES as LANES
-from .numeric.margins import count_mistakes as count_mistakes
-from .numeric.margins import count_ties as count_ties
 from .numeric.margins import count_wrong as count_wrong
 from .numeric.orders import ordered_rows as ordered_rows
 from .numeric.orders import take_rows as take_rows
@@ -86,7 +84,6 @@ from .numeric.rows import row_range as row_range
 from .numeric.scaling import RunningScale as RunningScale
 from .numeric.tallies import mistakes_of_both as mistakes_of_both
 from .numeric.tallies import pairs_in_order as pairs_in_order
-from .numeric.tallies import predicted_codes as predicted_codes
 from .numeric.tallies import sum_losses as sum_losses
 from .numeric.tallies import tally_classes as tally_classes
 from .numeric.tallies import tied_predictions as tied_predictions
@@ -199,8 +196,6 @@ __all__ = [
     "as_rows",
     "available",
     "can_read_once",
-    "count_mistakes",
-    "count_ties",
     "count_wrong",
     "learn_grid",
     "learn_in_pieces",
@@ -210,7 +205,6 @@ __all__ = [
     "mistakes_of_both",
     "ordered_rows",
     "pairs_in_order",
-    "predicted_codes",
     "reading_of",
     "row_range",
     "save",

@@ -1,4 +1,4 @@
-"""Margins for two and for many classes, predictions, and counts of mistakes and ties."""
+"""Margins for two and for many classes, predictions, and counts of wrong ones."""
 
 from .compiled import INLINE, compiled, register_jitable
 
@@ -45,42 +45,6 @@ def predicted_code(f):
         if f[predicted] == f[predicted] and not f[z] <= f[predicted]:
             predicted = z
     return predicted
-
-
-@compiled
-def count_mistakes(scores, codes, stops, counts):
-    """Count the rows whose signed margin is <= 0, or NaN because a score overflowed.
-
-    `scores`, of shape (n, 1) or (n, K), were computed before each row was learnt; `codes` (int32) are the
-    labels to compare with. `stops` (int64) are m checkpoints: ascending row counts, at most n. `counts`
-    receives the mistakes up to each of them; the result is the mistakes among all rows.
-    """
-    wrong = start = 0
-    for i in range(stops.shape[0] + 1):
-        stop = stops[i] if i < stops.shape[0] else scores.shape[0]
-        for t in range(start, stop):
-            wrong += not signed_margin(scores[t], codes[t]) > 0.0
-        if i < stops.shape[0]:
-            counts[i] = wrong
-        start = stop
-    return wrong
-
-
-@compiled
-def count_ties(scores, codes, stops, counts):
-    """Count the rows whose signed margin is exactly 0; each is a mistake for either predicted class.
-
-    The arguments and the result are those of `count_mistakes`.
-    """
-    tied = start = 0
-    for i in range(stops.shape[0] + 1):
-        stop = stops[i] if i < stops.shape[0] else scores.shape[0]
-        for t in range(start, stop):
-            tied += signed_margin(scores[t], codes[t]) == 0.0
-        if i < stops.shape[0]:
-            counts[i] = tied
-        start = stop
-    return tied
 
 
 @compiled

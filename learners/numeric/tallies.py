@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import compiled, register_jitable
-from .margins import count_ties, count_wrong, predicted_code, signed_margin
+from .margins import count_wrong, predicted_code, signed_margin
 
 # Up to this number of scores, counting mistakes takes some tens of microseconds and keeps the GIL, because
 # releasing the GIL and getting it back would take longer.
@@ -60,8 +60,10 @@ def _wrong(scores, codes):
 
 
 def _ties(scores, codes):
-    nowhere = np.empty(0, np.int64)
-    return count_ties(scores, codes, nowhere, nowhere)
+    tied = 0
+    for t in range(scores.shape[0]):
+        tied += signed_margin(scores[t], codes[t]) == 0.0
+    return tied
 
 
 _of_both_holding_gil, _of_both_releasing_gil = compiled(_of_both, nogil=False), compiled(_of_both)
@@ -218,14 +220,9 @@ def _pairs(places, codes, n_places, stops, won):
         start = stops[i]
 
 
-def _predict(scores, codes):
-    for t in range(scores.shape[0]):
-        codes[t] = predicted_code(scores[t])
-
-
 _tally_holding_gil, _tally_releasing_gil = compiled(_tally, nogil=False), compiled(_tally)
 _lose_holding_gil, _lose_releasing_gil = compiled(_lose, nogil=False), compiled(_lose)
-_pairs_releasing_gil, _predict_releasing_gil = compiled(_pairs), compiled(_predict)
+_pairs_releasing_gil = compiled(_pairs)
 
 
 def _by_row(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -285,10 +282,3 @@ def pairs_in_order(
     won = np.empty(len(stops), np.int64)
     _pairs_releasing_gil(ranks, codes, ranks.max(initial=-1) + 1, stops, won)
     return won
-
-
-def predicted_codes(scores: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the class (int32) that the scores of each row, of shape (n,) or (n, K), predict."""
-    codes = np.empty(len(scores), np.int32)
-    _predict_releasing_gil(_by_row(scores), codes)
-    return codes

@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from singlepass.learners import (
-    count_mistakes,
-    count_ties,
-    count_wrong,
-    mistakes_of_both,
-    tied_predictions,
-    wrong_predictions,
-)
+from singlepass.learners import count_wrong, mistakes_of_both, tied_predictions, wrong_predictions
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
@@ -22,15 +15,18 @@ def test_mistakes_by_both_kinds_of_labels(n, n_classes):
     noisy, clean = (rng.randint(0, n_classes, n).astype(np.int32) for _ in range(2))
     stops, counts = np.array([n // 3, n // 2, n]), np.empty((3, 3), np.int64)
     totals = mistakes_of_both(scores, noisy, clean, stops, counts)
-    alone = np.empty(3, np.int64)
-    assert (
-        totals[2] == count_ties(scores.reshape(n, -1), clean, stops, alone) == tied_predictions(scores, clean)
-    )
-    assert totals[2] > 0
-    assert counts[2].tolist() == alone.tolist()
-    for labels, total, found in zip((noisy, clean), totals[:2], counts[:2], strict=True):
-        assert total == count_mistakes(scores.reshape(n, -1), labels, stops, alone) == found[-1]
-        assert found.tolist() == alone.tolist()
+    assert totals[2] == tied_predictions(scores, clean) > 0
+    by_row = scores.reshape(n, -1)
+    for place, labels in enumerate((noisy, clean)):
+        if n_classes == 2:
+            margins = np.where(labels == 1, scores, -scores)
+        else:
+            rivals = by_row.copy()
+            rivals[np.arange(n), labels] = -np.inf
+            margins = by_row[np.arange(n), labels] - rivals.max(axis=1)
+        assert counts[place].tolist() == np.cumsum(margins <= 0)[stops - 1].tolist()
+        assert totals[place] == counts[place, -1]
+    assert counts[2].tolist() == np.cumsum(margins == 0)[stops - 1].tolist()
     assert wrong_predictions(scores, noisy) == count_wrong(scores.reshape(n, -1), noisy)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from singlepass.learners import Passage, count_mistakes, count_wrong
+from singlepass.learners import Passage, count_wrong, mistakes_of_both
 from singlepass.pipeline.counts import COUNTS
 from singlepass.pipeline.run.recorder import MISTAKES, Recorder, declared
 
@@ -37,9 +37,9 @@ def test_mistakes_of_two_classes() -> None:
     scores = np.array([1.0, -1.0, 1.0, -1.0, 0.0, 0.0, NAN])
     labels = codes(1, 1, 0, 0, 1, 0, 1)
     assert is_mistake(scores, labels).tolist() == [False, True, True, False, True, True, True]
-    counts = np.zeros(3, np.int64)
-    assert count_mistakes(scores.reshape(-1, 1), labels, np.array([1, 3, 7]), counts) == 5
-    assert counts.tolist() == [0, 2, 5]
+    counts = np.zeros((3, 3), np.int64)
+    assert mistakes_of_both(scores, labels, labels, np.array([1, 3, 7]), counts) == (5, 5, 2)
+    assert counts.tolist() == [[0, 2, 5], [0, 2, 5], [0, 0, 2]]
 
 
 def test_mistakes_of_many_classes() -> None:
@@ -50,9 +50,9 @@ def test_mistakes_of_many_classes() -> None:
     labels = codes(1, 2, 0, 1, 0)
     # A tie is a mistake, and so is a NaN score.
     assert is_mistake(scores, labels).tolist() == [False, True, True, True, False]
-    counts = np.zeros(5, np.int64)
-    assert count_mistakes(scores, labels, np.arange(1, 6), counts) == 3
-    assert counts.tolist() == [0, 1, 2, 3, 3]
+    counts = np.zeros((3, 5), np.int64)
+    assert mistakes_of_both(scores, labels, labels, np.arange(1, 6), counts)[0] == 3
+    assert counts[0].tolist() == counts[1].tolist() == [0, 1, 2, 3, 3]
     np.testing.assert_array_equal(scores, before)
 
 
