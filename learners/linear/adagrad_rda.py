@@ -34,7 +34,7 @@ def _step(ir, u, rate, x, y, eta, delta):
 
 
 _update = lane_update(_step)
-_score = lane_sums(1, lambda *arguments: [_term(*arguments)], with_scalars=True)
+_score = lane_sums(1, lambda *arguments: [_term(*arguments)])
 _score_classes = class_sums(_term)
 
 

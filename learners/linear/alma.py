@@ -21,7 +21,7 @@ _dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
 @register_jitable
 def _score(v, scale, x):
     """Return a row's score ``w·x/‖x‖`` and ‖x‖, or ``(w·x, 0)`` if ‖x‖² is 0 or not a normal float64."""
-    s, squares = _dot_and_squares((v,), x)
+    s, squares = _dot_and_squares((v,), x, ())
     if SMALLEST_NORMAL <= squares < np.inf:
         length = math.sqrt(squares)
         return scale * s / length, length

@@ -23,7 +23,7 @@ def _term(ir, u, sigma, x, more):
 
 
 # The score for a diagonal Σ, Σ_j u_j x_j/(1/σ_j + x_j²/r), computed as Σ_j u_j σ_j x_j/(1 + σ_j x_j²/r).
-_diagonal_score = lane_sums(1, _term, with_scalars=True)
+_diagonal_score = lane_sums(1, _term)
 
 
 @register_jitable

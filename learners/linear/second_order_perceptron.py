@@ -34,7 +34,7 @@ def _score_with_row(u, A, x, z):
     not needed and 0, and `z` is not used.
     """
     if A.ndim == 1:
-        return lambda u, A, x, z: (_diagonal_score((u, A), x), 0.0)
+        return lambda u, A, x, z: (_diagonal_score((u, A), x, ()), 0.0)
 
     def full(u, A, x, z):
         q = variance(A, x, z)

@@ -5,6 +5,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .emitters import load_vector, store_vector
+
 # Distance in bytes at which loops over a dense matrix prefetch, and size in bytes of a cache line. The
 # processor's own prefetcher stops at every 4 KiB page. Prefetching 8 KiB ahead makes a pass over rows of 784
 # float32 values 15 to 25% faster. A distance of 16 KiB is no better; 2 KiB gives a third of the gain.
@@ -46,14 +48,7 @@ class FlatArray:
 
     def load(self, builder, index, lanes):
         """Load `lanes` consecutive values; a scalar if `lanes` is 1."""
-        address = builder.gep(self.pointer, [index])
-        if lanes > 1:
-            vector = ir.VectorType(self.pointer.type.pointee, lanes)
-            address = builder.bitcast(address, vector.as_pointer())
-        value = builder.load(address)
-        # A row can start anywhere, so only the alignment of one element is guaranteed.
-        value.align = self.kind.dtype.bitwidth // 8
-        return value
+        return load_vector(builder, self.pointer, index, lanes)
 
     def prefetch(self, builder, index, n_bytes, ahead=0):
         """Prefetch `n_bytes` that start `ahead` bytes after element `index`; safe past the array's end."""
@@ -70,10 +65,7 @@ class FlatArray:
 
     def store_double(self, builder, index, value):
         """Store float64 values, a scalar or a vector."""
-        address = builder.gep(self.pointer, [index])
-        if isinstance(value.type, ir.VectorType):
-            address = builder.bitcast(address, value.type.as_pointer())
-        builder.store(value, address).align = 8
+        store_vector(builder, self.pointer, index, value)
 
     def gather_double(self, builder, positions, lanes):
         """Load the float64 values at the given positions (a vector of `lanes` indices, or one index)."""

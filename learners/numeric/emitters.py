@@ -6,11 +6,14 @@ from numba.core import cgutils
 _INT32 = ir.IntType(32)
 
 
+def constant(kind, number):
+    """Return a constant of a scalar type, or of a vector type with the number in all lanes."""
+    return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)
+
+
 def constant_like(value, number):
     """Return a constant with the type of a floating-point value or vector."""
-    if isinstance(value.type, ir.VectorType):
-        return ir.Constant(value.type, [number] * value.type.count)
-    return ir.Constant(value.type, number)
+    return constant(value.type, number)
 
 
 def zero_like(value):
@@ -28,6 +31,29 @@ def soft_threshold(builder, value, threshold):
 def select(builder, first, second, lanes):
     """Return a vector of the given `lanes` of two vectors; lane numbers continue from `first` to `second`."""
     return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT32, len(lanes)), list(lanes)))
+
+
+def load_vector(builder, pointer, index, lanes):
+    """Load `lanes` consecutive values of an array from an index on; a scalar if `lanes` is 1."""
+    address, kind = builder.gep(pointer, [index]), pointer.type.pointee
+    if lanes > 1:
+        address = builder.bitcast(address, ir.VectorType(kind, lanes).as_pointer())
+    value = builder.load(address)
+    # A row, or the array of an unpickled model, can start anywhere: only single values are aligned.
+    value.align = _bytes_of(kind)
+    return value
+
+
+def store_vector(builder, pointer, index, value):
+    """Store a scalar or a vector in consecutive elements of an array, from an index on."""
+    address = builder.gep(pointer, [index])
+    if isinstance(value.type, ir.VectorType):
+        address = builder.bitcast(address, value.type.as_pointer())
+    builder.store(value, address).align = _bytes_of(pointer.type.pointee)
+
+
+def _bytes_of(kind):
+    return {"float": 4, "double": 8}.get(str(kind)) or kind.width // 8
 
 
 def spread(builder, scalar, lanes):

@@ -11,10 +11,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .arrays import DenseRow, emit_prefetch, is_sparse_row
-from .emitters import spread
+from .arrays import emit_prefetch, is_sparse_row
+from .emitters import load_vector, spread, store_vector
 from .lanes import LANES, as_vector, lanes, mask
-from .vector import DENSE_ORDER, SPARSE_ORDER, arrays_of, load_lanes
+from .vector import DENSE_ORDER, SPARSE_ORDER, pointers_of, row_of
 
 # Number of partial sums that a loop keeps in vector registers, of which processors have 16 or 32.
 _TOGETHER = 8
@@ -22,30 +22,13 @@ _TOGETHER = 8
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 
 
-def _pointers(context, builder, kinds, values):
-    """Return pointers to the data of the arrays in a tuple."""
-    return [
-        context.make_array(kind)(context, builder, builder.extract_value(values, i)).data
-        for i, kind in enumerate(kinds)
-    ]
-
-
-def _store_lanes(builder, pointer, place, value):
-    address = builder.gep(pointer, [place])
-    builder.store(value, builder.bitcast(address, _DOUBLES.as_pointer())).align = 8
-
-
 def _entries(context, builder, kind, value):
     """Return a function that reads entry k of a row, the number of entries, and the order to add them in.
 
     The order is `DENSE_ORDER` or `SPARSE_ORDER` of the module `vector`.
     """
-    if is_sparse_row(kind):
-        data, indices = arrays_of(context, builder, kind, value)
-        order = SPARSE_ORDER
-    else:
-        data, indices, order = DenseRow(context, builder, kind, value), None, DENSE_ORDER
-    intp = data.length.type
+    data, indices = row_of(context, builder, kind, value)
+    intp, order = data.length.type, DENSE_ORDER if indices is None else SPARSE_ORDER
 
     def entry(k):
         feature = k if indices is None else builder.zext(indices.load(builder, k, 1), intp)
@@ -71,10 +54,8 @@ def _add_up(builder, emit, n_sums, length, order):
         Return, for each of the `n_sums` sums, a list with a partial sum per position within a step.
         """
         n_slots = last - first
-        sums = [[cgutils.alloca_once(builder, _DOUBLES) for _ in range(n_slots)] for _ in range(n_sums)]
-        for slot in range(n_slots):
-            for total in sums:
-                builder.store(zero, total[slot])
+        slots_of = range(n_slots)
+        sums = [[cgutils.alloca_once_value(builder, zero) for _ in slots_of] for _ in range(n_sums)]
         with cgutils.for_range_slice(builder, start, stop, step, intp) as (index, _):
             for slot in range(n_slots):
                 for total, term in zip(sums, emit(builder.add(index, intp(first + slot))), strict=True):
@@ -133,12 +114,12 @@ def model_sums(n_sums, terms):
     @intrinsic
     def sums_of_models(_typing_context, state, x):
         def codegen(context, builder, signature, arguments):
-            pointers = _pointers(context, builder, signature.args[0], arguments[0])
+            pointers = pointers_of(context, builder, signature.args[0], arguments[0])
             entry, length, order = _entries(context, builder, signature.args[1], arguments[1])
 
             def emit(k):
                 place, x_j = entry(k)
-                return terms(builder, *[load_lanes(builder, each, place, LANES) for each in pointers], x_j)
+                return terms(builder, *[load_vector(builder, each, place, LANES) for each in pointers], x_j)
 
             totals = _add_up(builder, emit, n_sums, length, order)
             return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
@@ -158,7 +139,7 @@ def model_update(step):
     @intrinsic
     def update_models(_typing_context, state, x, scalars, updated):
         def codegen(context, builder, signature, arguments):
-            pointers = _pointers(context, builder, signature.args[0], arguments[0])
+            pointers = pointers_of(context, builder, signature.args[0], arguments[0])
             entry, length, _ = _entries(context, builder, signature.args[1], arguments[1])
             numbers = [
                 as_vector(context, builder, lanes, kind, builder.extract_value(arguments[2], i))
@@ -167,13 +148,13 @@ def model_update(step):
             chosen = as_vector(context, builder, mask, signature.args[3], arguments[3])
             with cgutils.for_range(builder, length, intp=length.type) as loop:
                 place, x_j = entry(loop.index)
-                old = [load_lanes(builder, each, place, LANES) for each in pointers]
+                old = [load_vector(builder, each, place, LANES) for each in pointers]
                 # Models that are not in `updated` keep their old values by selection. An update of size 0
                 # could change them, since -0.0 + 0.0 is 0.0, and 0 times infinity is NaN.
                 for each, before, after in zip(
                     pointers, old, step(builder, *old, x_j, *numbers), strict=True
                 ):
-                    _store_lanes(builder, each, place, builder.select(chosen, after, before))
+                    store_vector(builder, each, place, builder.select(chosen, after, before))
             return context.get_dummy_value()
 
         return types.void(state, x, scalars, updated), codegen
@@ -187,7 +168,7 @@ def prefetch_models(_typing_context, state, x):
 
     def codegen(context, builder, signature, arguments):
         if is_sparse_row(signature.args[1]):
-            pointers = _pointers(context, builder, signature.args[0], arguments[0])
+            pointers = pointers_of(context, builder, signature.args[0], arguments[0])
             entry, length, _ = _entries(context, builder, signature.args[1], arguments[1])
             with cgutils.for_range(builder, length, intp=length.type) as loop:
                 place, _ = entry(loop.index)

@@ -350,25 +350,25 @@ def entry(x, k):
 @register_jitable(**INLINE)
 def dot(w, x):
     """Return Σ_j w_j x_j."""
-    return _dot((w,), x)
+    return _dot((w,), x, ())
 
 
 @register_jitable(**INLINE)
 def squared_norm(x):
     """Return Σ_j x_j²."""
-    return _squares((), x)
+    return _squares((), x, ())
 
 
 @register_jitable(**INLINE)
 def weighted_squared_norm(s, x):
     """Return Σ_j s_j x_j²."""
-    return _weighted_squares((s,), x)
+    return _weighted_squares((s,), x, ())
 
 
 @register_jitable(**INLINE)
 def dot_and_weighted_squared_norm(w, s, x):
     """Return ``(Σ_j w_j x_j, Σ_j s_j x_j²)``, reading the row once."""
-    return _dot_and_weighted_squares((w, s), x)
+    return _dot_and_weighted_squares((w, s), x, ())
 
 
 @register_jitable(**INLINE)
@@ -416,7 +416,7 @@ def first_nonfinite_row(X):
     """Return the first row that contains NaN or infinity, or -1."""
     for i in range(n_rows(X)):
         # The sum of 0 times each value of the row is 0 if all values are finite, and NaN otherwise.
-        if _times_zero((), row(X, i)) != 0.0:
+        if _times_zero((), row(X, i), ()) != 0.0:
             return i
     return -1
 

@@ -11,8 +11,8 @@ All arithmetic is in float64; a float32 row is widened when loaded.
 
 from __future__ import annotations
 
+import functools
 import math
-from functools import reduce
 
 import numpy as np
 from llvmlite import ir
@@ -21,7 +21,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .arrays import DenseRow, FlatArray, is_sparse_row
-from .emitters import fold, fused, spread
+from .emitters import constant, fold, fused, load_vector, spread
 
 # Positive numbers below this one have fewer digits, and dividing by them may overflow.
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
@@ -48,15 +48,8 @@ def emit_exponential(builder, kind, x):
     ln2_high = math.floor(math.log(2.0) * 2.0**high_bits) / 2.0**high_bits
     ln2_low = (math.log(2.0) - ln2_high) + _LN2_REST
     bits = ir.IntType(32 if kind == types.float32 else 64)
-    is_vector = isinstance(x.type, ir.VectorType)
-    integer = ir.VectorType(bits, x.type.count) if is_vector else bits
-
-    def constant(type_, value):
-        return ir.Constant(type_, [value] * type_.count if is_vector else value)
-
-    def real(value):
-        return constant(x.type, value)
-
+    integer = ir.VectorType(bits, x.type.count) if isinstance(x.type, ir.VectorType) else bits
+    real = functools.partial(constant, x.type)
     # Adding this number rounds to an integer, which is then in the last bits of the sum.
     rounder = real(1.5 * 2.0**mantissa)
     shifted = fused(builder, x, real(1.0 / math.log(2.0)), rounder)
@@ -115,7 +108,7 @@ def _sum_terms(builder, emit, n_sums, length, lanes, accumulators, bits):
             builder.store(builder.fadd(builder.load(total[0]), term), total[0])
     folded = []
     for total in totals:
-        vector = reduce(builder.fadd, [builder.load(accumulator) for accumulator in total])
+        vector = functools.reduce(builder.fadd, [builder.load(accumulator) for accumulator in total])
         folded.append(cgutils.alloca_once_value(builder, fold(builder, vector, bits)))
     one = ir.Constant(intp, 1)
     with cgutils.for_range_slice(builder, whole_lanes, length, one, intp) as (index, _):
@@ -132,88 +125,95 @@ def arrays_of(context, builder, kinds, values):
     ]
 
 
-def lane_sums(n_sums, terms, with_scalars=False):
+def pointers_of(context, builder, kinds, values):
+    """Return pointers to the data of the arrays in a tuple."""
+    return [
+        context.make_array(kind)(context, builder, builder.extract_value(values, position)).data
+        for position, kind in enumerate(kinds)
+    ]
+
+
+def row_of(context, builder, kind, value):
+    """Return the values of a row and, if it is a CSR row, its column indices, else None."""
+    if is_sparse_row(kind):
+        data, indices = arrays_of(context, builder, kind, value)
+        return data, indices
+    return DenseRow(context, builder, kind, value), None
+
+
+class _Entries:
+    """The entries of a row during code generation, and the state at their features.
+
+    The arguments are those of a `codegen` for ``f(state, x, scalars)``.
+    """
+
+    def __init__(self, context, builder, signature, arguments):
+        self._builder = builder
+        self._arrays = arrays_of(context, builder, signature.args[0], arguments[0])
+        self._data, self._indices = row_of(context, builder, signature.args[1], arguments[1])
+        self._scalars = cgutils.unpack_tuple(builder, arguments[2])
+        self.length = self._data.length
+        self.order = DENSE_ORDER if self._indices is None else SPARSE_ORDER
+
+    def read(self, index, lanes):
+        """Return the state, the row's values and the scalars for `lanes` entries from `index` on."""
+        builder = self._builder
+        if self._indices is None:
+            state = [array.load_double(builder, index, lanes) for array in self._arrays]
+        else:
+            # Column indices are needed only to read state arrays; a sum such as ‖x‖² has none.
+            columns = self._indices.load(builder, index, lanes) if self._arrays else None
+            state = [array.gather_double(builder, columns, lanes) for array in self._arrays]
+        scalars = [spread(builder, scalar, lanes) for scalar in self._scalars]
+        return *state, self._data.load_double(builder, index, lanes), *scalars
+
+    def write(self, index, lanes, new):
+        """Store the new state of `lanes` entries from `index` on; None stands for an unchanged value."""
+        builder = self._builder
+        columns = None if self._indices is None else self._indices.load(builder, index, lanes)
+        for array, value in zip(self._arrays, new, strict=True):
+            if value is not None and columns is None:
+                array.store_double(builder, index, value)
+            elif value is not None:
+                array.scatter_double(builder, columns, value, lanes)
+
+
+def lane_sums(n_sums, terms):
     """Build an intrinsic that computes `n_sums` sums over the features of a row in one pass.
 
     ``terms(builder, *state, x, *scalars)`` emits the terms of one feature, or of one vector of features, as a
-    list of `n_sums` float64 values. The intrinsic is ``f(state, x)``, or ``f(state, x, scalars)`` if
-    `with_scalars` is true: `state` is a tuple of float64 arrays of shape (n_features,), `x` a dense row or a
-    CSR row ``(data, indices)``, float32 or float64, indices within bounds, `scalars` a tuple of float64. It
-    returns a float64, or a tuple of `n_sums` of them.
+    list of `n_sums` float64 values. The intrinsic is ``f(state, x, scalars)``: `state` is a tuple of float64
+    arrays of shape (n_features,), `x` a dense row or a CSR row ``(data, indices)``, float32 or float64,
+    indices within bounds, `scalars` a tuple of float64. It returns a float64, or a tuple of `n_sums` of them.
     """
-    result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
-
-    def codegen(context, builder, signature, arguments):
-        state_types, x_type = signature.args[:2]
-        n_scalars = len(signature.args[2]) if with_scalars else 0
-        constants = [builder.extract_value(arguments[2], i) for i in range(n_scalars)]
-        arrays = arrays_of(context, builder, state_types, arguments[0])
-        if is_sparse_row(x_type):
-            data, indices = arrays_of(context, builder, x_type, arguments[1])
-
-            def emit(index, lanes):
-                # Column indices are needed only to read state arrays; a sum such as ‖x‖² has none.
-                columns = indices.load(builder, index, lanes) if arrays else None
-                gathered = [array.gather_double(builder, columns, lanes) for array in arrays]
-                value = data.load_double(builder, index, lanes)
-                return terms(builder, *gathered, value, *(spread(builder, c, lanes) for c in constants))
-
-            totals = _sum_terms(builder, emit, n_sums, data.length, *SPARSE_ORDER)
-        else:
-            row = DenseRow(context, builder, x_type, arguments[1])
-
-            def emit(index, lanes):
-                values = [array.load_double(builder, index, lanes) for array in [*arrays, row]]
-                return terms(builder, *values, *(spread(builder, c, lanes) for c in constants))
-
-            totals = _sum_terms(builder, emit, n_sums, row.length, *DENSE_ORDER)
-        return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
-
-    if with_scalars:
-
-        @intrinsic
-        def sums(_typing_context, state, x, scalars):
-            return result(state, x, scalars), codegen
-
-    else:
-
-        @intrinsic
-        def sums(_typing_context, state, x):
-            return result(state, x), codegen
-
-    return sums
+    return lane_pass(n_sums, lambda builder, *values: (None, terms(builder, *values)))
 
 
 def lane_pass(n_sums, step):
-    """Build an intrinsic that updates state along a dense row and computes sums over it, in one pass.
+    """Build an intrinsic that updates state along a row and computes sums over it, in one pass.
 
     A learner applies the update of one row while it reads the next row, so that it reads the state once for
     both rows. The sums equal those of `lane_sums` over the updated state to the last bit.
 
     ``step(builder, *state, x, *scalars)`` emits the update of one feature, or of one vector of features. It
-    returns the list of new state values, None for an unchanged one, and the list of `n_sums` terms. The
-    intrinsic is ``f(state, x, scalars)`` as for `lane_sums`; the arrays of `state` must not overlap.
+    returns the list of new state values, None for an unchanged one, or None instead of the list, and the list
+    of `n_sums` terms. The intrinsic is ``f(state, x, scalars)`` as for `lane_sums`; the arrays of `state`
+    must not overlap.
     """
+    result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
 
     @intrinsic
     def pass_(_typing_context, state, x, scalars):
-        result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
-
         def codegen(context, builder, signature, arguments):
-            state_types, x_type, scalar_types = signature.args
-            arrays = arrays_of(context, builder, state_types, arguments[0])
-            row = DenseRow(context, builder, x_type, arguments[1])
-            constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
+            entries = _Entries(context, builder, signature, arguments)
 
             def emit(index, lanes):
-                values = [array.load_double(builder, index, lanes) for array in [*arrays, row]]
-                new, terms = step(builder, *values, *(spread(builder, c, lanes) for c in constants))
-                for array, value in zip(arrays, new, strict=True):
-                    if value is not None:
-                        array.store_double(builder, index, value)
+                new, terms = step(builder, *entries.read(index, lanes))
+                if new is not None:
+                    entries.write(index, lanes, new)
                 return terms
 
-            totals = _sum_terms(builder, emit, n_sums, row.length, *DENSE_ORDER)
+            totals = _sum_terms(builder, emit, n_sums, entries.length, *entries.order)
             return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
 
         return result(state, x, scalars), codegen
@@ -232,33 +232,14 @@ def lane_update(step):
     @intrinsic
     def update(_typing_context, state, x, scalars):
         def codegen(context, builder, signature, arguments):
-            state_types, x_type, scalar_types = signature.args
-            arrays = arrays_of(context, builder, state_types, arguments[0])
-            constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
-            if is_sparse_row(x_type):
-                data, indices = arrays_of(context, builder, x_type, arguments[1])
-            else:
-                data, indices = DenseRow(context, builder, x_type, arguments[1]), None
-
-            def emit(index, lanes):
-                columns = index if indices is None else indices.load(builder, index, lanes)
-                kind = "load_double" if indices is None else "gather_double"
-                values = [getattr(array, kind)(builder, columns, lanes) for array in arrays]
-                value = data.load_double(builder, index, lanes)
-                new = step(builder, *values, value, *(spread(builder, c, lanes) for c in constants))
-                for array, each in zip(arrays, new, strict=True):
-                    if indices is None:
-                        array.store_double(builder, index, each)
-                    else:
-                        array.scatter_double(builder, columns, each, lanes)
-
-            intp = data.length.type
+            entries = _Entries(context, builder, signature, arguments)
+            intp = entries.length.type
             begin = ir.Constant(intp, 0)
             for lanes in (_UPDATE_LANES, 1):
                 stride = ir.Constant(intp, lanes)
-                end = builder.mul(builder.udiv(data.length, stride), stride)
+                end = builder.mul(builder.udiv(entries.length, stride), stride)
                 with cgutils.for_range_slice(builder, begin, end, stride, intp) as (index, _):
-                    emit(index, lanes)
+                    entries.write(index, lanes, step(builder, *entries.read(index, lanes)))
                 begin = end
             return context.get_dummy_value()
 
@@ -301,17 +282,10 @@ def class_sums(term):
     @intrinsic
     def sums_of_classes(_typing_context, state, x, scalars, sums):
         def codegen(context, builder, signature, arguments):
-            state_types, x_type, scalar_types, sums_type = signature.args
-            arrays = [
-                context.make_array(kind)(context, builder, builder.extract_value(arguments[0], i)).data
-                for i, kind in enumerate(state_types)
-            ]
-            constants = [builder.extract_value(arguments[2], i) for i in range(len(scalar_types))]
-            out = FlatArray(context, builder, sums_type, arguments[3])
-            if is_sparse_row(x_type):
-                data, indices = arrays_of(context, builder, x_type, arguments[1])
-            else:
-                data, indices = DenseRow(context, builder, x_type, arguments[1]), None
+            arrays = pointers_of(context, builder, signature.args[0], arguments[0])
+            data, indices = row_of(context, builder, signature.args[1], arguments[1])
+            constants = cgutils.unpack_tuple(builder, arguments[2])
+            out = FlatArray(context, builder, signature.args[3], arguments[3])
             width, intp = out.length, out.length.type
             begin = ir.Constant(intp, 0)
             for lanes in _CLASS_LANES:
@@ -326,7 +300,7 @@ def class_sums(term):
                         if indices is not None:
                             feature = builder.zext(indices.load(builder, loop.index, 1), intp)
                         place = builder.add(builder.mul(feature, width), first)
-                        values = [load_lanes(builder, array, place, lanes) for array in arrays]
+                        values = [load_vector(builder, array, place, lanes) for array in arrays]
                         x_j = spread(builder, data.load_double(builder, loop.index, 1), lanes)
                         added = term(builder, *values, x_j, *scalars_there)
                         builder.store(builder.fadd(builder.load(total), added), total)
@@ -337,11 +311,3 @@ def class_sums(term):
         return types.void(state, x, scalars, sums), codegen
 
     return sums_of_classes
-
-
-def load_lanes(builder, pointer, index, lanes):
-    """Load `lanes` float64 values, starting at an index."""
-    address = builder.gep(pointer, [index])
-    value = builder.load(builder.bitcast(address, ir.VectorType(_DOUBLE, lanes).as_pointer()))
-    value.align = 8
-    return value

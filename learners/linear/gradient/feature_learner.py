@@ -46,7 +46,7 @@ _scaled_dot = lane_sums(1, _scaled)
 
 @register_jitable
 def _score(w, largest, x):
-    return _scaled_dot((w, largest), x) if largest.size > 0 else dot(w, x)
+    return _scaled_dot((w, largest), x, ()) if largest.size > 0 else dot(w, x)
 
 
 @register_jitable

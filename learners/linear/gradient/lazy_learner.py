@@ -55,7 +55,7 @@ def _term_of(kind):
 
 @functools.cache
 def _sum_of(kind):
-    return lane_sums(1, lambda ir, *given: [_term_of(kind)(ir, *given)], with_scalars=True)
+    return lane_sums(1, lambda ir, *given: [_term_of(kind)(ir, *given)])
 
 
 @functools.cache
