@@ -54,8 +54,7 @@ def _add_up(builder, emit, n_sums, length, order):
         Return, for each of the `n_sums` sums, a list with a partial sum per position within a step.
         """
         n_slots = last - first
-        slots_of = range(n_slots)
-        sums = [[cgutils.alloca_once_value(builder, zero) for _ in slots_of] for _ in range(n_sums)]
+        sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(n_slots)] for _ in range(n_sums)]
         with cgutils.for_range_slice(builder, start, stop, step, intp) as (index, _):
             for slot in range(n_slots):
                 for total, term in zip(sums, emit(builder.add(index, intp(first + slot))), strict=True):

@@ -9,6 +9,7 @@ machine.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -18,7 +19,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ...numeric.compiled import compiled
-from ...numeric.emitters import fused, spread
+from ...numeric.emitters import constant, fused, load_vector, spread
 from .products import LANES, TILE_ROWS, ArrayInCode
 from .row_storage import aligned
 
@@ -46,14 +47,8 @@ def emit_sine_cosine(builder, kind, x):
     """
     mantissa, parts, sine_degree, cosine_degree, largest = _PRECISIONS[kind]
     bits = ir.IntType(32 if kind == types.float32 else 64)
-    is_vector = isinstance(x.type, ir.VectorType)
-    integer = ir.VectorType(bits, x.type.count) if is_vector else bits
-
-    def constant(type_, value):
-        return ir.Constant(type_, [value] * type_.count if is_vector else value)
-
-    def real(value):
-        return constant(x.type, value)
+    integer = ir.VectorType(bits, x.type.count) if isinstance(x.type, ir.VectorType) else bits
+    real = functools.partial(constant, x.type)
 
     def taylor(square, first, last):
         """Return the sum of (-1)^i square^i / (first + 2 i)! over i, as long as first + 2 i <= last."""
@@ -211,10 +206,8 @@ def _to_features(_typing_context, out, i, place, scale):
     def codegen(context, builder, signature, arguments):
         features = ArrayInCode(context, builder, signature.args[0], arguments[0])
         i, place, lanes = arguments[1], arguments[2], LANES[features.size]
-        vector = ir.VectorType(features.pointer.type.pointee, lanes)
         scales = context.make_array(signature.args[3])(context, builder, arguments[3]).data
-        factor = builder.load(builder.bitcast(builder.gep(scales, [place]), vector.as_pointer()))
-        factor.align = features.size
+        factor = load_vector(builder, scales, place, lanes)
         angle = features.load(builder, i, place, lanes)
         sine, cosine = emit_sine_cosine(builder, out.dtype, angle)
         features.store(builder, i, place, builder.fmul(cosine, factor))

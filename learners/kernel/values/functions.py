@@ -1,13 +1,12 @@
 """The kernel functions: turn inner products into kernel values, in the precision of the rows."""
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ...numeric.compiled import INLINE, compiled, register_jitable
-from ...numeric.emitters import spread, zero_like
+from ...numeric.emitters import load_vector, spread, store_vector, zero_like
 from ...numeric.vector import emit_exponential
 from .products import LANES
 
@@ -25,30 +24,25 @@ def _rbf_row(_typing_context, values, norm, norms, gamma):
         raise TypeError("the kernel values of a row need C-contiguous arrays of one dtype")
 
     def codegen(context, builder, signature, arguments):
-        arrays = (context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 2))
-        products, others = arrays
+        products, others = (
+            context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 2)
+        )
         norm, negative = arguments[1], builder.fneg(arguments[3])
         (length,) = cgutils.unpack_tuple(builder, products.shape, 1)
         lanes = LANES[values.dtype.bitwidth // 8]
 
         def replace(first, stop, width):
-            kind = norm.type if width == 1 else ir.VectorType(norm.type, width)
             step = length.type(width)
             with cgutils.for_range_slice(builder, first, stop, step, length.type) as (j, _):
-                places = [builder.gep(array.data, [j]) for array in (products, others)]
-                places = [builder.bitcast(place, kind.as_pointer()) for place in places]
-                loaded = [builder.load(place) for place in places]
-                for load in loaded:
-                    load.align = values.dtype.bitwidth // 8
-                product, other = loaded
+                product, other = (load_vector(builder, array.data, j, width) for array in (products, others))
                 own, factor = (spread(builder, x, width) for x in (norm, negative))
                 distance = builder.fsub(builder.fadd(own, other), builder.fadd(product, product))
                 # The squared distance of nearly equal rows may be negative by rounding; it is then set to 0.
-                zero = kind(0.0) if width == 1 else zero_like(product)
+                zero = zero_like(product)
                 below = builder.fcmp_ordered("<", distance, zero)
                 exponent = builder.fmul(factor, builder.select(below, zero, distance))
                 value = emit_exponential(builder, values.dtype, exponent)
-                builder.store(value, places[0]).align = values.dtype.bitwidth // 8
+                store_vector(builder, products.data, j, value)
 
         # Values that are too few for a full vector are computed in shorter vectors, then one by one. That
         # saves time because rows of kernel values are often short.

@@ -26,7 +26,7 @@ from numba.extending import intrinsic
 
 from ...numeric.arrays import prefetch
 from ...numeric.compiled import INLINE, compiled, register_jitable
-from ...numeric.emitters import fold, fused, select, spread, zero_like
+from ...numeric.emitters import fold, fused, load_vector, select, spread, store_vector, zero_like
 from ...numeric.rows import by_types
 
 
@@ -199,18 +199,17 @@ class ArrayInCode:
         self.size = kind.dtype.bitwidth // 8
         self.columns = cgutils.unpack_tuple(builder, struct.shape, 2)[1]
 
+    def place(self, builder, row, column):
+        return builder.add(builder.mul(row, self.columns), column)
+
     def address(self, builder, row, column):
-        return builder.gep(self.pointer, [builder.add(builder.mul(row, self.columns), column)])
+        return builder.gep(self.pointer, [self.place(builder, row, column)])
 
     def load(self, builder, row, column, lanes):
-        vector = ir.VectorType(self.pointer.type.pointee, lanes)
-        value = builder.load(builder.bitcast(self.address(builder, row, column), vector.as_pointer()))
-        value.align = self.size
-        return value
+        return load_vector(builder, self.pointer, self.place(builder, row, column), lanes)
 
     def store(self, builder, row, column, value):
-        address = builder.bitcast(self.address(builder, row, column), value.type.as_pointer())
-        builder.store(value, address).align = self.size
+        store_vector(builder, self.pointer, self.place(builder, row, column), value)
 
 
 def _tile_of(shape):
@@ -231,9 +230,7 @@ def _tile_of(shape):
             row_numbers = [builder.add(i, ir.Constant(intp, r)) for r in range(rows)]
             column_numbers = [builder.add(j, ir.Constant(intp, c)) for c in range(columns)]
             zero = ir.Constant(ir.VectorType(A.pointer.type.pointee, lanes), [0.0] * lanes)
-            sums = [cgutils.alloca_once(builder, zero.type) for _ in range(rows * columns)]
-            for place in sums:
-                builder.store(zero, place)
+            sums = [cgutils.alloca_once_value(builder, zero) for _ in range(rows * columns)]
             step = ir.Constant(intp, lanes)
             with cgutils.for_range_slice(builder, ir.Constant(intp, 0), A.columns, step, intp) as (k, _):
                 left = [A.load(builder, r, k, lanes) for r in row_numbers]

@@ -27,7 +27,7 @@ from numba.extending import intrinsic
 
 from ...numeric.arrays import is_sparse_row
 from ...numeric.compiled import INLINE, compiled, register_jitable
-from ...numeric.emitters import fold, select, spread
+from ...numeric.emitters import fold, load_vector, select, spread, store_vector
 from ...numeric.rows import by_types, dot, entry, n_entries, new_state
 
 #: Matrices are divided into blocks with this many rows and columns: a cache line of float64.
@@ -41,20 +41,7 @@ STRIP = 4
 # bytes, AVX2 has 16 of 32 bytes.
 _TILE = LANES if llvm.get_host_cpu_features().get("avx512f") else LANES // 2
 
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
-
-
-def _load(builder, pointer, index):
-    value = builder.load(builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer()))
-    # The arrays of an unpickled model may be aligned to 8 bytes only, not to whole vectors.
-    value.align = 8
-    return value
-
-
-def _store(builder, pointer, index, value):
-    address = builder.gep(pointer, [index])
-    builder.store(value, builder.bitcast(address, value.type.as_pointer())).align = 8
+_ZERO = ir.Constant(ir.VectorType(ir.DoubleType(), LANES), [0.0] * LANES)
 
 
 def _load_spread(builder, pointer, index):
@@ -96,20 +83,18 @@ def multiply_rows(_typing_context, B, i, x, s):
         block = builder.mul(builder.udiv(i, step), step)
         sums = [cgutils.alloca_once_value(builder, _ZERO) for _ in rows]
         x_rows = [_load_spread(builder, x.data, r) for r in rows]
-        for total in sums:
-            builder.store(_ZERO, total)
         with cgutils.for_range_slice(builder, i.type(0), block, step, i.type) as (j, _):
-            x_j, s_j = _load(builder, x.data, j), _load(builder, s.data, j)
+            x_j, s_j = load_vector(builder, x.data, j, LANES), load_vector(builder, s.data, j, LANES)
             for start, total, x_r in zip(starts, sums, x_rows, strict=True):
-                B_rj = _load(builder, B.data, builder.add(start, j))
+                B_rj = load_vector(builder, B.data, builder.add(start, j), LANES)
                 builder.store(builder.fadd(builder.load(total), builder.fmul(B_rj, x_j)), total)
                 s_j = builder.fadd(s_j, builder.fmul(B_rj, x_r))
-            _store(builder, s.data, j, s_j)
-        x_j = _load(builder, x.data, block)
+            store_vector(builder, s.data, j, s_j)
+        x_j = load_vector(builder, x.data, block, LANES)
         for row, start, total in zip(rows, starts, sums, strict=True):
-            B_rj = _load(builder, B.data, builder.add(start, block))
+            B_rj = load_vector(builder, B.data, builder.add(start, block), LANES)
             whole = builder.fadd(builder.load(total), builder.fmul(B_rj, x_j))
-            _store(builder, s.data, row, fold(builder, whole))
+            store_vector(builder, s.data, row, fold(builder, whole))
         return context.get_dummy_value()
 
     return types.void(B, types.intp, x, s), codegen
@@ -131,21 +116,20 @@ def subtract_products(_typing_context, B, i, j, U, n_terms):
         for first in range(0, LANES, _TILE):
             rows = [builder.add(i, i.type(r)) for r in range(first, first + _TILE)]
             sums = [cgutils.alloca_once_value(builder, _ZERO) for _ in rows]
-            for total in sums:
-                builder.store(_ZERO, total)
             with cgutils.for_range(builder, n_terms, intp=i.type) as loop:
                 start = builder.mul(loop.index, stride)
-                u_j = _load(builder, U.data, builder.add(start, j))
+                u_j = load_vector(builder, U.data, builder.add(start, j), LANES)
                 for row, total in zip(rows, sums, strict=True):
                     u_r = _load_spread(builder, U.data, builder.add(start, row))
                     builder.store(builder.fadd(builder.load(total), builder.fmul(u_r, u_j)), total)
             for row, total in zip(rows, sums, strict=True):
                 place = builder.add(builder.mul(row, stride), j)
-                block.append(builder.fsub(_load(builder, B.data, place), builder.load(total)))
-                _store(builder, B.data, place, block[-1])
+                before = load_vector(builder, B.data, place, LANES)
+                block.append(builder.fsub(before, builder.load(total)))
+                store_vector(builder, B.data, place, block[-1])
         for lane, column in enumerate(_transpose(builder, block)):
             place = builder.add(builder.mul(builder.add(j, j.type(lane)), stride), i)
-            _store(builder, B.data, place, column)
+            store_vector(builder, B.data, place, column)
         return context.get_dummy_value()
 
     return types.void(B, types.intp, types.intp, U, types.intp), codegen
