@@ -11,10 +11,9 @@ from ..numeric.compiled import compiled, register_jitable
 from ..numeric.emitters import soft_threshold, square_root, zero_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import entry, n_entries, n_rows, new_state, row
+from ..numeric.rows import copy_into, entry, n_entries, n_rows, new_state, row
 from ..numeric.vector import class_sums, lane_sums, lane_update
 from .linear_classifier import MulticlassClassifier, as_coef
-from .parts.classes import copy_scores
 
 
 def _term(ir, u, rate, x, threshold):
@@ -80,7 +79,7 @@ def _learn_classes(X, codes, scores, U, rates, eta, delta, l1, rounds):
     for t in range(n_rows(X)):
         x, y, s = row(X, t), codes[t], scores[t]
         _score_classes((U, rates), x, (l1 * rounds[0],), sums)
-        copy_scores(sums, s)
+        copy_into(s, sums)
         z = best_wrong(s, y)
         m = s[y] - s[z]
         mistakes += not m > 0.0
@@ -102,7 +101,7 @@ def _class_scores(X, U, rates, threshold, scores):
     sums = np.empty(U.shape[1])
     for t in range(n_rows(X)):
         _score_classes((U, rates), row(X, t), (threshold,), sums)
-        copy_scores(sums, scores[t])
+        copy_into(scores[t], sums)
 
 
 @compiled

@@ -9,10 +9,10 @@ from ..estimator.parameters import Scale
 from ..numeric.compiled import compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, row
+from ..numeric.rows import add_scaled, by_types, copy_into, dot, entry, n_entries, n_rows, row
 from ..numeric.vector import class_sums, lane_sums
 from .linear_classifier import CovarianceClassifier, MulticlassClassifier, as_coef
-from .parts.classes import add_to_pair, copy_scores, score_classes
+from .parts.classes import add_to_pair, score_classes
 from .parts.covariance import Shape, covariance_matrix, is_usable, pair_variance, update_pair, variance
 from .parts.full_covariance import subtract_outer
 
@@ -93,7 +93,7 @@ def _learn_classes_diagonal(X, codes, scores, U, A):
     for t in range(n_rows(X)):
         x, y, s = row(X, t), codes[t], scores[t]
         _diagonal_class_scores((U, A), x, (), sums)
-        copy_scores(sums, s)
+        copy_into(s, sums)
         z = best_wrong(s, y)
         if not s[y] - s[z] > 0.0:
             add_to_pair(U, 1.0, x, y, z)
@@ -137,7 +137,7 @@ def _class_scores_diagonal(X, U, A, scores):
     sums = np.empty(U.shape[1])
     for t in range(n_rows(X)):
         _diagonal_class_scores((U, A), row(X, t), (), sums)
-        copy_scores(sums, scores[t])
+        copy_into(scores[t], sums)
 
 
 @dataclass(eq=False, repr=False)

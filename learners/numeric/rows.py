@@ -387,13 +387,13 @@ def add_step(w, eta, a, x):
         w[j] += eta * (a * x_j)
 
 
-@register_jitable
+@register_jitable(**INLINE)
 def copy_into(target, source):
-    """Copy `source` into the first elements of `target`.
+    """Fill `target` with the first elements of `source`.
 
     This is a loop, because Numba takes seconds to compile a slice assignment.
     """
-    for i in range(source.shape[0]):
+    for i in range(target.shape[0]):
         target[i] = source[i]
 
 

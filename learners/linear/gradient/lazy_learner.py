@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from ...numeric.compiled import INLINE, compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import borrowed, by_types, entry, n_entries, n_rows, new_state, row
+from ...numeric.rows import borrowed, by_types, copy_into, entry, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums, lane_sums, single_term
 from ..linear_classifier import MulticlassClassifier, as_coef
-from ..parts.classes import copy_scores
 from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
 
 _LOGISTIC = LOSSES.index("logistic")
@@ -86,7 +85,7 @@ def _score_classes(rule, state, x, now, sums, scores):
 
     def score(rule, state, x, now, sums, scores):
         add_up(state, x, now, sums)
-        copy_scores(sums, scores)
+        copy_into(scores, sums)
 
     return score
 

@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 
 from ...numeric.compiled import INLINE, compiled, register_jitable
-from ...numeric.rows import by_types, entry, n_entries, n_rows, new_state, row
+from ...numeric.rows import by_types, copy_into, entry, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums
 
 
@@ -67,14 +67,7 @@ _linear_sums = class_sums(lambda ir, w, x: ir.fmul(w, x))
 def score_classes(W, x, sums, scores):
     """Write the score w_z·x of each class z into `scores`; `sums`, as wide as W, gets them too."""
     _linear_sums((W,), x, (), sums)
-    copy_scores(sums, scores)
-
-
-@register_jitable(**INLINE)
-def copy_scores(sums, scores):
-    """Copy the scores of the classes from `sums` to `scores`, without the padding."""
-    for z in range(scores.shape[0]):
-        scores[z] = sums[z]
+    copy_into(scores, sums)
 
 
 @compiled

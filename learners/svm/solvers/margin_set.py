@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numeric.compiled import compiled, register_jitable
+from ...numeric.rows import copy_into
 from ...numeric.vector import EPSILON, SMALLEST_NORMAL
 
 #: If a row is linearly dependent on the rows of the margin set, its k(x, x) is raised by this share of the
@@ -68,13 +69,6 @@ def _fill(array, n, value):
         array[i] = value
 
 
-@register_jitable
-def _copy(source, n, target):
-    """Copy the first n elements; Numba needs seconds to compile ``target[:n] = source[:n]``."""
-    for i in range(n):
-        target[i] = source[i]
-
-
 @compiled
 def _apply_inverse(M, v, out):
     """Subtract ``J⁻¹ v`` from `out`; J⁻¹ is ``M.inverse``."""
@@ -89,7 +83,7 @@ def _apply_inverse(M, v, out):
 def _residual(M, v, d, out, bias):
     """Write ``v + J d`` into `out`; J is the matrix whose inverse is ``M.inverse``."""
     size = M.size[0]
-    _copy(v, size + 1, out)
+    copy_into(out, v)
     for p in range(size):
         j = M.margin[p]
         if bias:
@@ -120,7 +114,7 @@ def _grow(M, k, bias):
             j = M.margin[p]
             v[p + 1] = y[k] * y[j] * M.values[M.slot[k], j]
             largest = max(largest, M.own[j])
-        _copy(v, size + 1, residual)
+        copy_into(residual, v)
         for _ in range(3):
             _apply_inverse(M, residual, d)
             _residual(M, v, d, residual, bias)
