@@ -204,7 +204,7 @@ class KT(MulticlassClassifier):
         self._scalars = np.zeros(2)  # winnings B, length of the longest row so far
 
     def _scale_in_use(self):
-        """Return the scale with which the model began; files of earlier versions do not contain it."""
+        """Return the scale with which the model began, or the parameter if it has not begun."""
         return getattr(self, "_scale_of_stream", self.scale)
 
     def _loop(self):
