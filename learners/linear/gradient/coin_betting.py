@@ -67,9 +67,6 @@ class _ScaledBettor(FeatureLearner):
     loss: Annotated[str, one_of(BOUNDED_LOSSES)]
     scale: _Scaling
 
-    def _is_scaled(self):
-        return self.scale == "running"
-
 
 @dataclass(eq=False, repr=False)
 class CoordinateKT(_ScaledBettor):

@@ -20,7 +20,7 @@ from ...numeric.rows import by_types, dot, entry, n_entries, n_rows, new_state, 
 from ...numeric.vector import lane_sums
 from ..linear_classifier import MulticlassClassifier
 from ..parts.classes import score_classes
-from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
+from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 
 # An update is skipped if it takes a weight, or the winnings of a coin bettor, to this size: float64 could
 # overflow.
@@ -110,7 +110,7 @@ def _score_classes(W, largest, x, sums, scores):
 
 
 @learning_loop
-def _learn_classes(X, codes, scores, W, numbers, largest, rule, loss, softmax):
+def _learn_classes(X, codes, scores, W, numbers, largest, rule, loss):
     """Make one pass for more than two classes, with the gradients that `class_gradient` returns."""
     mistakes = updates = 0
     K, width = scores.shape[1], W.shape[1]
@@ -122,7 +122,7 @@ def _learn_classes(X, codes, scores, W, numbers, largest, rule, loss, softmax):
         mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
         if largest.size > 0:
             _widen(largest, x)
-        n = class_gradient(loss, softmax, s, y, x, which, factors)
+        n = class_gradient(loss, loss == LOGISTIC, s, y, x, which, factors)
         for k in range(n_entries(x) if n > 0 else 0):
             j, x_j = entry(x, k)
             if x_j != 0.0:
@@ -146,23 +146,17 @@ def _score_rows_of_classes(X, W, largest, scores):
 class FeatureLearner(MulticlassClassifier):
     """Base of the learners that update each weight separately.
 
-    A subclass has the parameter `loss` and defines
-
-    - ``_rule()``: return the update rule (see the module docstring), which is used until the next `fit`,
-      even if `set_params` changes parameters;
-    - ``_is_scaled()``: whether features are divided by their largest size so far.
-
-    With more than two classes "logistic" is the softmax, any other loss takes the margin over the best wrong
-    class.
+    A subclass has the parameter `loss` and defines ``_rule()``, which returns the update rule (see the module
+    docstring). It is used until the next `fit`, even if `set_params` changes parameters. If a subclass has a
+    parameter `scale` with the value "running", features are divided by their largest size so far. With more
+    than two classes "logistic" is the softmax, any other loss takes the margin over the best wrong class.
     """
 
     loss: str
+    scale = "none"
 
     def _rule(self):
         raise self._undefined("_rule")
-
-    def _is_scaled(self):
-        return False
 
     _state = ("_weights", "_numbers", "_largest")
 
@@ -170,7 +164,7 @@ class FeatureLearner(MulticlassClassifier):
         self._weights = zeros
         self._rule_of_stream = self._rule()
         self._numbers = new_state(self._rule_of_stream.size * zeros.size, place=1)
-        self._largest = new_state(len(zeros), place=2) if self._is_scaled() else None
+        self._largest = new_state(len(zeros), place=2) if self.scale == "running" else None
 
     def _largest_or_empty(self):
         return np.empty(0) if self._largest is None else self._largest
@@ -179,8 +173,7 @@ class FeatureLearner(MulticlassClassifier):
         return _learn, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss))
 
     def _loop_of_classes(self):
-        softmax = self.loss == "logistic"
-        return _learn_classes, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss), softmax)
+        return _learn_classes, (*self._arrays(), self._rule_of_stream, LOSSES.index(self.loss))
 
     def _arrays(self):
         return self._weights, self._numbers, self._largest_or_empty()

@@ -26,9 +26,7 @@ from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import borrowed, by_types, copy_into, entry, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums, lane_sums, single_term
 from ..linear_classifier import MulticlassClassifier, as_coef
-from ..parts.losses import LOSSES, class_gradient, has_gradient, slope
-
-_LOGISTIC = LOSSES.index("logistic")
+from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 
 
 @by_types(**INLINE)
@@ -137,7 +135,7 @@ def _learn_classes(X, codes, scores, states, state, clock, rule, loss):
         now = _now(rule, clock)
         _score_classes(rule, states, x, now, sums, s)
         mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
-        n = class_gradient(loss, loss == _LOGISTIC, s, y, x, which, factors)
+        n = class_gradient(loss, loss == LOGISTIC, s, y, x, which, factors)
         for k in range(n_entries(x) if n > 0 else 0):
             j, x_j = entry(x, k)
             if x_j != 0.0:

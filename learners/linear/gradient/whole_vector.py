@@ -28,13 +28,12 @@ from ...numeric.rows import add_scaled, by_types, dot, n_rows, row, squared_norm
 from ...numeric.vector import SMALLEST_NORMAL
 from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.classes import score_classes
-from ..parts.losses import LOSSES, add_to_classes, class_gradient, has_gradient, slope
+from ..parts.losses import LOGISTIC, LOSSES, add_to_classes, class_gradient, has_gradient, slope
 
 # Positions in `numbers`: ‖v‖²; the scale; the sum of the mean's weights p; Q, the sum of the p of all w other
 # than 0; and the first number that the rule defines.
 NORM, SCALE, TOTAL, SINCE, OWN = range(5)
 
-_LOGISTIC = LOSSES.index("logistic")
 # Rows with a gradient g of larger ‖g‖² or |g·v| are skipped, because ‖v‖² could overflow.
 _LONGEST = 1e300
 
@@ -135,7 +134,7 @@ def _learn_classes(X, codes, scores, V, U, numbers, rule, loss):
         _score_classes(V, U, numbers, x, sums, missing, last, s)
         mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
         _weigh(rule, numbers)
-        n = class_gradient(loss, loss == _LOGISTIC, last, y, x, which, factors)
+        n = class_gradient(loss, loss == LOGISTIC, last, y, x, which, factors)
         if n > 0:
             gv = squares = 0.0
             for i in range(n):

@@ -138,7 +138,7 @@ LOSSES = (
     "hinge", "squared_hinge", "modified_huber", "logistic", "sigmoid", "ramp", "unhinged", "savage",
     "tangent",
 )  # fmt: skip
-_HINGE, _SQUARED, _HUBER, _LOGISTIC, _SIGMOID, _RAMP, _UNHINGED, _SAVAGE, _TANGENT = range(9)
+_HINGE, _SQUARED, _HUBER, LOGISTIC, _SIGMOID, _RAMP, _UNHINGED, _SAVAGE, _TANGENT = range(9)
 
 #: The losses whose slope is at most 1, as coin betting requires.
 BOUNDED_LOSSES = ("hinge", "logistic", "sigmoid", "ramp", "unhinged", "savage")
@@ -156,7 +156,7 @@ def slope(loss, m):
     """Return ``c(m) = -dℓ/dm``, so that a row's gradient is ``-y c(m) x``; if m is NaN, return 0 or NaN."""
     if loss == _HINGE:
         return 1.0 if 1.0 - m > 0.0 else 0.0
-    if loss == _LOGISTIC:
+    if loss == LOGISTIC:
         return sigmoid(-m)
     if loss == _SQUARED:
         return 2.0 * (1.0 - m) if m < 1.0 else 0.0
