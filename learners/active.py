@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier
+from .estimator.online_classifier import OnlineClassifier, check_inner_learner
 from .estimator.parameters import Count
 from .numeric.rows import Rows, count_rows, row_range
 
@@ -69,15 +69,7 @@ class QueryAll(OnlineClassifier):
         self.epochs = epochs
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.learner, OnlineClassifier):
-            raise ValueError(
-                f"{type(self).__name__}: learner must be an online learner of this package, "
-                f"got {self.learner!r}"
-            )
-        if self.learner.asks_for_labels:
-            raise ValueError(
-                f"{type(self).__name__}: learner must not ask for labels itself, got {self.learner!r}"
-            )
+        check_inner_learner(self)
         self.learner.check_parameters()
 
     def _allocate(self, n_features: int) -> None:

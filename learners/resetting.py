@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier
+from .estimator.online_classifier import OnlineClassifier, check_inner_learner
 from .numeric.margins import signed_margin
 from .numeric.rows import Rows, row_range
 
@@ -134,12 +134,7 @@ class Resetting(OnlineClassifier):
         return bool(getattr(self.learner, "scores_are_log_odds", False))
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.learner, OnlineClassifier):
-            raise ValueError(
-                f"Resetting: learner must be an online learner of this package, got {self.learner!r}"
-            )
-        if self.learner.asks_for_labels:
-            raise ValueError(f"Resetting: learner must not ask for labels itself, got {self.learner!r}")
+        check_inner_learner(self)
         self.learner.check_parameters()
         if self.detector == "adwin":
             try:

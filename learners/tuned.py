@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimator.online_classifier import OnlineClassifier
+from .estimator.online_classifier import OnlineClassifier, check_inner_learner
 from .estimator.parameters import Count, Positive
 from .estimator.pieces import OneByOne
 from .grid import Grid, check_grid, points_of
@@ -66,14 +66,8 @@ class TunedOnline(OnlineClassifier):
         return state | {"_readings": []} if "_readings" in state else state
 
     def _check_parameters(self) -> None:
-        name = type(self).__name__
-        if not isinstance(self.learner, OnlineClassifier):
-            raise ValueError(
-                f"{name}: learner must be an online learner of this package, got {self.learner!r}"
-            )
-        if self.learner.asks_for_labels:
-            raise ValueError(f"{name}: learner must not ask for labels itself, got {self.learner!r}")
-        check_grid(self.grid, name)
+        check_inner_learner(self)
+        check_grid(self.grid, type(self).__name__)
         for each in points_of(self.learner, self.grid)[1]:
             each.check_parameters()
 

@@ -560,3 +560,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = self._takes_many_classes
         return tags
+
+
+def check_inner_learner(strategy: Any) -> None:
+    """Raise ValueError unless the learner of a strategy is of this package and asks for no labels itself."""
+    name, learner = type(strategy).__name__, strategy.learner
+    if not isinstance(learner, OnlineClassifier):
+        raise ValueError(f"{name}: learner must be an online learner of this package, got {learner!r}")
+    if learner.asks_for_labels:
+        raise ValueError(f"{name}: learner must not ask for labels itself, got {learner!r}")
