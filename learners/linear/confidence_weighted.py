@@ -47,16 +47,16 @@ def stdev_alpha(m, v, phi):
 
 
 @register_jitable
-def stdev_shrinkage(alpha, m, v, phi, is_capped=False):
+def stdev_shrinkage(alpha, m, v, phi, is_reduced=False):
     """Return the step sizes (α, β, γ) of μ, Σ and Σ⁻¹ for the constraint ``m >= φ √v``, given `alpha`.
 
     After the step the margin is φ√u, where u is the new variance. If φ√u is below the rounding error of the
-    old margin m, there is no step (α = 0). This is not tested if `is_capped`: SCW-I has reduced α to C, and
-    the margin after the step is smaller than φ√u.
+    old margin m, there is no step (α = 0). This is not tested if `is_reduced`: SCW has reduced α, and the
+    margin after the step is smaller than φ√u.
     """
     a = alpha * v * phi
     sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
-    is_lost = invert(is_capped) & (phi * sqrt_u <= EPSILON * abs(m))
+    is_lost = invert(is_reduced) & (phi * sqrt_u <= EPSILON * abs(m))
     alpha = where(is_lost, 0.0, alpha)
     return alpha, alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
 

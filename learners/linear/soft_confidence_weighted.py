@@ -15,14 +15,6 @@ from .parts.covariance import Projection, Shape
 
 
 @register_jitable
-def _shrinkage(alpha, v, phi):
-    """Return ``β = αφ/(√u + αvφ)`` and ``γ = αφ/√u`` for a step α, where u is the new variance of the row."""
-    a = alpha * v * phi
-    sqrt_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
-    return alpha * phi / (sqrt_u + a), alpha * phi / sqrt_u
-
-
-@register_jitable
 def _capped_step(m, v, phi, C):
     """Return the step sizes (α, β, γ) of SCW-I, where α is that of `ConfidenceWeighted` but at most C."""
     alpha = stdev_alpha(m, v, phi)
@@ -43,8 +35,7 @@ def _slack_step(m, v, phi, slack):
     root = phi * math.sqrt(phi * phi * m * m + 4.0 * n * (q + phi * phi))
     positive = 2.0 * (phi * phi * v - m * m) / (v * (root + b))
     alpha = where(m > 0.0, positive, (root - b) / (2.0 * n * (q + phi * phi)))
-    beta, gamma = _shrinkage(alpha, v, phi)
-    return alpha, beta, gamma
+    return stdev_shrinkage(alpha, m, v, phi, True)
 
 
 class SCWRule(NamedTuple):
