@@ -215,11 +215,6 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     return state
 
 
-def compiled_code_only(name: str) -> TypeError:
-    """Return the error for a function that only compiled code can call."""
-    return TypeError(f"{name}() can only be called from compiled code, not from Python")
-
-
 def by_types(**jit_options):
     """Return a decorator for a function that chooses an implementation by Numba types.
 
@@ -230,7 +225,7 @@ def by_types(**jit_options):
     def decorate(choose):
         @functools.wraps(choose)
         def compiled_only(*_arguments):
-            raise compiled_code_only(choose.__name__)
+            raise TypeError(f"{choose.__name__}() can only be called from compiled code, not from Python")
 
         overload(compiled_only, jit_options=jit_options)(choose)
         return compiled_only

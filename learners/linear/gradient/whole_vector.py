@@ -49,7 +49,7 @@ def _step(self, numbers, gv, gg):
 
 
 @register_jitable
-def _is_in_range(numbers, gv, gg):
+def _is_in_range(gv, gg):
     """Return whether ‖g‖² (`gg`) and g·v (`gv`) are in a range where the step cannot under- or overflow."""
     return SMALLEST_NORMAL <= gg < _LONGEST and abs(gv) < _LONGEST
 
@@ -92,7 +92,7 @@ def _learn(X, codes, scores, v, u, numbers, rule, loss):
         if has_gradient(c, s, x):
             g = -y * c
             gv, gg = g * sv, g * g * squared_norm(x)
-            if _is_in_range(numbers, gv, gg):
+            if _is_in_range(gv, gg):
                 b = _step(rule, numbers, gv, gg)
                 _lengthen(numbers, b, gv, gg)
                 add_scaled(v, b * g, x)
@@ -141,7 +141,7 @@ def _learn_classes(X, codes, scores, V, U, numbers, rule, loss):
                 gv += factors[i] * sums[which[i]]
                 squares += factors[i] * factors[i]
             gg = squares * squared_norm(x)
-            if _is_in_range(numbers, gv, gg):
+            if _is_in_range(gv, gg):
                 b = _step(rule, numbers, gv, gg)
                 _lengthen(numbers, b, gv, gg)
                 add_to_classes(V, b, x, n, which, factors)

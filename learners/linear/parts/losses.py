@@ -184,12 +184,6 @@ def weighted_slope(loss, m, factors):
 
 
 @register_jitable
-def is_step(c):
-    """Return whether a slope c leads to a step: it is not 0, not NaN, and not too large."""
-    return 0.0 < abs(c) < _STEEPEST
-
-
-@register_jitable
 def has_entries(x):
     """Return whether a row has a non-zero entry; ‖x‖² does not show it, because it can underflow to 0."""
     for k in range(n_entries(x)):
@@ -201,8 +195,8 @@ def has_entries(x):
 
 @register_jitable
 def has_gradient(c, m, x):
-    """Return whether a row x of margin m has a gradient: `is_step(c)`, and x has a non-zero entry."""
-    return is_step(c) and (m != 0.0 or has_entries(x))
+    """Return whether a row x of margin m has a gradient: c is not 0, NaN or too large, and x is not 0."""
+    return 0.0 < abs(c) < _STEEPEST and (m != 0.0 or has_entries(x))
 
 
 @register_jitable
