@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,38 +30,40 @@ class Passage(NamedTuple):
     counts: Mapping[str, Sequence[int | None] | NDArray[np.int64]]
 
 
-class Counting(Protocol):
-    """The methods of a learner that `learn_in_pieces` calls."""
+def _passage(
+    scores: list[NDArray[np.float64]], seconds: Sequence[float], counted: list[Mapping[str, int]]
+) -> Passage:
+    """Return a `Passage` of the scores of all pieces, and of the counts at each checkpoint."""
+    names = dict.fromkeys(name for counts in counted for name in counts)
+    return Passage(
+        np.concatenate(scores), seconds, {name: [counts.get(name) for counts in counted] for name in names}
+    )
 
-    def learn_rows(self, X: Any, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Predict each row, then learn from it, in order."""
 
-    def counters(self) -> Mapping[str, int]:
-        """Return the learner's counts so far."""
+def _learn_pieces(
+    learn_rows: Callable[..., Any], count: Callable[[], Any], X: Rows, codes: Any, stops: NDArray[np.int64]
+) -> tuple[list[Any], list[float], list[Any]]:
+    """Learn rows up to each checkpoint and then the rest; return scores by piece, seconds and counts."""
+    began, start = time.perf_counter(), 0
+    scores, seconds, counted = [], [], []
+    for stop in stops.tolist():
+        scores.append(learn_rows(row_range(X, start, stop), codes[start:stop]))
+        seconds.append(time.perf_counter() - began)
+        counted.append(count())
+        start = stop
+    if start < count_rows(X) or not scores:
+        scores.append(learn_rows(row_range(X, start, count_rows(X)), codes[start:]))
+    return scores, seconds, counted
 
 
 def learn_in_pieces(
-    learner: Counting, X: Rows, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]
+    learner: Any, X: Rows, codes: NDArray[np.integer[Any]], stops: NDArray[np.int64]
 ) -> Passage:
     """Learn rows, and record the time and the learner's counts at each of m checkpoints.
 
     `X` comes from `as_rows` or `ordered_rows`. `stops` are the checkpoints: ascending row counts.
     """
-    began, start = time.perf_counter(), 0
-    scores: list[NDArray[np.float64]] = []
-    seconds: list[float] = []
-    counted: list[Mapping[str, int]] = []
-    for stop in stops.tolist():
-        scores.append(learner.learn_rows(row_range(X, start, stop), codes[start:stop]))
-        seconds.append(time.perf_counter() - began)
-        counted.append(learner.counters())
-        start = stop
-    if start < count_rows(X) or not scores:
-        scores.append(learner.learn_rows(row_range(X, start, count_rows(X)), codes[start:]))
-    names = dict.fromkeys(name for counts in counted for name in counts)
-    return Passage(
-        np.concatenate(scores), seconds, {name: [counts.get(name) for counts in counted] for name in names}
-    )
+    return _passage(*_learn_pieces(learner.learn_rows, learner.counters, X, codes, stops))
 
 
 class OneByOne:
@@ -95,21 +97,11 @@ class Reading(OneByOne):
 
     def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:
         """Do the same as each learner's ``learn_along``; every `Passage` has an equal share of seconds."""
-        began, start, n = time.perf_counter(), 0, len(self.learners)
-        scores, seconds, counted = [], [], []
-        for stop in stops.tolist():
-            scores.append(self.learn_rows(row_range(X, start, stop), codes[start:stop]))
-            seconds.append((time.perf_counter() - began) / n)
-            counted.append([each.counters() for each in self.learners])
-            start = stop
-        if start < count_rows(X) or not scores:
-            scores.append(self.learn_rows(row_range(X, start, count_rows(X)), codes[start:]))
-        names = counted[0][0] if counted else ()
+        scores, seconds, counted = _learn_pieces(
+            self.learn_rows, lambda: [each.counters() for each in self.learners], X, codes, stops
+        )
+        shares = [each / len(self.learners) for each in seconds]
         return [
-            Passage(
-                np.concatenate([some[g] for some in scores]),
-                seconds,
-                {name: [counts[g][name] for counts in counted] for name in names},
-            )
-            for g in range(n)
+            _passage([some[g] for some in scores], shares, [counts[g] for counts in counted])
+            for g in range(len(self.learners))
         ]
