@@ -163,6 +163,28 @@ def golden_stream(name):
     return np.ascontiguousarray(table[:, :-1]), table[:, -1].astype(int)
 
 
+class Replayed:
+    """Removals of a golden run in place of random ones."""
+
+    def __init__(self, slots):
+        self._slots = np.array(slots, np.int64)
+
+    def next(self, n):
+        return np.append(self._slots[:n], np.zeros(max(0, n - len(self._slots)), np.int64))
+
+    def use(self, n):
+        self._slots = self._slots[n:]
+
+
+def margins_of(scores, y):
+    """Return the margin of each row: of one score (y is -1 or 1), or of the scores of all classes."""
+    if scores.ndim == 1:
+        return y * scores
+    others = scores.copy()
+    others[np.arange(len(y)), y] = -np.inf
+    return scores[np.arange(len(y)), y] - others.max(axis=1)
+
+
 def noisy_stream(seed, n=150, d=12, density=1.0, noise=0.2):
     """Return rows with a linear rule, some zero entries and some flipped labels."""
     random = np.random.RandomState(seed)

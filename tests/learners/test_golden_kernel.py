@@ -5,7 +5,7 @@ import pytest
 
 from singlepass.learners.table import TABLE
 
-from .streams import as_csr, golden_learner, golden_runs, golden_stream, tiered_runs
+from .streams import Replayed, as_csr, golden_learner, golden_runs, golden_stream, tiered_runs
 
 RUNS = golden_runs("kernel")
 
@@ -39,19 +39,6 @@ def learner_of(name):
             budget = parameter == "maxSV" or name.startswith("forgetron")
             assert ours["budget" if budget else parameter] == value
     return learner.set_params(kernel=kernel["type"], gamma=kernel["gamma"])
-
-
-class Replayed:
-    """Removals of a golden run in place of random ones."""
-
-    def __init__(self, slots):
-        self._slots = np.array(slots, np.int64)
-
-    def next(self, n):
-        return np.append(self._slots[:n], np.zeros(max(0, n - len(self._slots)), np.int64))
-
-    def use(self, n):
-        self._slots = self._slots[n:]
 
 
 def begin(learner, run, n_features):

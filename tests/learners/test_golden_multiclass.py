@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from singlepass.learners.linear.parts.losses import FORMS
 
-from .streams import as_csr, golden_learner, golden_runs, golden_stream, tiered_runs
+from .streams import as_csr, golden_learner, golden_runs, golden_stream, margins_of, tiered_runs
 
 RUNS = golden_runs("linear_multiclass", "gradient_multiclass", "second_order_multiclass")
 REFERENCE = sorted(name for name in RUNS if ".ref__" in name)
@@ -60,10 +60,7 @@ def test_reference(name, convert):
         scores.append(learner.learn(X[t : t + 1], y[t : t + 1], classes=CLASSES)[0])
         if learner.n_updates_ > before:
             updated.append(t)
-    each = np.arange(len(y))
-    others = np.array(scores)
-    others[each, y] = -np.inf
-    mistakes = np.array(scores)[each, y] <= others.max(axis=1)
+    mistakes = margins_of(np.array(scores), y) <= 0
 
     assert np.flatnonzero(mistakes).tolist() == run["mistake_indices_0based"]
     assert np.cumsum(mistakes)[9::10].tolist() == run["cumulative_mistakes_every_10"]

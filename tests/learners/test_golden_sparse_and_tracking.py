@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from .streams import as_csr, golden_learner, golden_runs, golden_stream
+from .streams import as_csr, golden_learner, golden_runs, golden_stream, margins_of
 
 RUNS = golden_runs("sparse_and_tracking")
 # One of each family, whose loops the others share.
@@ -26,15 +26,6 @@ def stream_of(run):
     name, flips = run["stream"].replace("s3_flip900", "s3_digits_binary"), run["stream"] == "s3_flip900"
     X, y = golden_stream(name)
     return X, np.where(flips & (np.arange(len(y)) >= 900), -y, y)
-
-
-def margins_of(scores, y):
-    """Return the margin of each row: of one score, or of the scores of all classes."""
-    if scores.ndim == 1:
-        return y * scores
-    others = scores.copy()
-    others[np.arange(len(y)), y] = -np.inf
-    return scores[np.arange(len(y)), y] - others.max(axis=1)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 
 from singlepass.learners.table import TABLE
 
-from ..streams import as_csr, golden_learner, golden_runs, golden_stream
+from ..streams import Replayed, as_csr, golden_learner, golden_runs, golden_stream
 
 pytestmark = pytest.mark.slow
 
@@ -18,19 +18,6 @@ ROUNDING = 1e-9
 
 # Our names of the runs' parameters.
 NAMES = {"B": "budget"}
-
-
-class Replayed:
-    """Removals of a golden run in place of random ones."""
-
-    def __init__(self, slots):
-        self._slots = np.array(slots, np.int64)
-
-    def next(self, n):
-        return np.append(self._slots[:n], np.zeros(max(0, n - len(self._slots)), np.int64))
-
-    def use(self, n):
-        self._slots = self._slots[n:]
 
 
 def begun(name, n_features):

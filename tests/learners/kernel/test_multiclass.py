@@ -20,7 +20,7 @@ from singlepass.learners import (
     Projectron,
 )
 
-from ..streams import as_csr, golden_runs, golden_stream, inverse_factor_of, noisy_classes, state
+from ..streams import as_csr, golden_runs, golden_stream, inverse_factor_of, margins_of, noisy_classes, state
 
 seeds = st.integers(0, 2**31 - 1)
 CLASSES = range(5)
@@ -56,11 +56,7 @@ def test_golden_run(name, learner, convert):
     X, y = golden_stream(run["stream"])
     learner = clone(learner).set_params(gamma=run["kernel"]["gamma"])
     scores = learner.learn(convert(X), y)
-    others = scores.copy()
-    each = np.arange(len(y))
-    others[each, y] = -np.inf
-    mistakes = scores[each, y] <= others.max(axis=1)
-    assert np.flatnonzero(mistakes).tolist() == run["mistake_indices_0based"]
+    assert np.flatnonzero(margins_of(scores, y) <= 0).tolist() == run["mistake_indices_0based"]
     assert learner.n_mistakes_ == run["mistakes_final"]
     assert learner.support_.tolist() == run["sv_indices_0based"]
     assert learner.dual_coef_.shape == (10, run["n_sv_final"])
@@ -194,25 +190,17 @@ def test_the_cache_is_that_of_the_plain_rule(budget, noise):
     for t in range(len(y)):
         model.learn(X[t : t + 1], y[t : t + 1], classes=CLASSES)
         scores = K[t] @ alpha
-        if margins(scores[None], y[t : t + 1])[0] <= 0.3:
+        if margins_of(scores[None], y[t : t + 1])[0] <= 0.3:
             alpha[t] = plain_step(scores, y[t], 0.3)
             cache.append(t)
         while cache:
-            without = margins((K @ alpha - alpha)[cache], y[cache])
+            without = margins_of((K @ alpha - alpha)[cache], y[cache])
             if len(cache) <= budget if budget else without.max() < 0.3:
                 break
             alpha[cache.pop(without.argmax())] = 0.0
         assert model.support_.tolist() == cache
     np.testing.assert_allclose(model.dual_coef_, alpha[cache].T, atol=1e-9)
     assert model.n_updates_ > len(cache)
-
-
-def margins(scores, y):
-    """Return the score of each row's class minus the best score of the others."""
-    others = scores.copy()
-    each = np.arange(len(y))
-    others[each, y] = -np.inf
-    return scores[each, y] - others.max(axis=1)
 
 
 def plain_step(scores, y, beta):

@@ -5,6 +5,8 @@ import pytest
 
 from singlepass.learners import count_wrong, mistakes_of_both, tied_predictions, wrong_predictions
 
+from ..streams import margins_of
+
 
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("n", [40, 20_000])
@@ -16,14 +18,8 @@ def test_mistakes_by_both_kinds_of_labels(n, n_classes):
     stops, counts = np.array([n // 3, n // 2, n]), np.empty((3, 3), np.int64)
     totals = mistakes_of_both(scores, noisy, clean, stops, counts)
     assert totals[2] == tied_predictions(scores, clean) > 0
-    by_row = scores.reshape(n, -1)
     for place, labels in enumerate((noisy, clean)):
-        if n_classes == 2:
-            margins = np.where(labels == 1, scores, -scores)
-        else:
-            rivals = by_row.copy()
-            rivals[np.arange(n), labels] = -np.inf
-            margins = by_row[np.arange(n), labels] - rivals.max(axis=1)
+        margins = margins_of(scores, labels if n_classes > 2 else 2 * labels - 1)
         assert counts[place].tolist() == np.cumsum(margins <= 0)[stops - 1].tolist()
         assert totals[place] == counts[place, -1]
     assert counts[2].tolist() == np.cumsum(margins == 0)[stops - 1].tolist()
