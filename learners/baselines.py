@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 
 from .estimator.online_classifier import OnlineClassifier
 from .numeric.rows import Rows
@@ -23,7 +22,7 @@ class Baseline(OnlineClassifier):
     and one for the next row.
     """
 
-    _takes_many_classes = True
+    _takes_many_classes = _scores_poorly = True
     # True means that rows may come in a form with a row order, which is fine because rows are never read.
     _reads_orders = True
 
@@ -62,11 +61,6 @@ class Baseline(OnlineClassifier):
 
     def counters(self) -> dict[str, int]:
         return {"model_bytes": self.model_bytes_}
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _write(predicted: NDArray[np.integer[Any]], scores: NDArray[np.float64]) -> None:

@@ -123,6 +123,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     _takes_many_classes = False
 
+    #: Whether scikit-learn's checks must not require a good score on their data.
+    _scores_poorly = False
+
     #: Whether the loops read the rows of X through ``row(X, t)`` alone. Such loops can read rows in a given
     #: order and check CSR rows on the way. For other loops, rows are checked first, and rows with an order
     #: are copied block by block.
@@ -559,6 +562,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = self._takes_many_classes
+        tags.classifier_tags.poor_score = self._scores_poorly
         return tags
 
 

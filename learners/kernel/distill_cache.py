@@ -138,11 +138,10 @@ class _DistillCache(MulticlassRuleClassifier):
 
     _keeps_square = _keeps_companions = True
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        # With a small budget only rows of small margin remain: scikit-learn's check of accuracy would fail.
-        tags.classifier_tags.poor_score = self.budget is not None
-        return tags
+    @property
+    def _scores_poorly(self):
+        # With a small budget only rows of small margin remain.
+        return self.budget is not None
 
     def _maintenance(self):
         budget = 0 if self.budget is None else int(self.budget)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from sklearn.utils import Tags
 
 from ..estimator.online_classifier import OnlineClassifier, Step
 from ..estimator.parameters import ClassWeight
@@ -354,12 +353,9 @@ class WeightedClassifier(MulticlassClassifier):
 
     class_weight: ClassWeight
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        # scikit-learn's check of class_weight requires one class to be predicted for 87% of rows around the
-        # origin. Without an intercept, each class is predicted for half of them, for any class weight.
-        tags.classifier_tags.poor_score = True
-        return tags
+    # scikit-learn's check of class_weight requires one class to be predicted for 87% of rows around the
+    # origin. Without an intercept, each class is predicted for half of them, for any class weight.
+    _scores_poorly = True
 
 
 class CovarianceClassifier(LinearClassifier):
