@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 from .compiled import INLINE, overload
-from .emitters import spread
+from .emitters import load_vector, spread, store_vector
 
 #: Number of models that are learnt together: 8 float64 fill a cache line, and a vector of AVX-512.
 LANES = 8
@@ -159,11 +159,8 @@ def numbers_of(rules):
 
 
 def _row(context, builder, kind, array, index):
-    """Return a pointer to a row of a float64 array of shape (n, LANES)."""
-    data = context.make_array(kind)(context, builder, array).data
-    start = builder.mul(index, index.type(LANES))
-    vector = ir.VectorType(_ELEMENTS[lanes], LANES)
-    return builder.bitcast(builder.gep(data, [start]), vector.as_pointer())
+    """Return the data of a float64 array of shape (n, LANES), and the position at which a row begins."""
+    return context.make_array(kind)(context, builder, array).data, builder.mul(index, index.type(LANES))
 
 
 @intrinsic
@@ -173,7 +170,7 @@ def write_lanes(_typing_context, array, index, value):
     def codegen(context, builder, signature, arguments):
         index = context.cast(builder, arguments[1], signature.args[1], types.intp)
         value = as_vector(context, builder, lanes, signature.args[2], arguments[2])
-        builder.store(value, _row(context, builder, signature.args[0], arguments[0], index)).align = 8
+        store_vector(builder, *_row(context, builder, signature.args[0], arguments[0], index), value)
         return context.get_dummy_value()
 
     return types.void(array, index, value), codegen
@@ -202,9 +199,7 @@ def read_lanes(_typing_context, array, index):
 
     def codegen(context, builder, signature, arguments):
         index = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        value = builder.load(_row(context, builder, signature.args[0], arguments[0], index))
-        value.align = 8
-        return value
+        return load_vector(builder, *_row(context, builder, signature.args[0], arguments[0], index), LANES)
 
     return lanes(array, index), codegen
 
@@ -222,9 +217,8 @@ def rules_together(_typing_context, rule, numbers):
         fields = []
         for i, kind in enumerate(kinds):
             if kind == lanes:
-                pointer = _row(context, builder, signature.args[1], arguments[1], ir.IntType(64)(i))
-                fields.append(builder.load(pointer))
-                fields[-1].align = 8
+                place = _row(context, builder, signature.args[1], arguments[1], ir.IntType(64)(i))
+                fields.append(load_vector(builder, *place, LANES))
             else:
                 fields.append(builder.extract_value(arguments[0], i))
         return context.make_tuple(builder, result, fields)
