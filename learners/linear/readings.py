@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..estimator.pieces import Passage, Reading
 from ..numeric.compiled import INLINE, compiled, register_jitable
-from ..numeric.emitters import zero_like
 from ..numeric.lanes import (
     LANES,
     holds_anywhere,
@@ -32,7 +31,7 @@ from . import first_order, gaussian, passive_aggressive
 from .first_order import is_moved_by, squares_at, step
 from .linear_classifier import LinearClassifier
 from .parts.classes import weight_of
-from .parts.covariance import is_usable
+from .parts.covariance import is_usable, shrink
 
 # With fewer models or rows than this, each model is learnt alone. Learning several models together takes as
 # long as two to three passes of one model. Preparing it takes 60 µs, while calling the loops of eight models
@@ -81,11 +80,7 @@ def _add(ir, w, x, a):
 
 
 def _shrink(ir, mu, sigma, x, alpha, beta):
-    """Generate code for ``μ += α Σx`` and ``σ_j -= β σ_j² x_j²``, of a diagonal Σ."""
-    s = ir.fmul(sigma, x)
-    shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
-    zero = zero_like(shrunk)
-    return [ir.fadd(mu, ir.fmul(alpha, s)), ir.select(ir.fcmp_ordered(">", shrunk, zero), shrunk, zero)]
+    return shrink(ir, mu, sigma, ir.fmul(sigma, x), alpha, beta)
 
 
 @register_jitable(**INLINE)

@@ -98,7 +98,7 @@ def variance(sigma, x, s):
     return lambda sigma, x, s: variance_of_row(sigma, x, s)
 
 
-def _shrink(ir, mu, sigma, s, alpha, beta):
+def shrink(ir, mu, sigma, s, alpha, beta):
     """Generate code for an `update` of one feature: ``μ_j += α s``, ``σ_j -= β s²`` with ``s = σ_j x_j``."""
     mu = ir.fadd(mu, ir.fmul(alpha, s))
     shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
@@ -112,7 +112,7 @@ def _multiply_and_score(ir, mu, sigma, s, x):
 
 
 def _update_and_score(ir, mu, sigma, s, x, alpha, beta):
-    mu, sigma = _shrink(ir, mu, sigma, s, alpha, beta)
+    mu, sigma = shrink(ir, mu, sigma, s, alpha, beta)
     s = ir.fmul(sigma, x)
     return [mu, sigma, s], [ir.fmul(mu, x), ir.fmul(s, x)]
 
