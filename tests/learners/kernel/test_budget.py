@@ -6,6 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from singlepass.learners import (
+    BOGD,
+    BPAS,
+    BSGD,
+    NOGD,
     DistillCacheMIRA,
     DistillCachePerceptron,
     Forgetron,
@@ -20,6 +24,8 @@ from ..streams import as_csr, noisy_classes, noisy_stream, state
 pytestmark = pytest.mark.slow
 
 seeds = st.integers(0, 2**31 - 1)
+WINDOWS = [RandomizedBudgetPerceptron, RemoveOldestPerceptron, Forgetron]
+GRADIENT_LEARNERS = [BOGD, BPAS, BSGD, NOGD]
 
 
 @pytest.mark.parametrize("Learner", [DistillCachePerceptron, DistillCacheMIRA])
@@ -87,18 +93,16 @@ def test_without_deletion_a_cache_keeps_all(stream, seed, beta):
         assert plain.counters() | {"model_bytes": 0} == cached.counters() | {"model_bytes": 0}
 
 
-@pytest.mark.parametrize(
-    "Learner",
-    [RandomizedBudgetPerceptron, RemoveOldestPerceptron, Forgetron, DistillCachePerceptron],
-)
+@pytest.mark.parametrize("Learner", [*WINDOWS, DistillCachePerceptron, *GRADIENT_LEARNERS])
 @given(seed=seeds, budget=st.integers(1, 40))
 def test_budgets_are_filled_and_never_exceeded(Learner, seed, budget):
     X, y = noisy_stream(seed)
+    budget = max(budget, 2) if Learner in GRADIENT_LEARNERS else budget
     model = Learner(budget=budget, gamma=0.1)
     for t in range(0, len(y), 10):
         model.learn(X[t : t + 10], y[t : t + 10], classes=[0, 1])
         assert model.n_support_ == min(budget, model.n_updates_)
-        assert len(set(model.support_.tolist())) == model.n_support_
+        assert len(set(model.support_.tolist())) == model.n_support_ == model.support_vectors_.shape[0]
 
 
 @pytest.mark.parametrize("Learner", [RemoveOldestPerceptron, Forgetron])
@@ -110,9 +114,9 @@ def test_the_window_holds_the_last_mistakes(Learner):
     assert model.support_.tolist() == mistakes[-25:].tolist()
 
 
-@pytest.mark.parametrize("Learner", [RandomizedBudgetPerceptron, RemoveOldestPerceptron, Forgetron])
+@pytest.mark.parametrize("Learner", [*WINDOWS, *GRADIENT_LEARNERS])
 @pytest.mark.parametrize("budget", [8, 32])
-def test_a_window_keeps_the_budget_that_learning_began_with(Learner, budget):
+def test_a_full_support_set_keeps_the_budget_that_learning_began_with(Learner, budget):
     X, y = noisy_stream(28, n=300)
     plain, changed = Learner(16, gamma=0.1), Learner(16, gamma=0.1)
     plain.learn(X, y)
