@@ -27,7 +27,10 @@ def acl_sentiment(paths: Sequence[Path]) -> Table:
 
 
 def acl_domains(paths: Sequence[Path], classes: Sequence[str]) -> Table:
-    """Return the reviews of all domains, the classes: each domain's positive file, then its negative file."""
+    """Return the reviews of all domains, each domain's positive file and then its negative file.
+
+    The class of a review is its domain.
+    """
     return _acl_table(paths, [position // 2 for position in range(len(paths))], classes)
 
 
@@ -63,7 +66,10 @@ def fdu_sentiment(paths: Sequence[Path], domain: str) -> Table:
 
 
 def fdu_domains(paths: Sequence[Path], classes: Sequence[str]) -> Table:
-    """Return the reviews of all domains, the classes: each domain's training file, then its test file."""
+    """Return the reviews of all domains, each domain's training file and then its test file.
+
+    The class of a review is its domain.
+    """
     rows = list(_fdu_reviews(paths[0], classes))
     return Table(_fdu_bag(rows), codes_of([domain for domain, _, _ in rows], classes), tuple(classes))
 

@@ -186,7 +186,10 @@ def remedy(names: Sequence[str]) -> str:
 
 
 def find_target(path: Path, names: Sequence[str], target: str) -> int:
-    """Return the position of the only column called `target` or, if that is empty, as in `LABEL_NAMES`."""
+    """Return the position of the label column: that named `target` or, if empty, that with a usual name.
+
+    The usual names are `LABEL_NAMES`. Raises InputError unless exactly one column has such a name.
+    """
     if not names:
         raise InputError(f"{path}: the file has no columns")
     wanted = [i for i, name in enumerate(names) if name == target] if target else []
