@@ -240,7 +240,7 @@ class Disturbance:
         verdict = _Round(folder, self.study, out, seed, nanny).run()
         try:
             verdict.wrong += unlike(out, self.undisturbed, self.planned)
-        except Exception as error:  # whatever is wrong with what is stored is wrong with this round alone
+        except Exception as error:  # an unreadable store fails this round only
             verdict.wrong.append(f"what is stored cannot be read: {error}")
         if not verdict.wrong:
             shutil.rmtree(folder, ignore_errors=True)

@@ -52,7 +52,7 @@ def rows_of(rng: random.Random) -> Rows:
         lambda: rng.choice((1e-308, 5e-324, 1.7976931348623157e308, 0.1 + 0.2, -0.0)),
     ]
     X = np.array([[rng.choice(kinds)() for _ in range(d)] for _ in range(n)])
-    # The last feature occurs, or nobody could tell from a sparse file that it is there.
+    # The last feature has a value, because sparse files do not give the number of features.
     X[-1, -1] = 1.0
     return Rows(X, np.array([*range(3), *(rng.randrange(3) for _ in range(n - 3))]))
 

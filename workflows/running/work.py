@@ -14,8 +14,7 @@ from ...pipeline.run.readings import Reading, are_read_together, readings
 from ...pipeline.store.schema import CellResult
 from ...pipeline.study.cell import CellGroup, Params
 
-# A pair by which the costs of cells are told apart: data set (label or another identifier) and algorithm's
-# label.
+# Cells of one data set (its label or another identifier) and one algorithm (its label) have one cost.
 Name = tuple[Hashable, str]
 # Columns of the cells table from which the time that further cells take is estimated.
 COSTS = ("dataset", "algorithm", "status", "n_examples", "total_seconds")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ...errors import InputError
 from .connection import SchedulerPlace
 
-# The user is told about the wait only after this time, because a worker usually needs as long to start.
+# A wait is reported only after this time, because a worker usually needs as long to start.
 _QUIET_SECONDS = 5.0
 # Seconds between two queries to a batch queue. Frequent queries would slow it down for all its users.
 _ASK_SECONDS = 30.0

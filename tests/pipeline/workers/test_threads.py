@@ -1,4 +1,4 @@
-"""Test threads that run cells: each cell runs once, whatever happens to one of them."""
+"""Test threads that run cells: each cell runs once, also if a thread ends or a cell fails."""
 
 from __future__ import annotations
 
