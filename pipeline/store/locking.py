@@ -63,9 +63,15 @@ class Holder:
     @property
     def is_gone(self) -> bool:
         """Whether the process has certainly ended: it ran on this system, and no process has its number."""
-        import psutil
-
-        return self.machine != "" and self.machine == _machine() and not psutil.pid_exists(self.pid)
+        if not self.machine or self.machine != _machine():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def document(self) -> bytes:
         """Return the holder as JSON."""
