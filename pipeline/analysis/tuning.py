@@ -7,8 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..noise import Noise, noise_of
 from ..study.study import TUNING_SEED
@@ -80,14 +79,32 @@ class _Point:
         return self.judged, self.mistakes, self.place
 
 
-# The columns of tuning cells that are needed to choose a winner: those that name a grid and its seed, counts,
-# which are converted to float64, because a missing count is NaN, and others.
-_NAMES = ("dataset", "algorithm", "noise", "seed")
-_COUNTS = ("mistakes", "n_examples", "validation_mistakes", "validation_examples", "support_vectors")
-_COLUMNS = [*_NAMES, "grid", "params", "status", *_COUNTS]
+class _Row(NamedTuple):
+    """The columns of a tuning cell that are needed to choose the winner."""
+
+    dataset: str
+    algorithm: str
+    noise: str
+    seed: int
+    grid: str
+    params: str
+    status: str
+    mistakes: float
+    n_examples: float
+    validation_mistakes: float
+    validation_examples: float
+    support_vectors: float
 
 
-def _point(row: Any, grid: dict[str, list[Scalar]], validated: bool) -> _Point:
+# Columns of counts. They are converted to float64, because a missing count is NaN.
+_NUMBERS = ("mistakes", "n_examples", "validation_mistakes", "validation_examples", "support_vectors")
+
+
+def _group(row: _Row) -> tuple[str, str, str, int]:
+    return row.dataset, row.algorithm, row.noise, row.seed
+
+
+def _point(row: _Row, grid: dict[str, list[Scalar]], validated: bool) -> _Point:
     params = json.loads(row.params)
     return _Point(
         judged=int(row.validation_mistakes if validated else row.mistakes),
@@ -117,13 +134,13 @@ def tuned_grids(
     go to fewer online mistakes, then to the point that comes first on the grid.
     """
     tuned = []
-    table = cells.loc[cells["stage"] == "tune", _COLUMNS]
+    table = cells.loc[cells["stage"] == "tune", list(_Row._fields)]
     # Batch baselines have no online mistakes. With 0 for all, ties in validation mistakes go to the first
     # point of the grid.
-    table = table.astype(dict.fromkeys(_COUNTS, "float64")).fillna({"mistakes": 0})
+    table = table.astype(dict.fromkeys(_NUMBERS, "float64")).fillna({"mistakes": 0})
     # Use tuples: a data frame for each of hundreds of grids would take about thirty times as long.
-    rows: list[Any] = sorted(table.itertuples(index=False), key=attrgetter(*_NAMES))
-    for (dataset, algorithm, noise, seed), group in itertools.groupby(rows, key=attrgetter(*_NAMES)):
+    rows = [_Row(*values) for values in zip(*(table[name].tolist() for name in table), strict=True)]
+    for (dataset, algorithm, noise, seed), group in itertools.groupby(sorted(rows, key=_group), key=_group):
         tried = list(group)
         grid = json.loads(tried[0].grid)
         validated = not all(math.isnan(row.validation_mistakes) for row in tried)
