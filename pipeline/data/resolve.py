@@ -319,6 +319,7 @@ def differs_by_seed(ref: TaskRef) -> bool:
     return find_source(ref.source).differs_by_seed
 
 
+@functools.lru_cache(maxsize=1024)
 def has_test(ref: TaskRef) -> bool:
     """Return whether a task's data have an official test part, without opening the data."""
     source, options = _opened(ref)

@@ -280,7 +280,7 @@ class Tallies:
     ) -> dict[str, Floats]:
         """Return counts and mean losses with fading weights after each number of the next rows in `stops`.
 
-        Counts and losses go on in copies, because `add` goes on with the originals.
+        Copies of the counts and losses so far are used, because `add` updates the originals afterwards.
         """
         parts: list[dict[str, Floats]] = []
         table, sums = self._table.copy(), self._sums.copy()

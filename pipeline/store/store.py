@@ -222,7 +222,8 @@ class Store:
             return as_now(file.read(), PLAN)
         except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException):
             raise InputError(
-                f"{self.url}/plan.parquet: missing or damaged: run the study again to write it"
+                f"{self.url}/plan.parquet: missing, damaged or of an earlier version: run the study again "
+                "to write it"
             ) from None
 
     def read_json(self, name: str) -> dict[str, Any]:

@@ -68,10 +68,7 @@ def _check_labels(key: str, kind: str, labels: Iterable[str], known: Sequence[st
 
 
 class Study(BaseModel):
-    """The keys of a study; docs/study.md describes each of them.
-
-    `Course` has those that say how a stream is read and measured.
-    """
+    """The keys of a study; docs/study.md describes each of them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: Annotated[str, Field(max_length=100)]

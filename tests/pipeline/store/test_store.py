@@ -273,7 +273,9 @@ def test_a_plan_of_other_columns_is_refused(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.prepare()
     store.folder.write("plan.parquet", to_parquet(pa.table({"key": ["a"]})))
-    with pytest.raises(InputError, match=r"plan\.parquet: missing or damaged: run the study again"):
+    with pytest.raises(
+        InputError, match=r"plan\.parquet: missing, damaged or of an earlier version: run the study"
+    ):
         store.plan()
 
 
