@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from typing import Any
 
@@ -116,6 +117,20 @@ def test_repetitions_look_a_stream_up_once(
             shared_inputs.inputs_of(cell.spec)
         assert len(looked_up) == times
     forget()
+
+
+def test_inputs_of_cached_rows_need_no_file(tmp_path: Any) -> None:
+    """The format of a folder's files is found by listing the folder, which may be gone while cells run."""
+    forget()
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for n, path in enumerate((folder / "a.csv", folder / "b.csv", tmp_path / "test.csv")):
+        path.write_text("label,x\n" + "".join(f"{i % 2},{i + n}\n" for i in range(40)))
+    dataset = {"path": str(folder), "test": str(tmp_path / "test.csv"), "label": "parts"}
+    first, *others = cells_of(dataset, [{"name": "Perceptron"}], protocol="holdout")
+    shared_inputs.inputs_of(first.spec)
+    shutil.rmtree(folder)
+    assert all(shared_inputs.inputs_of(cell.spec) is not None for cell in others)
 
 
 def test_cells_that_judge_a_grid_have_no_test_part() -> None:
