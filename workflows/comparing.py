@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from ..learners import registry
 from ..pipeline import data
-from ..pipeline.analysis.design import study_design
+from ..pipeline.analysis.design import one_repetition, study_design
 from ..pipeline.analysis.progress import not_run
 from ..pipeline.errors import InputError, did_you_mean
 from ..pipeline.noise import parse_noise
@@ -306,10 +306,11 @@ def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
     """Return about how many final cells of a merged study none of its results planned.
 
     They are missing if results differ in two of these: algorithms, data sets, noise levels and seeds. The
-    number is exact if all planned cells have run and all cells depend on the seed.
+    number is exact if all planned cells have run.
     """
     cells = as_planned(store.cells(plan["key"].to_pylist()), plan)
-    absent = sum(lack.cells for lack in not_run(cells, study_design(cells, study)))
+    once = one_repetition(cells, study)
+    absent = sum(lack.cells for lack in not_run(once, study_design(once, study)))
     # Some may be planned but not have run. `not_run` ignores data sets without any cell.
     planned = plan.to_pandas()
     waiting = ~planned["key"].isin(cells["key"]) & planned["parent"].isin(cells["parent"])
@@ -319,7 +320,8 @@ def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
 def compare_results(urls: Sequence[str], out: str, command: str | None, note: Note) -> None:
     """Write new results to `out` that refer to the comparable cells of several results, for one report.
 
-    Cells are comparable if all results have their data set, noise level and seed. `note` receives a line
+    Cells are comparable if all results have their data set, noise level and seed; one that does not depend on
+    the seed stands for all seeds. `note` receives a line
     about the data sets, noise levels and seeds that are left out, about each algorithm that runs on none of
     these data sets, and about each that is left out on a data set because cells failed or were stopped. If
     two results use one label for algorithms with different parameters, or perhaps different code, the second
@@ -496,14 +498,16 @@ def _refuse_incomparable(first: _Finished, other: _Finished) -> None:
 def _comparable(found: _Finished, shared: dict[str, list[Any]], note: Note) -> pd.DataFrame:
     """Return the finished planned cells of the shared data sets, noise levels and seeds.
 
-    An algorithm with a failed or stopped cell on a data set at a noise level is left out there, because the
-    mean of its other cells would cover fewer seeds.
+    A cell that does not depend on the seed is one of every seed. An algorithm with a failed or stopped cell
+    on a data set at a noise level is left out there, because the mean of its other cells would cover fewer
+    seeds.
     """
     cells = found.cells()
     slugs = {parse_noise(spec).slug for spec in shared["noise"]}
     labels = {entry["label"] for entry in shared["datasets"]}
     kept = cells["parent"].isin(labels) & cells["noise"].isin(slugs)
-    cells = cells[kept & cells["seed"].isin([*shared["seeds"], TUNING_SEED])]
+    once = cells["repetitions"].notna()
+    cells = cells[kept & (once | cells["seed"].isin([*shared["seeds"], TUNING_SEED]))]
     where = ["algorithm", "dataset", "noise"]
     ended = cells[(cells["status"] != "ok") & (cells["stage"] == "run")]
     bad = Counter(ended[where].itertuples(index=False, name=None))
@@ -519,8 +523,8 @@ def _comparable(found: _Finished, shared: dict[str, list[Any]], note: Note) -> p
 
 # The columns whose values identify a cell in a report; "point" has the parameters of a grid's cell. Cells
 # with equal values here may have different keys: of two versions of a learner, of different data, or of
-# different winners of a grid.
-_WHAT = ["algorithm", "dataset", "noise", "seed", "stage", "point"]
+# different winners of a grid. "repetition" is the seed, but -1 if the cell does not depend on it.
+_WHAT = ["algorithm", "dataset", "noise", "repetition", "stage", "point"]
 
 
 def _conflicting(first: pd.DataFrame, second: pd.DataFrame, *, tune_each: bool) -> list[str]:
@@ -529,13 +533,19 @@ def _conflicting(first: pd.DataFrame, second: pd.DataFrame, *, tune_each: bool) 
     Unless each seed tunes grids itself (`tune_each`), the final cells of a grid must have one winner in both.
     """
     one, two = (
-        cells.assign(point=cells["params"].where(cells["stage"] == "tune", ""))[
-            [*_WHAT, "key", "params", "grid"]
-        ]
+        cells.assign(
+            point=cells["params"].where(cells["stage"] == "tune", ""),
+            repetition=cells["seed"].where(cells["repetitions"].isna(), -1),
+        )[[*_WHAT, "seed", "key", "params", "grid", "mistakes"]]
         for cells in (first, second)
     )
     both = one.merge(two, on=_WHAT, suffixes=("", " of second"))
-    found = {*both.loc[both["key"] != both["key of second"], "algorithm"]}
+    # Keys contain the seed, so only counts show whether cells of two seeds are the same repetition.
+    uncounted = both["mistakes"].isna() | both["mistakes of second"].isna()
+    other_count = ~uncounted & (both["mistakes"] != both["mistakes of second"])
+    same_seed = both["seed"] == both["seed of second"]
+    other = (both["key"] != both["key of second"]) & (same_seed | other_count)
+    found = {*both.loc[other, "algorithm"]}
     final = [cells[(cells["stage"] == "run") & cells["grid"].notna()] for cells in (one, two)]
     groups = [cells.groupby(["algorithm", "dataset", "noise"])["params"].unique() for cells in final]
     for group in () if tune_each else groups[0].index.intersection(groups[1].index):

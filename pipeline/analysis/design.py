@@ -84,6 +84,21 @@ class Coverage:
     missing: int
 
 
+def one_repetition(cells: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the cells, with results that do not depend on the seed once, on the first seed of the study.
+
+    Results of several studies that are merged or compared may have computed them on several seeds, or each
+    algorithm on another one. A successful cell is kept rather than another one.
+    """
+    once = (cells["stage"] == "run") & cells["repetitions"].notna()
+    if not once.any():
+        return cells
+    ranked = cells[once].assign(lost=cells["status"] != "ok").sort_values(["lost", "seed"], kind="stable")
+    equal = ranked.index[ranked.duplicated(["algorithm", "dataset", "noise"])]
+    rows = cells.assign(seed=cells["seed"].mask(once, study["seeds"][0]))
+    return rows.drop(index=equal).reset_index(drop=True)
+
+
 def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.DataFrame:
     """Return the cells on the study's seeds, without tuning cells, optionally only those of one status."""
     rows = cells[cells["stage"] == "run"]

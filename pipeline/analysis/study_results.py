@@ -9,6 +9,7 @@ from ..errors import InputError
 from ..noise import noise_of
 from ..store.store import Store
 from ..store.tables import as_planned
+from .design import one_repetition
 from .tuning import Tuned, tuned_grids
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ def read_results(url: str) -> StudyResults:
     runs = store.read_json("provenance.json").get("runs", [{}])
     planned = store.plan()
     keys = planned["key"].to_pylist()
-    cells, curves = as_planned(store.cells(keys), planned), store.curves(keys)
+    stored = as_planned(store.cells(keys), planned)
+    cells = one_repetition(stored, study)
+    curves = store.curves(cells["key"].unique().tolist())
     # Derive the noise rates here, because results of earlier versions lack this column.
     rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
     cells["noise_rate"] = cells["noise"].map(rates).astype("float64")
@@ -66,7 +69,7 @@ def read_results(url: str) -> StudyResults:
         cells,
         curves,
         study,
-        planned=plan["planned"],
+        planned=plan["planned"] - (len(stored) - len(cells)),
         provenance={**runs[-1], "runs": len(runs)},
         tuning=tuned_grids(cells, study.get("winner", "best"), own_rules),
     )

@@ -88,8 +88,8 @@ CELLS = pa.schema(
         pa.field("counted_from", pa.int64()),
         # The name of the order in which the rows are learned; null if the seed determines the order.
         pa.field("order", pa.string()),
-        # Number of seeds that run, if it is lower than in the rest of the study because further seeds would
-        # give the same results; otherwise null.
+        # 1 if all seeds would give the same results, so that one runs; otherwise null. Earlier versions wrote
+        # null in studies of one seed.
         pa.field("repetitions", pa.int64()),
         # Numbers of counted examples after which the concept of the stream changes.
         pa.field("changes", pa.list_(pa.int64())),

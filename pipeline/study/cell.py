@@ -174,7 +174,7 @@ class Execution:
     plugins: tuple[str, ...] = ()
     # Seconds of learning after which the cell is stopped; None for no limit.
     time_limit: float | None = None
-    # For the stored results: the number of repetitions of the cell's data set, if lower than the study's.
+    # For the stored results: 1 if repetitions would be identical, so that one runs; otherwise None.
     repetitions: int | None = None
     # The learner itself, if it is an object or a class of a notebook; it is pickled together with the cell.
     given: Given | None = None

@@ -274,10 +274,13 @@ class Plan:
 
         `drawn` says that the rows, or their order in the data set, are drawn for each seed.
         """
-        differ = self.study.order_of(dataset) != "given" or noise.rate or drawn
-        if differ or draws_randomly(self.study, self.learners):
-            return self.study.seeds
-        return self.study.seeds[:1]
+        differ = self._differ(dataset, noise, drawn=drawn)
+        return self.study.seeds if differ else self.study.seeds[:1]
+
+    def _differ(self, dataset: DatasetSpec, noise: Noise, *, drawn: bool) -> bool:
+        """Return whether repetitions differ, also if the study has one seed; `drawn` as in `repetitions`."""
+        moved = self.study.order_of(dataset) != "given" or noise.rate > 0 or drawn
+        return moved or draws_randomly(self.study, self.learners)
 
     def _tuning_seeds(self, task: data.TaskRef, noise: Noise) -> list[int]:
         return list(dict.fromkeys(map(self.study.tuning_seed, self.seeds_of(task, noise))))
@@ -350,9 +353,9 @@ class Plan:
         study, dataset, algorithm = self.study, self.datasets[task.label], entry.algorithm
         max_tune = dataset.max_tune or study.max_tune
         course = study.course_of(dataset, tuned=task.label in self._tuned)
-        execution, seeds = entry.execution, self.seeds_of(task, noise)
-        if len(seeds) < len(study.seeds):
-            execution = replace(execution, repetitions=len(seeds))
+        execution = entry.execution
+        if not self._differ(dataset, noise, drawn=data.differs_by_seed(task)):
+            execution = replace(execution, repetitions=1)
         spec = CellSpec(
             dataset=task,
             fingerprint=self.fingerprints[task.label],

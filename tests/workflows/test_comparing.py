@@ -479,9 +479,59 @@ def test_a_new_label_differs_from_the_other_labels_of_the_results(tmp_path: Path
     assert cells["algorithm"].value_counts().to_dict() == dict.fromkeys(algorithms, 2)
 
 
+# Rows in their given order: without noise, all seeds give one result, unless a learner draws.
+IN_ORDER: dict[str, Any] = {
+    "protocol": "prequential",
+    "order": "given",
+    "seeds": 2,
+    "datasets": [{"name": "breast-cancer", "max_examples": 80}],
+}
+
+
+@pytest.mark.parametrize("seeds", [([0, 1], [2, 3]), ([0], [1])])
+def test_a_repetition_of_every_seed_is_merged_once(tmp_path: Path, seeds: tuple[list[int], ...]) -> None:
+    keys = {**IN_ORDER, "noise": [0.0], "algorithms": [{"name": "Perceptron"}, {"name": "AROW"}]}
+    halves = [run(tmp_path / str(of[0]), **{**keys, "seeds": of}) for of in seeds]
+    merged = str(tmp_path / "merged")
+    merge_results(halves, merged, lambda line: None)
+    together = {**keys, "seeds": [*seeds[0], *seeds[1]]}
+    assert_same_cells(merged, run(tmp_path / "whole", **together))
+    assert read_results(merged).planned == 2
+    again = run_study(parse_study({**STUDY, **together}), merged, progress=Silent())
+    assert (again.computed, again.reused) == (0, 2)
+
+
+def test_a_repetition_of_every_seed_is_one_of_the_common_seeds(tmp_path: Path) -> None:
+    one, two = (
+        run(tmp_path / name, **{**IN_ORDER, "seeds": seeds}, algorithms=[{"name": name}])
+        for name, seeds in (("Perceptron", [0, 1]), ("AROW", [1, 2]))
+    )
+    _, _, cells = compared(one, two, out=tmp_path / "both")
+    found = cells.sort_values(["algorithm", "noise"])[["algorithm", "noise", "seed"]]
+    assert found.to_numpy().tolist() == [
+        [name, noise, 1] for name in ("AROW", "Perceptron") for noise in ("0", "0.2")
+    ]
+    merge_results([one, two], str(tmp_path / "merged"), lambda line: None)
+    found = read_results(str(tmp_path / "merged"))
+    assert set(found.cells.loc[found.cells["noise"] == "0", "seed"]) == {0}
+    # Of each algorithm, one of three seeds with noise is missing.
+    assert found.planned == len(found.cells) + 2
+
+
+def test_a_repetition_of_every_seed_must_have_one_count() -> None:
+    what = {"algorithm": "A", "dataset": "d", "noise": "0", "stage": "run", "grid": None, "params": "{}"}
+    first, second, other = (
+        pd.DataFrame([{**what, "repetitions": 1, "seed": seed, "key": str(seed), "mistakes": mistakes}])
+        for seed, mistakes in ((0, 5), (2, 5), (2, 6))
+    )
+    assert _conflicting(first, second, tune_each=False) == []
+    assert _conflicting(first, other, tune_each=False) == ["A"]
+
+
 def test_winners_of_one_grid_must_agree() -> None:
     """They may differ if the cells of the other's winner were stopped while one of the results was tuned."""
     what = {"algorithm": "AROW", "dataset": "d", "noise": "0", "stage": "run", "grid": "g"}
+    what |= {"repetitions": None, "mistakes": 0}
     first, second = (
         pd.DataFrame([{**what, "seed": seed, "key": str(r), "params": f'{{"r": {r}}}'}])
         for seed, r in ((0, 0.1), (1, 1.0))

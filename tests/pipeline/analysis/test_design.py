@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from singlepass.pipeline.analysis.design import Coverage, natural_key, study_coverage, study_design
+from singlepass.pipeline.analysis.design import (
+    Coverage,
+    natural_key,
+    one_repetition,
+    study_coverage,
+    study_design,
+)
 from singlepass.pipeline.data import base_set
 from singlepass.pipeline.data.composition import composed_name
 from singlepass.pipeline.noise import CLEAN, Noise
@@ -30,6 +36,23 @@ def test_layout_follows_the_study_and_sorts_naturally() -> None:
     assert design.algorithms == ["B", "A", "C"]
     assert design.noise == [CLEAN, Noise(0.3)]
     assert design.seeds == [0, 1]
+
+
+def test_a_repetition_of_every_seed_is_counted_once() -> None:
+    cells = frame(
+        cell("d", "A", 0, status="failed"),
+        cell("d", "A", 2),
+        cell("d", "B", 2),
+        cell("d", "B", 9, stage="tune"),
+    ).assign(repetitions=1)
+    study = {"seeds": [0, 1, 2]}
+    found = one_repetition(cells, study)
+    assert found[["algorithm", "seed", "status"]].to_numpy().tolist() == [
+        ["A", 0, "ok"],
+        ["B", 0, "ok"],
+        ["B", 9, "ok"],
+    ]
+    assert one_repetition(cells.assign(repetitions=None), study)["seed"].tolist() == [0, 2, 2, 9]
 
 
 def test_coverage_counts_by_status() -> None:

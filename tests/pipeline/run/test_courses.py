@@ -139,6 +139,9 @@ def test_seeds_that_move_nothing_are_one_repetition(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert len(cells) == plan.n_evaluation_cells
     assert [run_cell(cell).row["repetitions"] for cell in cells] == [1, None, None, None]
+    # A study of one seed says so, too: its results may be merged with those of other seeds.
+    [single] = cells_of(dataset, {"name": "Perceptron"}, seeds=1)
+    assert single.execution.repetitions == 1
     drawn = cells_of({"name": "gauss", "n_train": 50}, {"name": "Perceptron"}, seeds=3)
     assert [cell.spec.seed for cell in drawn] == [0, 1, 2]
     shuffled = cells_of({**dataset, "order": "shuffled"}, {"name": "Perceptron"}, seeds=3)
