@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from ..learners import registry
 from ..pipeline import data
-from ..pipeline.analysis.design import one_repetition, study_design
+from ..pipeline.analysis.design import evaluation_rows, one_repetition, study_design
 from ..pipeline.analysis.progress import not_run
 from ..pipeline.errors import InputError, did_you_mean
 from ..pipeline.noise import parse_noise
@@ -293,12 +293,43 @@ def _refuse_other_entries(first: _Finished, other: _Finished) -> None:
 
 def _refuse_other_cells(found: Sequence[_Finished]) -> None:
     """Raise InputError if two results have different cells of one algorithm, data set and repetition."""
-    planned = [(each.store.url, each.cells()) for each in found]
-    for (first, one), (second, two) in itertools.combinations(planned, 2):
+    planned = {each.store.url: each.cells() for each in found}
+    _refuse_other_rows(planned)
+    for (first, one), (second, two) in itertools.combinations(planned.items(), 2):
         if other := _conflicting(one, two, tune_each=found[0].study["tune_each"]):
             raise InputError(
                 f"{first} and {second}: the cells of {', '.join(other)} differ in code, rows or winners of a "
                 "grid: `singlepass compare` shows both"
+            )
+
+
+def _refuse_other_rows(planned: Mapping[str, pd.DataFrame]) -> None:
+    """Raise InputError if results count other rows of a data set, or if only some of them depend on the seed.
+
+    Both depend on all algorithms of a study. `planned` has the cells of each of the results, by URL.
+    """
+    rows = pd.concat([evaluation_rows(cells, status="ok").assign(url=url) for url, cells in planned.items()])
+    rows["row"] = rows["counted_from"].fillna(0).astype(int) + 1
+    rows["drawn"] = rows["repetitions"].isna()
+    for column, by in (("row", ["dataset"]), ("drawn", ["dataset", "noise"])):
+        for _, group in rows.groupby(by):
+            first, last = group.sort_values(column, kind="stable").iloc[[0, -1]].to_dict("records")
+            if first[column] == last[column]:
+                continue
+            if column == "row":
+                differ = (
+                    f"results on {first['dataset']} are counted from row {first['row']:,} in {first['url']} "
+                    f"and from row {last['row']:,} in {last['url']}, because a grid makes all results of a "
+                    "study count after the rows that tune it"
+                )
+            else:
+                differ = (
+                    f"the seed changes results on {first['dataset']} with noise {first['noise']} in "
+                    f"{last['url']}, where an algorithm draws random numbers, but not in {first['url']}"
+                )
+            raise InputError(
+                f"not comparable: {differ}: run one study with all algorithms, with --base {first['url']} "
+                f"--base {last['url']}"
             )
 
 
@@ -326,7 +357,8 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     these data sets, and about each that is left out on a data set because cells failed or were stopped. If
     two results use one label for algorithms with different parameters, or perhaps different code, the second
     label is extended by the name of its results. Raises InputError if no algorithm is left, or if the
-    studies differ in a key that is neither "baselines" nor in `_LISTS` or `_OWN`.
+    studies differ in a key that is neither "baselines" nor in `_LISTS` or `_OWN`, or as `_refuse_other_rows`
+    says.
     """
     found = [_read(url) for url in urls]
     first = found[0]
@@ -353,8 +385,10 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     planned: dict[str, pd.DataFrame] = {}
     codes: dict[str, tuple[Any, ...]] = {}
     counts: dict[str, int] = {}
+    comparable = {each.store.url: _comparable(each, shared, note) for each in found}
+    _refuse_other_rows(comparable)
     for each in found:
-        cells, labels = _comparable(each, shared, note), dict[str, str]()
+        cells, labels = comparable[each.store.url], dict[str, str]()
         entries, own = _on_shared_data(each, shared, note), dict[str, dict[str, Any]]()
         given = {entry["label"] for entry in entries}
         for entry in sorted(entries, key=_depends):

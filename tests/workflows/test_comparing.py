@@ -488,6 +488,41 @@ IN_ORDER: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("other", "line"),
+    [
+        (
+            {"name": "AROW", "r": [0.1, 1.0]},
+            r"not comparable: results on breast-cancer are counted from row 1 in \S*one "
+            r"and from row 9 in \S*two, because a grid",
+        ),
+        (
+            {"name": "PassiveAggressive", "query": "random"},
+            r"not comparable: the seed changes results on breast-cancer with noise 0 in \S*two, where an "
+            r"algorithm draws random numbers, but not in \S*one: run one study",
+        ),
+    ],
+)
+def test_results_that_depend_on_the_algorithms_of_a_study(
+    tmp_path: Path, other: dict[str, Any], line: str
+) -> None:
+    entries = [{"name": "Perceptron"}, other]
+    halves = [
+        run(tmp_path / name, **IN_ORDER, algorithms=[entry])
+        for name, entry in zip(("one", "two"), entries, strict=True)
+    ]
+    for urls in (halves, halves[::-1]):
+        with pytest.raises(InputError, match=line):
+            compare_results(urls, str(tmp_path / "both"), None, lambda line: None)
+        with pytest.raises(InputError, match=line):
+            merge_results(urls, str(tmp_path / "merged"), lambda line: None)
+    # The remedy takes all results of the algorithm because of which all are counted so, or repeated.
+    whole = parse_study({**STUDY, **IN_ORDER, "algorithms": entries})
+    run_study(whole, str(tmp_path / "whole"), bases=tuple(halves), progress=Silent())
+    cells = read_results(str(tmp_path / "whole")).cells
+    assert cells.loc[cells["algorithm"] == other["name"], "base"].eq(halves[1]).all()
+
+
 @pytest.mark.parametrize("seeds", [([0, 1], [2, 3]), ([0], [1])])
 def test_a_repetition_of_every_seed_is_merged_once(tmp_path: Path, seeds: tuple[list[int], ...]) -> None:
     keys = {**IN_ORDER, "noise": [0.0], "algorithms": [{"name": "Perceptron"}, {"name": "AROW"}]}
