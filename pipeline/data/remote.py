@@ -6,7 +6,7 @@ import glob
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from threading import Condition
@@ -98,9 +98,13 @@ def copies(url: str, names: Sequence[str], *, download: bool = True) -> tuple[Pa
 
 def _last_copy(url: str, name: str) -> Path:
     folder = _folder(f"{url} {name}")
-    with suppress(OSError, StopIteration):
-        return next((folder / (folder / "used").read_text()).iterdir())
-    raise InputError(f"{url}: not copied to this machine yet")
+    noted = folder / "used"
+    used = noted.read_text() if noted.is_file() else ""
+    # Older caches have no note; there the copy made last is taken.
+    existing = sorted(folder.glob("*/*"), key=lambda path: (path.parent.name == used, path.stat().st_mtime))
+    if not existing:
+        raise InputError(f"{url}: not copied to this machine yet")
+    return existing[-1]
 
 
 @cached(LRUCache(maxsize=256), lambda url, names: (url, names, cache_folder()), condition=Condition())
