@@ -168,7 +168,8 @@ class ConvertedSource(FixedSource):
 
     def notes(self, options: Options) -> tuple[str, ...]:
         kept = kept_manifest(self.recipe(options))
-        return tuple(kept["notes"]) if kept else ()
+        # Manifests of older versions have no notes.
+        return tuple(kept.get("notes", ())) if kept else ()
 
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
         def parse() -> Table:

@@ -189,7 +189,7 @@ def _of_files(source: ConvertedSource, label: str, options: Mapping[str, Value])
     if manifest is None:
         size = sum(path.stat().st_size for path in files) / 1e6
         return replace(found, state=f"to be parsed ({size:,.1f} MB of files)")
-    (rows, features), test = manifest["shape"], manifest["shape_test"]
+    (rows, features), test = manifest["shape"], manifest.get("shape_test")
     n_test = test[0] if test else 0
     rows += n_test
     sizes = {recipe_key(recipe): sum(part["bytes"] for part in manifest["parts"].values())}

@@ -139,8 +139,7 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
         whole = all((folder / f"{name}.npy").stat().st_size == size for name, size in sizes.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    known = {"fingerprint", "classes", "notes", "shape", "shape_test"}
-    return manifest if whole and known <= manifest.keys() else None
+    return manifest if whole and {"fingerprint", "classes", "shape"} <= manifest.keys() else None
 
 
 def _load(folder: Path, *, check: bool = True) -> Table | None:
@@ -153,12 +152,15 @@ def _load(folder: Path, *, check: bool = True) -> Table | None:
         parts = {}
         for name, part in manifest["parts"].items():
             parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
-            if part["form"] != _form(parts[name]):
+            # Refuse an array whose dtype or shape differs; manifests of older versions do not state these.
+            form = _form(parts[name])
+            if part.get("form", form) != form:
                 return None
         X = _matrix(parts, "X", manifest["shape"])
         X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
-        classes, notes = tuple(manifest["classes"]), tuple(manifest["notes"])
-        table = Table(X, parts["y"], classes, X_test, parts.get("y_test"), notes=notes)
+        # Manifests of older versions have no notes.
+        notes = tuple(manifest.get("notes", ()))
+        table = Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), notes=notes)
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if check:
