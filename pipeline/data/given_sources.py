@@ -72,7 +72,10 @@ class FrameSource(FileSource):
 
 
 def keep_arrays(table: Table) -> str:
-    """Store a table made of arrays in the cache of this machine, once; return its name as a data set."""
+    """Store a table made of arrays in the cache of this machine; return its name as a data set.
+
+    The name is derived from the content: the same rows have the same name and are stored once.
+    """
     digest = content_fingerprint(table)[:_DIGITS]
     if kept_folder({"arrays": digest}) is None:
         converted_table({"arrays": digest}, lambda: table)

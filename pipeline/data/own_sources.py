@@ -90,8 +90,9 @@ def _once(paths: Iterable[Path]) -> tuple[Path, ...]:
     paths, real_folder = list(paths), functools.cache(os.path.realpath)
     by_file: dict[str, list[Path]] = {}
     for path in paths:
-        real = os.path.join(real_folder(path.parent), path.name)
-        by_file.setdefault(os.path.realpath(path) if path.is_symlink() else real, []).append(path)
+        is_link = path.is_symlink()
+        real = os.path.realpath(path) if is_link else os.path.join(real_folder(path.parent), path.name)
+        by_file.setdefault(real, []).append(path)
     dropped: set[Path] = set()
     for same in by_file.values():
         if len(same) > 1:

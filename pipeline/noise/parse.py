@@ -61,6 +61,7 @@ def _rate(key: str, value: object) -> float:
 
 
 _place = partial(_number, least=0.0, most=1.0, kind="a place in the stream, from 0 to 1")
+# The smallest number > 0 is `math.ulp(0.0)`.
 _scale = partial(_number, least=math.ulp(0.0), most=sys.float_info.max, kind="a finite number > 0")
 
 

@@ -100,7 +100,7 @@ class Encoder:
             if column.role == "number":
                 X[:, place] = array
             else:
-                # A row has each category or word once, since hashed columns make X sparse.
+                # The tokens of a row are counted, and none is hashed here, so no place occurs twice.
                 rows, features, values = self._of_text(column, array, place)
                 X[rows, features] = values
             place += _places(column)

@@ -28,7 +28,13 @@ def remote_folder() -> Path:
 
 
 def cache_space() -> int:
-    """Return the free bytes on the disk of the cache, after a test write; raise InputError if that fails."""
+    """Return the free bytes on the disk of the cache, after a test write.
+
+    Raises
+    ------
+    InputError
+        If the cache folder cannot be written.
+    """
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

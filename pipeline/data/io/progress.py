@@ -15,7 +15,10 @@ _watcher: ContextVar[Progress | None] = ContextVar("_watcher", default=None)
 def watched(progress: Progress | None) -> Iterator[None]:
     """Report the downloads and conversions inside this context to `progress`.
 
-    It is called as ``progress(file name, bytes so far, total bytes)``; the total is 0 if unknown.
+    Parameters
+    ----------
+    progress : callable or None
+        Called as ``progress(file name, bytes so far, total bytes)``; the total is 0 if unknown.
     """
     token = _watcher.set(progress)
     try:

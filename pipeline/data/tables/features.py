@@ -67,9 +67,10 @@ def raw_options(options: Options) -> dict[str, Value]:
 def apply_feature_options(name: str, table: Table, options: Options) -> Table:
     """Fill missing values, then apply ``standardize``, ``bias`` and ``dtype``, in that order.
 
-    The statistics are those of the whole training part. With ``standardize = "online"`` features are not
-    scaled here, but while an algorithm reads its stream. Raises InputError if a sparse table is to be
-    standardized, or if values are too large.
+    The statistics are those of the whole training part of the table. Features with ``standardize = "online"``
+    are not scaled here, but while an algorithm reads its stream. Returns the same arrays if the options
+    change nothing. Raises InputError if a sparse table is to be standardized, which would make it dense, or
+    if values are too large. `name` is the data set's name in error messages.
     """
     if options.get(_RAW):
         return table
@@ -80,7 +81,10 @@ def apply_feature_options(name: str, table: Table, options: Options) -> Table:
 
 
 def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) -> FeatureFit:
-    """Compute the statistics for changing features from the training rows: `rows`, ascending, or all of X."""
+    """Compute the statistics for changing a data set's features; `name` is the data set's name in errors.
+
+    `X` has NaN where a value is missing. `rows` are the training rows in ascending order, by default all.
+    """
     fill = mean = spread = None
     if options.get("missing", "error") != "error":
         fill = _means_of_known(X, rows)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from singlepass.pipeline.data import expand, open_stream, stream_blocks, stream_rows, watched
+from singlepass.pipeline.data import expand, fingerprint, open_stream, stream_blocks, stream_rows, watched
 from singlepass.pipeline.data.formats import arrow_files, delimited, sparse_text
 from singlepass.pipeline.data.formats.arrow_files import ArrowFile
 from singlepass.pipeline.data.formats.columns import Asked
@@ -168,3 +168,4 @@ def test_parsing_reports_progress(path: Path) -> None:
     with watched(lambda *report: seen.append(report)):
         assert expand(path=path) == refs
     assert seen == []
+    assert open_stream(refs[0]).fingerprint == fingerprint(refs[0])
