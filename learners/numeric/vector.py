@@ -198,7 +198,7 @@ def lane_pass(n_sums, step):
     ``step(builder, *state, x, *scalars)`` emits the update of one feature, or of one vector of features. It
     returns the list of new state values, None for an unchanged one, or None instead of the list, and the list
     of `n_sums` terms. The intrinsic is ``f(state, x, scalars)`` as for `lane_sums`; the arrays of `state`
-    must not overlap.
+    must not overlap, and each feature occurs once in a row.
     """
     result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
 
