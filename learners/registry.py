@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from .guests.capymoa import leave_signals_to_python
 from .guests.kinds import METHODS, WANTED, adapter_of, lacking
 from .guests.versions import imports_of, is_local, version_of
 from .table import NAMES, ROWS
@@ -95,6 +96,7 @@ def _installed() -> dict[str, LearnerClass]:
     found = {name: ROWS[name].load() for name in NAMES}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         problem: str | None
+        leave_signals_to_python()
         try:
             learner = point.load()
         except Exception as error:  # a broken package must not stop the others from loading
@@ -293,6 +295,7 @@ def _run(path: Path, content: bytes, module_name: str) -> None:
         raise ValueError(f"plugin file {path} must be a Python file, its name ending in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
+    leave_signals_to_python()
     try:
         # The loader of `spec` may run a .pyc file of an earlier content with the same size and second.
         exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))

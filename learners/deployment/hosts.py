@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 
 from ..estimator.online_classifier import OnlineClassifier
+from ..guests.capymoa import leave_signals_to_python
 
 if TYPE_CHECKING:
     from .capymoa_classifier import CapyMOAClassifier
@@ -93,6 +94,7 @@ def to_capymoa(learner: OnlineClassifier, schema: Any) -> CapyMOAClassifier:
     ValueError
         For learners of other packages, invalid parameters, and more classes than the learner takes.
     """
+    leave_signals_to_python()
     try:
         from .capymoa_classifier import CapyMOAClassifier
     except ModuleNotFoundError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,6 +43,17 @@ class CapyMOA:
             self.model(2, 2)
         except Exception as error:
             raise ValueError(first_line(error)) from None
+
+
+def leave_signals_to_python() -> None:
+    """Let CapyMOA, if it is imported later, start Java with ``-Xrs``: without handlers of signals.
+
+    Java's handlers would replace Python's, so that Ctrl-C and SIGTERM end the process instead of the run.
+    """
+    # The default is CapyMOA's own.
+    arguments = os.environ.get("CAPYMOA_JVM_ARGS", "-Xmx8g -Xss10M")
+    if "-Xrs" not in arguments.split():
+        os.environ["CAPYMOA_JVM_ARGS"] = f"{arguments} -Xrs"
 
 
 def is_classifier(found: type[Any]) -> bool:

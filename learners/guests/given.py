@@ -21,6 +21,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from .capymoa import leave_signals_to_python
 from .kinds import lacking
 from .returned import GuestError, first_line
 from .template import Template
@@ -284,6 +285,7 @@ class Given:
     def factory(self) -> Any:
         """The callable that creates a new learner: the class, or the `Template` of an object."""
         if self._thing is None:
+            leave_signals_to_python()
             try:
                 self._thing = cloudpickle.loads(self._sent)
             except Exception as error:
@@ -293,6 +295,7 @@ class Given:
     @property
     def package(self) -> str:
         """The packages that the learner uses, with their versions here, as text; see `version_of`."""
+        leave_signals_to_python()
         try:
             for name in self.modules:
                 importlib.import_module(name)

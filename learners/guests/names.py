@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 from typing import Any, NamedTuple
 
-from .capymoa import as_named, is_classifier
+from .capymoa import as_named, is_classifier, leave_signals_to_python
 from .kinds import lacking
 from .returned import first_line
 from .versions import version_of
@@ -58,6 +58,8 @@ def find_guest(name: str, *, again: bool = False) -> FoundGuest:
     if name == VOWPAL_WABBIT:
         importlib.import_module(top)
         return FoundGuest(VowpalWabbit, version_of({top}, again=again))
+    # A module of the user's may import CapyMOA, too.
+    leave_signals_to_python()
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
@@ -72,7 +74,11 @@ def find_guest(name: str, *, again: bool = False) -> FoundGuest:
         near = difflib.get_close_matches(class_name, classes, n=1)
         hint = f": did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"module {module_name!r} has no class {class_name!r}{hint}")
-    if top == "capymoa" and is_classifier(found):
+    if top == "capymoa":
+        if not is_classifier(found):
+            raise ValueError(
+                f"{class_name} is no classifier of CapyMOA: name one, as in 'capymoa.classifier:NaiveBayes'"
+            )
         found = as_named(found)
     if problem := lacking(found):
         raise ValueError(problem)

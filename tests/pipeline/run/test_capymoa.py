@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
+from singlepass.learners.guests.capymoa import leave_signals_to_python
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.cell import Cell
@@ -99,8 +103,45 @@ def test_what_it_does_not_take_is_said_when_the_study_is_checked() -> None:
         cells({"name": "capymoa.classifier:HoeffdingTree", "grace": 5})
     with pytest.raises(InputError, match="algorithm 'T': "):
         cells({"name": "capymoa.classifier:HoeffdingTree", "label": "T", "split_criterion": "None such"})
-    [cell] = cells({"name": "capymoa.regressor:FIMTDD"})
-    assert "FIMTDD has no " in run_cell(cell).row["error"]
+    with pytest.raises(InputError, match="FIMTDD is no classifier of CapyMOA: name one, as in 'capymoa"):
+        cells({"name": "capymoa.regressor:FIMTDD"})
+
+
+SIGNALS = """
+import signal, sys
+from singlepass.learners import AROW, to_capymoa
+from singlepass.learners.guests.names import find_guest
+
+caught = []
+signal.signal(signal.SIGTERM, lambda *_: caught.append("SIGTERM"))
+if sys.argv[1] == "study":
+    find_guest("capymoa.classifier:NaiveBayes")
+else:
+    try:
+        to_capymoa(AROW(), None)
+    except ValueError:
+        pass
+signal.raise_signal(signal.SIGTERM)
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    caught.append("SIGINT")
+print(*caught)
+"""
+
+
+@capymoa
+@pytest.mark.parametrize("way", ["study", "to_capymoa"])
+def test_java_leaves_signals_to_python(way: str) -> None:
+    done = subprocess.run([sys.executable, "-c", SIGNALS, way], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["SIGTERM", "SIGINT"]), done.stderr
+
+
+def test_own_arguments_of_java_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAPYMOA_JVM_ARGS", "-Xmx1g")
+    for _ in range(2):
+        leave_signals_to_python()
+        assert os.environ["CAPYMOA_JVM_ARGS"] == "-Xmx1g -Xrs"
 
 
 def test_where_it_is_missing_a_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
