@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from capymoa.base import Classifier
+from capymoa.stream import Schema
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.base import clone
@@ -32,9 +33,14 @@ class CapyMOAClassifier(Classifier):
     """
 
     def __init__(self, schema: Any, learner: OnlineClassifier, random_seed: int = 1) -> None:
+        if not isinstance(schema, Schema):
+            raise ValueError(f"to_capymoa() takes a stream's schema, stream.get_schema(), got {schema!r}")
+        n_classes = 0 if schema.is_regression() else schema.get_num_classes()
+        if n_classes < 2:
+            found = "a regression schema" if schema.is_regression() else f"a schema with {n_classes}"
+            raise ValueError(f"to_capymoa() takes a schema with at least two classes, got {found}")
         super().__init__(schema, random_seed)
         learner.check_parameters()
-        n_classes = schema.get_num_classes()
         if n_classes > 2 and not learner.__sklearn_tags__().classifier_tags.multi_class:
             raise ValueError(f"{type(learner).__name__} takes two classes, the schema has {n_classes}")
         self.learner = learner

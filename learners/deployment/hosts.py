@@ -92,7 +92,8 @@ def to_capymoa(learner: OnlineClassifier, schema: Any) -> CapyMOAClassifier:
     ImportError
         Without CapyMOA (extra ``capymoa``) or Java.
     ValueError
-        For learners of other packages, invalid parameters, and more classes than the learner takes.
+        For learners of other packages, invalid parameters, a schema without two classes, and more classes
+        than the learner takes.
     """
     leave_signals_to_python()
     try:

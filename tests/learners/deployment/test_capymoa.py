@@ -44,3 +44,10 @@ def test_what_does_not_fit_is_one_line():
         to_capymoa(object(), _schema(1, ["a", "b"]))
     with pytest.raises(ValueError, match="ALMA takes two classes, the schema has 3"):
         to_capymoa(ALMA(), _schema(1, ["a", "b", "c"]))
+    with pytest.raises(ValueError, match=r"at least two classes, got a schema with 1$"):
+        to_capymoa(AROW(), _schema(1, ["a"]))
+    regression = NumpyStream(np.ones((2, 1)), np.array([0.5, 1.5]), target_type="numeric")
+    with pytest.raises(ValueError, match=r"at least two classes, got a regression schema$"):
+        to_capymoa(AROW(), regression.get_schema())
+    with pytest.raises(ValueError, match=r"takes a stream's schema, stream.get_schema\(\), got None$"):
+        to_capymoa(AROW(), None)
