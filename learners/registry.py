@@ -96,7 +96,6 @@ def _installed() -> dict[str, LearnerClass]:
     found = {name: ROWS[name].load() for name in NAMES}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         problem: str | None
-        leave_signals_to_python()
         try:
             learner = point.load()
         except Exception as error:  # a broken package must not stop the others from loading

@@ -61,7 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "learners/svm",
         "learners/guests",
     ),
-    "learners/deployment": (*_LOWER, "learners/linear", "learners/guests", "learners"),
+    "learners/deployment": (*_LOWER, "learners/linear", "learners"),
     "pipeline/noise": (),
     "pipeline": ("pipeline/noise",),
     "pipeline/data/io": ("pipeline",),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..guests.capymoa import leave_signals_to_python
 
 if TYPE_CHECKING:
     from .capymoa_classifier import CapyMOAClassifier
@@ -95,7 +94,6 @@ def to_capymoa(learner: OnlineClassifier, schema: Any) -> CapyMOAClassifier:
         For learners of other packages, invalid parameters, a schema without two classes, and more classes
         than the learner takes.
     """
-    leave_signals_to_python()
     try:
         from .capymoa_classifier import CapyMOAClassifier
     except ModuleNotFoundError as error:
