@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...pipeline.run.readings import Reading, are_read_together, readings
 from ...pipeline.store.schema import CellResult
-from ...pipeline.study.cell import CellGroup, Params
+from ...pipeline.study.cell import CellGroup
 
 # Cells of one data set (its label or another identifier) and one algorithm (its label) have one cost.
 Name = tuple[Hashable, str]
@@ -120,22 +120,17 @@ class Work:
         known: set[str],
         later: Mapping[Name, int] | None = None,
     ) -> None:
-        self._groups = groups
+        self._groups, self._keys, self._known = groups, keys, known
         self._left, self._later = Counter[Name](), Counter(later)
-        # The parameters and keys of the missing cells of each group, by seed.
-        self._lacking: list[dict[int, list[tuple[Params, str]]]] = []
         # Algorithms with equal parameters share cells, so a key may occur more than once. The cell then runs
         # once, at the first place of its key.
-        seen, key_of = set[str](), iter(keys)
+        first = {key: place for place, key in reversed(list(enumerate(keys)))}
+        self._repeated = {place for place, key in enumerate(keys) if first[key] != place}
+        start = 0
         for group in groups:
-            lacking: dict[int, list[tuple[Params, str]]] = {}
-            for seed, params in group.members:
-                key = next(key_of)
-                if key not in known and key not in seen:
-                    seen.add(key)
-                    lacking.setdefault(seed, []).append((params, key))
-            self._lacking.append(lacking)
-            self._left[group.name] += sum(map(len, lacking.values()))
+            stop = start + len(group)
+            self._left[group.name] += sum(self._lacks(place) for place in range(start, stop))
+            start = stop
         self.missing = self._left.total()
         self._cell_seconds = 0.0
         self._finished, self._estimated = 0, 0.0
@@ -146,6 +141,9 @@ class Work:
         self._estimate: float | None = None
         self._thread_seconds: float | None = None
 
+    def _lacks(self, place: int) -> bool:
+        return self._keys[place] not in self._known and place not in self._repeated
+
     def readings(self, costs: Costs) -> Iterator[Reading]:
         """Yield the missing cells seed by seed, so that an interrupted run has equal seeds of all algorithms.
 
@@ -153,10 +151,27 @@ class Work:
         sets, so that cells that share their inputs follow one another. Each item (a reading) is a tuple of
         cells: points of a parameter grid that can learn together in one pass over the rows, or a single cell.
         """
-        for seed in sorted({seed for lacking in self._lacking for seed in lacking}):
-            for index in self._ranked([i for i, each in enumerate(self._lacking) if seed in each], costs):
-                group = self._groups[index]
-                own = [group.cell(seed, params).with_key(key) for params, key in self._lacking[index][seed]]
+        starts, start = [], 0
+        # Most groups of cells have the same seeds, so the positions of each seed in a group are computed once
+        # for all groups with the same seeds.
+        alike: dict[tuple[int, ...], dict[int, list[int]]] = {}
+        places = []
+        for group in self._groups:
+            starts.append(start)
+            start += len(group)
+            seeds = tuple(seed for seed, _ in group.members)
+            if seeds not in alike:
+                alike[seeds] = {}
+                for place, seed in enumerate(seeds):
+                    alike[seeds].setdefault(seed, []).append(place)
+            places.append(alike[seeds])
+        for seed in sorted({seed for seeds in alike for seed in seeds}):
+            for index in self._ranked([i for i, own in enumerate(places) if seed in own], costs):
+                group, own = self._groups[index], []
+                for place in places[index][seed]:
+                    if self._lacks(starts[index] + place):
+                        key = self._keys[starts[index] + place]
+                        own.append(group.cell(*group.members[place]).with_key(key))
                 if len(own) > 1 and are_read_together(own[0].spec, group.execution):
                     yield from readings(own)
                 else:
