@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from ....pipeline.analysis.metrics import Metric
 from ....pipeline.analysis.subsets import among, task_groups, tasks_of, within
 from ....pipeline.counts import LATEST_ERRORS
-from ....pipeline.noise import Noise
 from ..page.view import StudyView
 from ..plots.svg import PALETTE
-from ..words.wording import winner
+from ..words.wording import setting
 from .data_sets import data_sets
 
 # Significant digits of scores. Ranks and tests count twelve, so the page finds those of the report.
@@ -211,17 +210,21 @@ def _winners(view: StudyView) -> dict[str, Any]:
     """Return the winners of tuning grids by data set, noise and algorithm, as indices into `settings`."""
     design = view.design
     # Distinct winners of each grid: there may be several if every repetition tunes its own grid.
-    texts: dict[tuple[str, str, Noise], dict[str, None]] = {}
+    texts: dict[tuple[int, int, int], dict[str, None]] = {}
     for tuned in view.results.tuning:
-        if tuned.winner:
-            texts.setdefault(tuned.group, {})[winner(tuned)] = None
+        names = (tuned.dataset in design.datasets, tuned.noise in design.noise)
+        if not all(names) or tuned.algorithm not in design.algorithms or not tuned.winner:
+            continue
+        place = (
+            design.datasets.index(tuned.dataset),
+            design.noise.index(tuned.noise),
+            design.algorithms.index(tuned.algorithm),
+        )
+        text = ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
+        texts.setdefault(place, {})[text] = None
     settings: dict[str, int] = {}
     winners: dict[int, list[list[int | None]]] = {}
-    for place, dataset in enumerate(design.datasets):
-        table = [[texts.get((dataset, name, noise)) for name in design.algorithms] for noise in design.noise]
-        if any(map(any, table)):
-            winners[place] = [
-                [settings.setdefault(" or ".join(found), len(settings)) if found else None for found in row]
-                for row in table
-            ]
+    for (dataset, noise, algorithm), found in texts.items():
+        own = winners.setdefault(dataset, [[None] * len(design.algorithms) for _ in design.noise])
+        own[noise][algorithm] = settings.setdefault(" or ".join(found), len(settings))
     return {"settings": [*settings], "winners": winners}

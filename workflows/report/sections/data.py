@@ -11,7 +11,7 @@ from ..page.blocks import Block, Section
 from ..page.table import tabulate
 from ..page.view import StudyView
 from ..parts.data_sets import data_sets
-from ..words.wording import setting, winner
+from ..words.wording import setting
 
 # Maximum number of a grid's winners that the table names, the most frequent first.
 _MOST_WINNERS = 3
@@ -56,7 +56,9 @@ def _algorithms(view: StudyView) -> Iterator[tuple[str, str, str, str, str]]:
             f"{key}: {', '.join(map(str, value))}" for key, value in values.items() if isinstance(value, list)
         ]
         won = Counter(
-            winner(tuned) for tuned in view.results.tuning if tuned.algorithm == label and tuned.winner
+            ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
+            for tuned in view.results.tuning
+            if tuned.algorithm == label and tuned.winner
         )
         winners = [f"{text} ({n})" for text, n in won.most_common(_MOST_WINNERS)]
         if len(won) > _MOST_WINNERS:

@@ -15,7 +15,7 @@ from ..page.blocks import Block, Section
 from ..page.table import TableBlock, tabulate
 from ..page.view import StudyView
 from ..parts.opening import few
-from ..words.wording import winner
+from ..words.wording import setting
 
 _CHOSEN = (
     "The winner of a grid is chosen once for each data set, algorithm and noise level, on a separate seed, "
@@ -39,6 +39,13 @@ def section(view: StudyView) -> Section | None:
 
 def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _setting(tuned: Tuned) -> str:
+    """Write the values that the winner of a grid has for the tuned parameters."""
+    if not tuned.winner:
+        return "none: every point failed"
+    return ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
 
 
 def _grid_table(view: StudyView) -> TableBlock:
@@ -134,7 +141,7 @@ def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) ->
     for noise in sorted({tuned.noise for tuned in tuning}):
         found = [[places.get((dataset, name, noise), []) for name in names] for dataset in datasets]
         texts = [
-            [dataset, *("; ".join(dict.fromkeys(map(winner, each))) or None for each in row)]
+            [dataset, *("; ".join(dict.fromkeys(map(_setting, each))) or None for each in row)]
             for dataset, row in zip(datasets, found, strict=True)
         ]
         data = [

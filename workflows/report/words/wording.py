@@ -10,7 +10,6 @@ import pandas as pd
 from ....pipeline.analysis.comparison import ALPHA, Comparison
 from ....pipeline.analysis.design import Coverage, Design
 from ....pipeline.analysis.progress import Shortfall
-from ....pipeline.analysis.tuning import Tuned
 from ....pipeline.noise import Noise
 
 
@@ -22,13 +21,6 @@ def percent(rate: float) -> str:
 def setting(name: str, value: Any) -> str:
     """Write a parameter with its value: "r = 0.1"."""
     return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
-
-
-def winner(tuned: Tuned) -> str:
-    """Write the values that the winner of a grid has for the tuned parameters."""
-    if not tuned.winner:
-        return "none: every point failed"
-    return ", ".join(setting(name, tuned.winner[name]) for name in tuned.grid)
 
 
 def enumerate_names(names: Sequence[str]) -> str:
