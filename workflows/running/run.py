@@ -92,7 +92,9 @@ def plan_of(
     try:
         return make_plan(study, base=base, plugins=plugins, known=known, parse=parse)
     except InputError as error:
-        raise error if file is None else InputError(f"{file}: {error}") from None
+        if file is None:
+            raise
+        raise InputError(f"{file}: {error}") from None
 
 
 def run_study(

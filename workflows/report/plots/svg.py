@@ -313,11 +313,15 @@ def _bare(svg: str, title: str) -> ET.Element:
     return root
 
 
+# A color that is a whole value in a `style` attribute.
+_COLOR = re.compile(r"(?<=: )#[0-9a-f]{6}(?=;|$)")
+
+
 def _recolour(root: ET.Element, colours: Mapping[str, str]) -> None:
     # Replace colors only in `style` attributes, because a name in the picture may look like a color.
     for element in root.iter():
         if style := element.get("style"):
-            element.set("style", re.sub("#[0-9a-f]{6}", lambda found: colours.get(found[0], found[0]), style))
+            element.set("style", _COLOR.sub(lambda found: colours.get(found[0], found[0]), style))
 
 
 def shortened(numbers: str, form: str = ".5g") -> str:

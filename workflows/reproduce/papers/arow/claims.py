@@ -150,11 +150,11 @@ def _close_on_clean(evidence: Evidence) -> Verdict:
 
 
 @measure
-def _mean_lead(evidence: Evidence, said: str = "", levels: Sequence[float] = ()) -> Rows:
-    """Return by how many points AROW is ahead of CW on binary tasks, at the rates `levels` (none: all)."""
+def _mean_lead(evidence: Evidence, prefix: str = "", levels: Sequence[float] | None = None) -> Rows:
+    """Return by how many points AROW is ahead of CW on binary tasks, at noise rates, by default all."""
     study = evidence["binary"]
     return {
-        f"{said}{group}": {
+        f"{prefix}{group}": {
             q: 100 * float(lead_over_cw(study, q, group).mean()) for q in levels or study.rates
         }
         for group in PAPER_TASKS
