@@ -29,6 +29,8 @@ _plugins: dict[str, LearnerClass] = {}
 _sources: dict[str, str] = {}
 # The local modules that each plug-in file imports, and their versions when it was run.
 _imports: dict[str, tuple[list[str], str]] = {}
+# The name of the module that `load_plugin` made of each plug-in file. The file may have been edited since.
+_loaded: dict[Path, str] = {}
 _loading = threading.Lock()
 
 
@@ -137,6 +139,7 @@ def load_plugin(path: str | Path) -> dict[str, LearnerClass]:
         if name in others:
             raise ValueError(f"plugin file {path}: the learner name {name!r} is taken")
     _plugins.update(learners)
+    _loaded[path] = next(iter(learners.values())).__module__
     return learners
 
 
@@ -168,10 +171,9 @@ def learners_in(path: str | Path) -> dict[str, LearnerClass]:
 
 def left_out(path: str | Path) -> dict[str, str]:
     """Return, for classes of a loaded plug-in file with only some of a learner's methods, what they lack."""
-    path = Path(path).resolve()
     return {
         name: lacking(cls)
-        for name, cls in _classes_in(_module_name(path, path.read_bytes())).items()
+        for name, cls in _classes_in(_loaded[Path(path).resolve()]).items()
         if any(hasattr(cls, method) for method in METHODS) and not _is_learner(cls)
     }
 

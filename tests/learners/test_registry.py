@@ -106,6 +106,14 @@ def test_plugin_file(tmp_path):
     assert available()["Timid"].algorithm_version == 2
 
 
+def test_classes_left_out_are_those_of_the_loaded_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(PLUGIN + "\nclass Half:\n    def predict(self, X): ...\n")
+    load_plugin(path)
+    path.write_text(PLUGIN)
+    assert list(registry.left_out(path)) == ["Half"]
+
+
 def test_an_edited_plugin_file_of_the_same_size_and_second_is_run(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     path, found = tmp_path / "mine.py", []
