@@ -356,7 +356,8 @@ def scales_apart(refs: Iterable[TaskRef]) -> dict[str, str]:
     return {label: text for label, text in found.items() if text}
 
 
-@functools.lru_cache(maxsize=1024)
+# The key has the fingerprint, because the files may be edited between two runs in one process.
+@cached(LRUCache(maxsize=1024), lambda ref: (ref, fingerprint(ref)), condition=Condition())
 def _scales_apart(ref: TaskRef) -> str:
     """Return the warning for the data set of a task, "" if its features are alike in scale or all zero."""
     X = open_stream(ref).X

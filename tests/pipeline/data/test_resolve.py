@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from singlepass.pipeline import data
-from singlepass.pipeline.data import expand, fingerprint, open_stream
+from singlepass.pipeline.data import expand, fingerprint, open_stream, scales_apart
 from singlepass.pipeline.errors import InputError
 
 
@@ -119,3 +119,12 @@ def test_a_reference_from_elsewhere_is_checked_again(tmp_path: Path) -> None:
         open_stream(data.TaskRef("d", "digit", "binary", "d"))
     with pytest.raises(InputError, match="no such file"):
         open_stream(data.TaskRef("d", str(tmp_path / "gone.csv"), "binary", "d"))
+
+
+def test_scales_are_those_of_the_file_as_it_is_now(tmp_path: Path) -> None:
+    path, said = tmp_path / "mine.csv", []
+    for size in (5000, 1, 70000):
+        path.write_text("u,v,label\n" + "".join(f"{1 + i % 2},{size + i % 3},{i % 2}\n" for i in range(20)))
+        (ref,) = expand(path=path)
+        said.append(scales_apart([ref]))
+    assert ["5e+03" in said[0]["mine"], said[1], "7e+04" in said[2]["mine"]] == [True, {}, True]
