@@ -171,7 +171,7 @@ def _check_version(cell: Cell, resolved: ResolvedLearner) -> None:
     if not resolved.built_in and resolved.version != cell.spec.algorithm_version:
         raise GuestError(
             f"planned with {cell.spec.algorithm_version}, but {resolved.version} is here: give all "
-            "workers the same versions and code, restart them, and run the study again"
+            "workers the same versions and code, restart them, and run the study again with --retry-failed"
         )
 
 

@@ -350,6 +350,8 @@ def test_another_version_than_planned_is_not_run() -> None:
     row = run_cell(other).row
     assert row["status"] == "failed"
     assert row["error"].startswith(f"algorithm '{SGD}': planned with scikit-learn 0.1, but scikit-learn ")
+    # Without this option a later run would keep the failed cell.
+    assert row["error"].endswith("restart them, and run the study again with --retry-failed")
 
 
 LATE = """
