@@ -106,7 +106,7 @@ class QueryAll(OnlineClassifier):
         """Return the inner learner's counts and the number of labels asked for."""
         counters = self.learner_.counters() | {"queried": self.n_queried_}
         if "kernel_evaluations" in counters:
-            counters["kernel_evaluations"] = self.n_kernel_evaluations_
+            counters["kernel_evaluations"] += self._evaluations
         return counters
 
     def switches(self) -> list[int] | None:
@@ -201,7 +201,7 @@ class Greedy(QueryAll):
         while start < n:
             stop = min(n, start + self.h - self._n_waiting)
             scores[start:stop] = self.learner_.score_rows(row_range(X, start, stop))
-            self._evaluations += (stop - start) * getattr(self.learner_, "n_support_", 0)
+            self._evaluations += (stop - start) * self.learner_.evaluations_per_score()
             distances = np.abs(scores[start:stop])
             i = int(distances.argmin())
             if self._candidate is None or distances[i] < self._candidate[0]:
@@ -211,7 +211,7 @@ class Greedy(QueryAll):
             if self._n_waiting == self.h:
                 # `learn_rows` scores the row a second time and counts its kernel evaluations again. So those
                 # of the first time are subtracted.
-                self._evaluations -= getattr(self.learner_, "n_support_", 0)
+                self._evaluations -= self.learner_.evaluations_per_score()
                 self.learner_.learn_rows(*self._candidate[1:])
                 self.n_queried_ += 1
                 self._begin_group()

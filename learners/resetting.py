@@ -201,6 +201,9 @@ class Resetting(OnlineClassifier):
             counted["kernel_evaluations"] += self._evaluations
         return counted
 
+    def evaluations_per_score(self) -> int:
+        return self.learner_.evaluations_per_score()
+
     def inner_learners(self) -> list[OnlineClassifier]:
         return [self.learner, *self.learner.inner_learners()]
 

@@ -98,7 +98,7 @@ class RandomQueries(_ByChance):
                 scores[start:stop] = self._learn_asked(X, codes, start, stop)
             elif start < stop:
                 scores[start:stop] = self.learner_.score_rows(row_range(X, start, stop))
-                self._evaluations += (stop - start) * getattr(self.learner_, "n_support_", 0)
+                self._evaluations += (stop - start) * self.learner_.evaluations_per_score()
             start = stop
 
 
@@ -121,7 +121,7 @@ class _ByScore(_ByChance):
             i = int(asked.argmax())
             last = start + i if asked[i] else stop
             scores[start:last] = made[: last - start]
-            self._evaluations += (last - start) * getattr(self.learner_, "n_support_", 0)
+            self._evaluations += (last - start) * self.learner_.evaluations_per_score()
             if last < stop:
                 before = self.learner_.n_updates_
                 scores[last : last + 1] = self._learn_asked(X, codes, last, last + 1)

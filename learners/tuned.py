@@ -129,6 +129,9 @@ class TunedOnline(OnlineClassifier):
         counted = [each.counters() for each in self.learners_]
         return {name: sum([each[name] for each in counted]) for name in counted[0]}
 
+    def evaluations_per_score(self) -> int:
+        return sum([each.evaluations_per_score() for each in self.learners_])
+
     def inner_learners(self) -> list[OnlineClassifier]:
         first = points_of(self.learner, self.grid)[1][0]
         return [first, *first.inner_learners()]
@@ -220,6 +223,9 @@ class FollowTheLeader(TunedOnline):
             mistakes = follow(scores, codes, self.point_mistakes_, leaders, out)
         self._changes += (self._round + 1 + np.flatnonzero(np.diff(leaders))).tolist()
         return int(mistakes)
+
+    def evaluations_per_score(self) -> int:
+        return self.learners_[self.leader_].evaluations_per_score()
 
     def switches(self) -> list[int]:
         """Return the row numbers, from 0, from which a new leader predicts."""

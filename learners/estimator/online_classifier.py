@@ -348,6 +348,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Return the learner's counts so far; see `StreamLearner.counters`."""
         return {"updates": self.n_updates_, "model_bytes": self.model_bytes_}
 
+    def evaluations_per_score(self) -> int:
+        """Return how many kernel values the score of a row takes under the current model."""
+        return int(getattr(self, "n_support_", 0))
+
     def switches(self) -> list[int] | None:
         """Return the row numbers at which the model became more complex; None if it never does."""
         return None

@@ -14,6 +14,9 @@ from singlepass.learners import (
     LASVM,
     NAROW,
     AdaptiveSelectiveSampling,
+    ExponentialWeights,
+    FollowTheLeader,
+    Greedy,
     KernelPerceptron,
     OnlineGradientDescent,
     PassiveAggressive,
@@ -403,3 +406,28 @@ def test_bad_parameters(model, message):
 def test_more_than_two_classes_are_refused():
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         SelectiveSampling(Perceptron()).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+
+
+@pytest.mark.parametrize("wrap", [QueryAll, Greedy, RandomQueries, SelectiveSampling])
+@pytest.mark.parametrize(
+    "inner",
+    [FollowTheLeader(KernelPerceptron(), {"gamma": [0.1]}), Resetting(KernelPerceptron(gamma=0.1))],
+    ids=repr,
+)
+def test_kernel_evaluations_of_wrapped_learners_are_counted(wrap, inner):
+    X, y = noisy_stream(5)
+    model = wrap(inner).fit(X, y)
+    assert getattr(model.learner_, "resets_", []) == []
+    assert model.counters() == wrap(KernelPerceptron(gamma=0.1)).fit(X, y).counters()
+
+
+def test_scores_of_several_learners_take_their_kernel_values():
+    X, y = noisy_stream(5)
+    grid = {"gamma": [0.001, 10.0]}
+    vote = ExponentialWeights(KernelPerceptron(), grid).fit(X, y)
+    sizes = [each.n_support_ for each in vote.learners_]
+    assert sizes[0] != sizes[1]
+    assert vote.evaluations_per_score() == sum(sizes)
+    leader = FollowTheLeader(KernelPerceptron(), grid).fit(X, y)
+    assert leader.evaluations_per_score() == sizes[leader.leader_]
+    assert Resetting(leader).fit(X, y).evaluations_per_score() in sizes
