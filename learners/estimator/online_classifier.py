@@ -186,7 +186,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[np.float64]:
         """Predict each row, then learn from it, in order.
 
-        Splitting the rows into several calls does not change the outcome.
+        Splitting the rows into several calls does not change the outcome. If a call is interrupted (Ctrl-C)
+        and was not the first one, model and counts may disagree: load a saved learner, or fit again.
 
         Parameters
         ----------
@@ -226,7 +227,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             return self._learn_once(X, y, classes, beforehand=True)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from rows in order, with the arguments of `learn`, and return the learner."""
+        """Learn from rows in order, with the arguments of `learn`, and return the learner.
+
+        If a call is interrupted (Ctrl-C) and was not the first one, model and counts may disagree: load a
+        saved learner, or fit again.
+        """
         self.learn(X, y, classes)
         return self
 
