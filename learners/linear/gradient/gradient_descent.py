@@ -264,6 +264,7 @@ class GradientDescent(LinearClassifier):
         self._G = np.zeros_like(zeros) if self.rate == "adagrad" else None
         # The scale of the weights, and the sum of the scales of all rows so far.
         self._scalars = np.array([1.0, 0.0])
+        self._falls = self.rate != "constant"
 
     def _factors(self):
         """Return the factors of c(m) and c(-m) in the slope of a row's loss, for each of the two classes."""
@@ -275,7 +276,9 @@ class GradientDescent(LinearClassifier):
 
     def _rule(self):
         softmax = self.scores_are_log_odds
-        numbers = float(self.eta), self.rate != "constant", float(self.l2), float(self.delta)
+        # Learners saved by earlier versions lack `_falls`.
+        falls = getattr(self, "_falls", self.rate != "constant")
+        numbers = float(self.eta), falls, float(self.l2), float(self.delta)
         return DescentRule(LOSSES.index(self.loss), softmax, *numbers)
 
     def _loop(self):

@@ -340,3 +340,14 @@ def test_a_mean_cannot_begin_in_the_middle_of_a_stream():
     assert changed.partial_fit(X[50:], labels[50:]).coef_.tolist() == (
         plainly.partial_fit(X[50:], labels[50:]).coef_.tolist()
     )
+
+
+@pytest.mark.parametrize("learner", [OnlineGradientDescent, UnbiasedLoss])
+def test_a_rate_lasts_until_the_next_fit(learner):
+    X, labels = noisy_stream(5)
+    plainly, changed = (learner(rate="constant").partial_fit(X[:50], labels[:50]) for _ in range(2))
+    changed.set_params(rate="sqrt")
+    assert changed.partial_fit(X[50:], labels[50:]).coef_.tolist() == (
+        plainly.partial_fit(X[50:], labels[50:]).coef_.tolist()
+    )
+    assert changed.fit(X, labels).coef_.tolist() == learner().fit(X, labels).coef_.tolist()
