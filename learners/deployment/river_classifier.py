@@ -210,6 +210,8 @@ class RiverClassifier(MiniBatchClassifier):
         """Learn the rows of a frame and their labels, one after the other."""
         if len(y) != len(X):
             raise ValueError(f"X has {len(X)} rows, but y has {len(y)} labels: pass a label for each row")
+        if len(X) == 0:
+            return
         values = _checked_values(X)
         codes = np.array(self._codes_of(y.tolist()), np.int32)
         self.learner_.learn_rows(self._matrix(values, X.columns.tolist(), learning=True), codes)

@@ -268,6 +268,14 @@ def test_a_refused_row_leaves_no_label_or_feature():
     assert model.predict_one({"a": -1.0}) == "v"
 
 
+def test_an_empty_frame_changes_nothing():
+    model = to_river(AROW())
+    model.learn_many(pd.DataFrame(), pd.Series(dtype=object))
+    assert model.predict_one({"a": 1.0}) == to_river(AROW()).predict_one({"a": 1.0})
+    model.learn_many(pd.DataFrame({"a": [1.0, -1.0]}), pd.Series(["u", "v"]))
+    assert model.predict_one({"a": -1.0}) == "v"
+
+
 @pytest.mark.parametrize("n_labels", [1, 3])
 def test_a_frame_needs_a_label_for_each_row(n_labels):
     model = to_river(AROW())
