@@ -108,6 +108,10 @@ def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> 
         and (later or np.maximum.reduce(y.view(np.uint32), initial=0) < len(classes))
     ):
         return y
+    if y.dtype == object:
+        for label in y.tolist():
+            if type(label).__name__ == "NAType":  # pandas.NA, whose comparisons are neither true nor false
+                raise ValueError(f"label {label!r} is not one of the classes {_listed(classes)}")
     if len(y) == 1 and len(classes) == 2:
         # A single label is compared as a Python number: NumPy's functions would take half of the time of a
         # call that learns one row.

@@ -1,6 +1,7 @@
 """Labels as positions in the classes: copied only if they are not positions already."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from singlepass.learners import AROW, Perceptron
@@ -75,3 +76,11 @@ def test_one_label_has_the_code_that_it_has_among_others(classes):
 def test_nan_is_no_class():
     with pytest.raises(ValueError, match="AROW: classes contain NaN"):
         AROW().partial_fit([[1.0], [2.0]], [0, 1], classes=[0, 1, np.nan])
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [0, 1, 2], ["a", "b"]])
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_missing_value_of_pandas_is_no_class(classes, n):
+    labels = pd.Series([pd.NA, "a", "b"][:n], dtype="string").to_numpy()
+    with pytest.raises(ValueError, match=r"^label <NA> is not one of the classes"):
+        label_codes(labels, np.array(classes))
