@@ -74,7 +74,7 @@ def _copied(part: Any) -> Any:
 def measure_each(
     streams: Iterable[NamedStream | Measurement], measure: Callable[[NamedStream], list[Measurement]]
 ) -> list[Measurement]:
-    """Return the table lines that `measure` returns for each stream, and the line of each that is not on this machine."""
+    """Return the table lines that `measure` returns for each stream; an absent stream has one already."""
     return [line for each in streams for line in ([each] if isinstance(each, Measurement) else measure(each))]
 
 
