@@ -311,8 +311,13 @@ def _refuse_other_rows(planned: Mapping[str, pd.DataFrame]) -> None:
     rows = pd.concat([evaluation_rows(cells, status="ok").assign(url=url) for url, cells in planned.items()])
     rows["row"] = rows["counted_from"].fillna(0).astype(int) + 1
     rows["drawn"] = rows["repetitions"].isna()
-    for column, by in (("row", ["dataset"]), ("drawn", ["dataset", "noise"])):
-        for _, group in rows.groupby(by):
+    # Learners that are fitted in batch count no rows of the stream. One seed of results that depend on it is
+    # one repetition, too; and earlier versions did not say of one seed whether results depend on it.
+    online = rows[rows["mistakes"].notna()]
+    n_seeds = rows.groupby(["url", "dataset", "noise"])["seed"].transform("nunique")
+    repeated = rows[~rows["drawn"] | (n_seeds > 1)]
+    for column, by, among in (("row", ["dataset"], online), ("drawn", ["dataset", "noise"], repeated)):
+        for _, group in among.groupby(by):
             first, last = group.sort_values(column, kind="stable").iloc[[0, -1]].to_dict("records")
             if first[column] == last[column]:
                 continue
@@ -327,10 +332,8 @@ def _refuse_other_rows(planned: Mapping[str, pd.DataFrame]) -> None:
                     f"the seed changes results on {first['dataset']} with noise {first['noise']} in "
                     f"{last['url']}, where an algorithm draws random numbers, but not in {first['url']}"
                 )
-            raise InputError(
-                f"not comparable: {differ}: run one study with all algorithms, with --base {first['url']} "
-                f"--base {last['url']}"
-            )
+            bases = " ".join(f"--base {url}" for url in planned)
+            raise InputError(f"not comparable: {differ}: run one study with all algorithms, with {bases}")
 
 
 def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:

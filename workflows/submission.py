@@ -28,6 +28,7 @@ from ..learners.guests.given import names_given
 from ..learners.guests.names import EXTRAS
 from ..learners.guests.versions import imports_of, is_here, is_local, needed_by
 from ..pipeline import data
+from ..pipeline.analysis.design import one_repetition
 from ..pipeline.analysis.tuning import Tuned, tuned_grids
 from ..pipeline.documents import seal_document
 from ..pipeline.errors import InputError
@@ -203,7 +204,8 @@ def verify(
         for row in chosen.to_dict("records"):
             curve = curves[curves["key"] == row["key"]]
             problems += _differences({**row}, curve, answer["cells"].get(row["key"], {}), earlier)
-    present = len(rows.drop_duplicates(list(recomputation.IDENTIFIED_BY[1:])))
+    once = one_repetition(rows, {"seeds": study.seeds})
+    present = len(once.drop_duplicates(list(recomputation.IDENTIFIED_BY[1:])))
     return Verification(
         study.name,
         len(keys),

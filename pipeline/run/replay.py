@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ..errors import InputError
 from ..noise import noise_of
 from ..study.cell import Cell
@@ -44,6 +46,8 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
     if entry is None or not is_known(entry.name):
         raise InputError(f"learner {row['learner']!r} is unknown: your own learners need --plugin FILE")
     noise, params = noise_of(row["noise"]), json.loads(row["params"])
+    # Merged results have a repetition of all seeds on the first seed, but another one may have computed it.
+    seeds = [row["seed"]] if pd.isna(row.get("repetitions")) else study.seeds
     problem = InputError(
         f"data set {row['dataset']!r} or learner {row['learner']!r} has changed since the run"
     )
@@ -57,7 +61,7 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
                 # them has a grid, a part of the stream is reserved for tuning.
                 "algorithms": [each for each in study.algorithms if is_known(each.name)],
                 "noise": [noise],
-                "seeds": [row["seed"]],
+                "seeds": seeds,
             }
         )
         try:
@@ -68,7 +72,8 @@ def planned_cell(study: Study, row: Mapping[str, Any]) -> Cell:
         except InputError as error:
             problem = error
             continue
-        cell = plan.cell((row["dataset"], row["algorithm"], noise), "run", row["seed"], params)
-        if cell is not None and cell.key == row["key"]:
-            return cell
+        for seed in seeds:
+            cell = plan.cell((row["dataset"], row["algorithm"], noise), "run", seed, params)
+            if cell is not None and cell.key == row["key"]:
+                return cell
     raise problem

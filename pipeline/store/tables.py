@@ -176,7 +176,10 @@ def as_planned(cells: pd.DataFrame, plan: pa.Table) -> pd.DataFrame:
     there = places >= 0
     rows: pd.DataFrame = cells.iloc[places[there]].reset_index(drop=True)
     for name in PLAN.names[1:]:
-        planned = names.loc[there, name].astype(cells[name].dtype).reset_index(drop=True)
+        planned = names.loc[there, name].reset_index(drop=True)
+        # Integers in all cells cannot become missing values of the plan.
+        if not (planned.isna().any() and cells[name].dtype.kind == "i"):
+            planned = planned.astype(cells[name].dtype)
         rows[name] = planned.fillna(rows[name]) if name in PLACES else planned
     by_start = rows.sort_values("started", kind="stable", na_position="first")
     latest = by_start.drop_duplicates("dataset", keep="last").set_index("dataset")

@@ -523,6 +523,38 @@ def test_results_that_depend_on_the_algorithms_of_a_study(
     assert cells.loc[cells["algorithm"] == other["name"], "base"].eq(halves[1]).all()
 
 
+def test_learners_fitted_in_batch_count_no_rows_of_the_stream(tmp_path: Path) -> None:
+    """They have no row from which results are counted, unlike the grid of the same study."""
+    entries = [{"name": "AROW", "r": [0.1, 1.0]}, {"name": "SVC"}]
+    keys = {**IN_ORDER, "protocol": "holdout", "noise": [0.2], "algorithms": entries}
+    halves = [run(tmp_path / str(seed), **{**keys, "seeds": [seed]}) for seed in (0, 1)]
+    merge_results(halves, str(tmp_path / "merged"), lambda line: None)
+    cells = read_results(str(tmp_path / "merged")).cells
+    assert (cells["stage"] == "run").sum() == 4
+
+
+def test_one_seed_is_one_repetition_of_results_that_depend_on_it(tmp_path: Path) -> None:
+    keys = {**IN_ORDER, "noise": [0.0], "seeds": [0]}
+    entries = [{"name": "Perceptron"}, {"name": "PassiveAggressive", "query": "random"}]
+    urls = [run(tmp_path / entry["name"], **keys, algorithms=[entry]) for entry in entries]
+    _, _, cells = compared(*urls, out=tmp_path / "both")
+    assert sorted(cells["algorithm"]) == ["PassiveAggressive", "Perceptron"]
+    assert set(cells["seed"]) == {0}
+
+
+def test_an_algorithm_that_draws_joins_a_study_of_one_repetition(tmp_path: Path) -> None:
+    """Then results depend on the seed, also those of stored cells, each of which was the only repetition."""
+    keys, grid = {**IN_ORDER, "noise": [0.0]}, {"name": "AROW", "r": [0.1, 1.0]}
+    url = run(tmp_path / "one", **keys, algorithms=[grid])
+    both = parse_study(
+        {**STUDY, **keys, "algorithms": [grid, {"name": "PassiveAggressive", "query": "random"}]}
+    )
+    run_study(both, url, progress=Silent())
+    cells = read_results(url).cells
+    assert cells["repetitions"].isna().all()
+    assert (cells["stage"] == "run").sum() == 4
+
+
 @pytest.mark.parametrize("seeds", [([0, 1], [2, 3]), ([0], [1])])
 def test_a_repetition_of_every_seed_is_merged_once(tmp_path: Path, seeds: tuple[list[int], ...]) -> None:
     keys = {**IN_ORDER, "noise": [0.0], "algorithms": [{"name": "Perceptron"}, {"name": "AROW"}]}

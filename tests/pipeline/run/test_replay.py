@@ -71,6 +71,14 @@ def test_every_cell_is_found_by_its_row(study: Study, rows: list[dict[str, Any]]
         assert planned_cell(study, row).key == row["key"]
 
 
+def test_a_repetition_of_every_seed_is_found_by_the_seed_of_its_key(
+    study: Study, rows: list[dict[str, Any]]
+) -> None:
+    """In merged results it has the first seed, though another one may have computed it."""
+    row = next(row for row in rows if row["seed"] == 1)
+    assert planned_cell(study, {**row, "seed": 0, "repetitions": 1}).key == row["key"]
+
+
 def test_the_model_is_the_cells(study: Study, rows: list[dict[str, Any]]) -> None:
     for row in rows:
         if row["seed"] == 1 and row["noise"] == "0.2":
