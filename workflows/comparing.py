@@ -355,13 +355,12 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     """Write new results to `out` that refer to the comparable cells of several results, for one report.
 
     Cells are comparable if all results have their data set, noise level and seed; one that does not depend on
-    the seed stands for all seeds. `note` receives a line
-    about the data sets, noise levels and seeds that are left out, about each algorithm that runs on none of
-    these data sets, and about each that is left out on a data set because cells failed or were stopped. If
-    two results use one label for algorithms with different parameters, or perhaps different code, the second
-    label is extended by the name of its results. Raises InputError if no algorithm is left, or if the
-    studies differ in a key that is neither "baselines" nor in `_LISTS` or `_OWN`, or as `_refuse_other_rows`
-    says.
+    the seed stands for all seeds. `note` receives a line about the data sets, noise levels and seeds that are
+    left out, about each algorithm that runs on none of these data sets, and about each that is left out on a
+    data set because cells failed or were stopped. If two results use one label for algorithms with different
+    parameters, or perhaps different code, the second label is extended by the name of its results. Raises
+    InputError if no algorithm is left, if the studies differ in a key that is neither "baselines" nor in
+    `_LISTS` or `_OWN`, or if results count other rows or seeds.
     """
     found = [_read(url) for url in urls]
     first = found[0]

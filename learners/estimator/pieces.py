@@ -61,7 +61,8 @@ def learn_in_pieces(
 ) -> Passage:
     """Learn rows, and record the time and the learner's counts at each of m checkpoints.
 
-    `X` comes from `as_rows` or `ordered_rows`. `stops` are the checkpoints: ascending row counts.
+    `learner` has the methods ``learn_rows(X, codes)`` and ``counters()``. `X` comes from `as_rows` or
+    `ordered_rows`. `stops` are the checkpoints: ascending row counts.
     """
     return _passage(*_learn_pieces(learner.learn_rows, learner.counters, X, codes, stops))
 
