@@ -137,7 +137,7 @@ class Greedy(QueryAll):
 
     From each group of h consecutive rows, the learner learns the one with the smallest ``|f(x)|`` (ties: the
     first) once the group is complete; the other labels are never read. An incomplete group at the end of a
-    stream is not learnt. With ``h=1`` this is `QueryAll`.
+    stream is not learned. With ``h=1`` this is `QueryAll`.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Greedy(QueryAll):
 
     def switches(self) -> list[int] | None:
         inner = super().switches()
-        # The inner learner counts only the rows that it learns, one per group of h rows. Its row t is learnt
+        # The inner learner counts only the rows that it learns, one per group of h rows. Its row t is learned
         # when group t is complete, at the last row of that group.
         return None if inner is None else [(t + 1) * self.h - 1 for t in inner]
 

@@ -114,7 +114,7 @@ class NoChange(Baseline):
     Before any label it predicts ``classes_[0]``, and this prediction can be correct. Implementations that
     give the first row the score 0 always count a mistake.
 
-    It predicts well if successive labels are often equal: a learner that does not beat it has learnt nothing
+    It predicts well if successive labels are often equal: a learner that does not beat it has learned nothing
     useful (Žliobaitė et al. 2015).
 
     Parameters

@@ -75,7 +75,7 @@ class StreamLearner(Protocol):
         X, codes
             As for `learn_rows`.
         stops : ndarray of int64, shape (m,)
-            The checkpoints: ascending counts of rows learnt in this call, at most n.
+            The checkpoints: ascending counts of rows learned in this call, at most n.
         """
 
     def score_rows(self, X: Matrix) -> NDArray[np.float64]:

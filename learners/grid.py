@@ -55,7 +55,7 @@ def learn_grid(
     points in one pass over the rows, if their state is a weight vector or also a diagonal covariance. That is
     faster than a pass for each point, most of all on sparse rows. Points of a kernel learner that never
     removes support vectors share kernel values or, if their kernels differ, inner products of rows, eight
-    points at a time. All other points are learnt one by one.
+    points at a time. All other points are learned one by one.
 
     Parameters
     ----------

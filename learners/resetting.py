@@ -90,7 +90,7 @@ class Resetting(OnlineClassifier):
 
     Notes
     -----
-    Rows are learnt one by one, which takes some ten microseconds more for each.
+    Rows are learned one by one, which takes some ten microseconds more for each.
 
     See Also
     --------
@@ -149,7 +149,7 @@ class Resetting(OnlineClassifier):
 
     def _allocate_classes(self, n_features: int, n_classes: int) -> None:
         self.resets_: list[int] = []
-        # `_pass_start` is the number of rows learnt before the current pass.
+        # `_pass_start` is the number of rows learned before the current pass.
         self._round = self._evaluations = self._pass_start = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:

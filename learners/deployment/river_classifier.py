@@ -32,7 +32,7 @@ class _DictRow:
     """Convert dicts to a CSR row that compiled loops read, and cache the last conversion.
 
     Most streams have the same features in the same order in every row, so the positions of the last row's
-    features are kept. A row that is predicted and then learnt is converted only once.
+    features are kept. A row that is predicted and then learned is converted only once.
     """
 
     def __init__(self) -> None:

@@ -89,7 +89,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         The labels. With two classes, a positive score means ``classes_[1]``.
     n_features_in_ : int
     n_examples_ : int
-        Number of rows learnt.
+        Number of rows learned.
     n_mistakes_ : int
         Number of rows whose signed margin was <= 0 or NaN before their update: a score of exactly 0 is a
         mistake, and so is one that overflowed. With K > 2 classes the margin is the score of the row's class
@@ -209,7 +209,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For invalid parameters, rows or labels; nothing is learnt then.
+            For invalid parameters, rows or labels; nothing is learned then.
 
         Examples
         --------
@@ -510,7 +510,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _learn_once(self, X: Any, y: Any, classes: Any, beforehand: bool) -> NDArray[np.float64]:
         """Learn the rows of one call of `learn`, and return their scores; on error, roll the learner back.
 
-        If `beforehand` is true, all rows are checked before they are learnt.
+        If `beforehand` is true, all rows are checked before they are learned.
         """
         if not self.__sklearn_is_fitted__():
             # If its first rows are refused, the learner is rolled back to being not fitted.
@@ -537,7 +537,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Rows, NDArray[np.float64]]:
         """Learn from a matrix and its labels (codes if `coded`); return the rows and their scores.
 
-        If `beforehand`, the rows are checked before they are learnt. Otherwise the loop may check them;
+        If `beforehand`, the rows are checked before they are learned. Otherwise the loop may check them;
         NotLearntError is then raised if a row or label may be invalid.
         """
         if beforehand or not self._scores_tell:

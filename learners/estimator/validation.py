@@ -18,7 +18,7 @@ from ..numeric.rows import (
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
-# A matrix with at most this many column indices (256 KB) is checked before it is learnt. The indices stay in
+# A matrix with at most this many column indices (256 KB) is checked before it is learned. The indices stay in
 # a core's cache, so the check is cheap, and compiling a second loop, which checks as it learns, does not pay.
 _FEW_INDICES = 1 << 16
 
@@ -50,7 +50,7 @@ def safe_rows(X: Any) -> Rows:
 
 
 class NotLearntError(Exception):
-    """The learning loop met a row that may be invalid: all rows must be checked, then learnt again."""
+    """The learning loop met a row that may be invalid: all rows must be checked, then learned again."""
 
 
 def are_checked_later(rows: Rows) -> bool:
@@ -157,7 +157,7 @@ def refuse_nonfinite(rows: Rows) -> None:
 
 
 def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
-    """Raise an error if rows that have just been learnt are invalid, or may be.
+    """Raise an error if rows that have just been learned are invalid, or may be.
 
     NotLearntError: the loop met a row that is not canonical, a label that is not a code, or a score that is
     not finite. Checking all rows before learning them again finds and names the problem. ValueError: a row

@@ -20,7 +20,7 @@ class Guest(ABC):
 
     A subclass defines the abstract methods and, if needed, ``_start(n_features)``, ``rows_of(X)`` and
     `predict_codes`. Any exception of the learner becomes a `GuestError`. Each run needs its own `learner`,
-    because runs share a process as threads. `batch` rows at a time are predicted, then learnt together.
+    because runs share a process as threads. `batch` rows at a time are predicted, then learned together.
     `attributes` maps columns of the table of results to the learner's attributes with these counts.
 
     `scores_are_log_odds` says whether the scores are log odds, from which probabilities follow;
@@ -43,7 +43,7 @@ class Guest(ABC):
         """Prepare for a stream with these classes; see `StreamLearner.begin`."""
         self._classes = classes
         self._n_classes = len(classes)
-        # Blocks of rows, with labels, that were predicted and are not learnt until their batch is full.
+        # Blocks of rows, with labels, that were predicted and are not learned until their batch is full.
         self._waiting: list[tuple[Any, NDArray[np.int32]]] = []
         self._n_waiting = 0
         with in_one_line("the learner"):

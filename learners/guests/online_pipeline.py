@@ -55,7 +55,7 @@ class OnlinePipeline(Pipeline):
         return [(name, step) for name, step in self.steps[:-1] if step not in (None, "passthrough")]
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return whether rows have been learnt; scikit-learn would ask the last step, which may not know."""
+        """Return whether rows have been learned; scikit-learn would ask the last step, which may not know."""
         return hasattr(self, "begun_")
 
     @property

@@ -61,7 +61,7 @@ class RiverGuest(Guest):
         except NotImplementedError:
             return True
         except Exception:
-            # A model that cannot be copied, or asked before it has learnt, is asked along the stream.
+            # A model that cannot be copied, or asked before it has learned, is asked along the stream.
             return False
         return False
 

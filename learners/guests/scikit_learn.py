@@ -28,7 +28,7 @@ class PartialFitGuest(Guest):
     """Adapter of a learner with ``partial_fit(X, y, classes=...)``.
 
     For each row, ``decision_function`` is called, or else ``predict_proba``, or else ``predict``; then the
-    row is learnt. A score of 0 from ``decision_function`` is a mistake, as for this package's learners. If
+    row is learned. A score of 0 from ``decision_function`` is a mistake, as for this package's learners. If
     probabilities are equal, the first class is predicted, as by scikit-learn.
     """
 
@@ -49,7 +49,7 @@ class PartialFitGuest(Guest):
         n, begun = len(codes), 0
         scores = []
         if n and not self._learns:
-            # The first row is learnt separately: only the first call of `partial_fit` is passed the classes,
+            # The first row is learned separately: only the first call of `partial_fit` is passed the classes,
             # and a prediction before that call may fail.
             scores.append(self.score_rows(X[:1]))
             self.teach_rows(X[:1], codes[:1])
@@ -90,7 +90,7 @@ class PartialFitGuest(Guest):
             with in_one_line(self._asked):
                 found = getattr(self.learner, self._asked)(X)
         except GuestError as error:
-            # Before it has learnt a row, a learner may refuse to predict. Its scores are then taken as 0.
+            # Before it has learned a row, a learner may refuse to predict. Its scores are then taken as 0.
             if self._learns or not isinstance(error.__cause__, NotFittedError | AttributeError):
                 raise
             return self._no_scores(X.shape[0])

@@ -16,8 +16,8 @@ STATES = ("random_state", "seed")
 class Template:
     """A learner object from which untrained copies are made; the object itself is never trained.
 
-    Learners of scikit-learn and River are cloned, which leaves out what they have learnt. Any other object is
-    deep-copied.
+    Learners of scikit-learn and River are cloned, which leaves out what they have learned. Any other object
+    is deep-copied.
 
     Examples
     --------

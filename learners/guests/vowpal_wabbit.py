@@ -114,7 +114,7 @@ class VowpalWabbitGuest(Guest):
         n, k = len(found), self._n_classes
         if not self._many:
             return checked_scores(found, "the workspace", n, k)
-        # Vowpal Wabbit counts classes from 1, but may predict 0 before it has learnt; that counts as class 1.
+        # Vowpal Wabbit counts classes from 1, but may predict 0 before it has learned: that is class 1.
         if not all(isinstance(each, int) for each in found):
             raise GuestError(f"with args {self.learner.args!r} the predictions are not class numbers")
         return scores_of_codes(checked_codes([max(0, each - 1) for each in found], "the workspace", n, k), k)

@@ -91,7 +91,7 @@ def _keep_now(view, rows, norms, slot, t):
 
 @register_jitable
 def _drop(view, rows, norms, n, slot, t):
-    """Remove the support vector in `slot` while row t is learnt; the last support vector moves to `slot`."""
+    """Remove the support vector in `slot` while row t is learned; the last support vector moves to `slot`."""
     last = n - 1
     if slot != last:
         move(view, last, slot, t)

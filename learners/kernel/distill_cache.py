@@ -71,7 +71,7 @@ def _most_redundant(alpha, rest, born, n):
 
 @register_jitable(**INLINE)
 def _remove(view, alpha, rest, n, r, t):
-    """Remove the row in slot r while row t of the block is learnt; the last row moves to slot r."""
+    """Remove the row in slot r while row t of the block is learned; the last row moves to slot r."""
     last = n - 1
     if alpha.ndim == 1:
         _add_term(rest, n, -alpha[r], view.square[r])

@@ -88,7 +88,7 @@ class KernelClassifier(OnlineClassifier):
     rows of the first call of `learn` or `fit`. Later rows are converted. Coefficients are float64. Dense and
     CSR rows with the same values give the same outcome to the last bit.
 
-    A row whose squared norm, or kernel value with itself, overflows is not learnt.
+    A row whose squared norm, or kernel value with itself, overflows is not learned.
 
     In the rbf kernel, ``‖x - z‖²`` is computed as ``‖x‖² + ‖z‖² - 2 x·z``. That loses digits if the norms of
     rows are large compared with their distances: all digits are lost if ‖x‖² is 10⁷ times the squared
@@ -113,13 +113,13 @@ class KernelClassifier(OnlineClassifier):
     #: Learners with different parameters can then learn together and share kernel values, see `readings`.
     only_adds = False
 
-    #: Whether few of the learnt rows become support vectors.
+    #: Whether few of the learned rows become support vectors.
     _seldom_joins = False
 
     #: Whether the learner needs one more number with each coefficient, such as k(x, x) of the row.
     _keeps_companions = False
 
-    # Number of rows learnt before the row that has number 0 in `support_`; > 0 if each pass counts from 0.
+    # Number of rows learned before the row that has number 0 in `support_`; > 0 if each pass counts from 0.
     _pass_start = 0
 
     def _allocate(self, n_features):
@@ -194,7 +194,7 @@ class KernelClassifier(OnlineClassifier):
             support.scores(row_range(X, start, stop), stop - start, scores[start:stop], room)
 
     def _support_to_score(self):
-        """Return the support set that scores are computed from, or None before any row is learnt."""
+        """Return the support set that scores are computed from, or None before any row is learned."""
         return self._support
 
     def _order(self):
@@ -235,7 +235,7 @@ class RowCachingClassifier(KernelClassifier):
     ``_learn_block`` gets a `CachedView`.
 
     The row numbers in `support_` start from 0 in every pass, so that a row has the same number in all passes.
-    Rows learnt after the last pass get the numbers that follow. ``_is_again`` is True from the second pass
+    Rows learned after the last pass get the numbers that follow. ``_is_again`` is True from the second pass
     on: then the row to learn may already be stored.
     """
 

@@ -67,7 +67,7 @@ class KernelMIRA(MulticlassRuleClassifier):
     Parameters
     ----------
     beta : float, default=0.1
-        Largest margin of a row that is learnt, > 0 (with 0 every step would be 0).
+        Largest margin of a row that is learned, > 0 (with 0 every step would be 0).
     kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
         The kernel and the passes of `fit`, as for `KernelPerceptron`.
 

@@ -11,7 +11,7 @@ from .rules import MulticlassRuleClassifier
 
 
 class KernelPassiveAggressiveRule(NamedTuple):
-    """The rule of PA-I: a row with hinge loss l > 0 is learnt, with ``α = min(C, l/‖d‖²)``.
+    """The rule of PA-I: a row with hinge loss l > 0 is learned, with ``α = min(C, l/‖d‖²)``.
 
     ``‖d‖²`` is the squared norm of the step for α = 1, the argument `squares` of `step`.
     """

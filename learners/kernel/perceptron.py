@@ -10,7 +10,7 @@ from .rules import MulticlassRuleClassifier
 
 
 class KernelPerceptronRule(NamedTuple):
-    """The Perceptron's rule: a row is learnt, with α = 1, if its margin is at most `margin`."""
+    """The Perceptron's rule: a row is learned, with α = 1, if its margin is at most `margin`."""
 
     margin: float
 
@@ -37,8 +37,8 @@ class KernelPerceptron(MulticlassRuleClassifier):
     epochs : int, default=1
         Passes that `fit` makes.
     margin : float, default=0.0
-        A row is learnt if its margin is at most this, >= 0. Above 0, rows that are classified correctly but
-        with little confidence are learnt as well.
+        A row is learned if its margin is at most this, >= 0. Above 0, rows that are classified correctly but
+        with little confidence are learned as well.
 
     See Also
     --------

@@ -177,7 +177,7 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     ----------
     eta : float, default=0.1
         Largest δ with which a row is projected instead of stored, >= 0 (some implementations compare δ²). If
-        eta is at least √k(x, x), which is 1 with the rbf kernel, no row is ever stored and nothing is learnt.
+        eta is at least √k(x, x), which is 1 with the rbf kernel, no row is stored and nothing is learned.
     U : float, default=None
         A bound on the norm of the functions to compete with, > 0. It replaces `eta` by the largest threshold
         with which each mistake makes progress, ``(2l - ‖P k‖² - 0.5)/(2U)`` for the hinge loss l and the
@@ -189,7 +189,7 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     Raises
     ------
     ValueError
-        While learning with U, for rows whose k(x, x) exceeds 1; nothing is learnt then.
+        While learning with U, for rows whose k(x, x) exceeds 1; nothing is learned then.
 
     Notes
     -----
@@ -264,7 +264,7 @@ class ProjectronPlusPlus(_Projecting):
     Raises
     ------
     ValueError
-        While learning with U, for rows whose k(x, x) exceeds 1; nothing is learnt then.
+        While learning with U, for rows whose k(x, x) exceeds 1; nothing is learned then.
 
     See Also
     --------

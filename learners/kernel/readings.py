@@ -25,7 +25,7 @@ _BLOCK_ROWS = 120
 class KernelReading(Reading):
     """Kernel learners of one Python type that learn the same rows together and never remove support vectors.
 
-    Before, `begin` must have been called on each learner, and no learner may have learnt a row.
+    Before, `begin` must have been called on each learner, and no learner may have learned a row.
     """
 
     def __init__(self, learners: Sequence[Any]) -> None:
@@ -69,7 +69,7 @@ class KernelReading(Reading):
         self._union.commit()
 
     def goes_on(self) -> bool:
-        # If a learner has learnt rows alone since, the union of the support sets lacks its new support
+        # If a learner has learned rows alone since, the union of the support sets lacks its new support
         # vectors, so the learners cannot go on together.
         return self._union is not None and self._union.is_complete()
 
@@ -85,7 +85,7 @@ class KernelReading(Reading):
 
 
 def can_share(learners: Sequence[Any]) -> bool:
-    """Return whether a `KernelReading` can train these learners, which have not learnt any rows.
+    """Return whether a `KernelReading` can train these learners, which have not learned any rows.
 
     A learner from outside this package is refused: even if it removes support vectors, it may have inherited
     ``only_adds = True``.

@@ -1,8 +1,8 @@
-"""Kernel learners as rules: which rows are learnt, with which coefficient, and how the support set changes.
+"""Kernel learners as rules: which rows are learned, with which coefficient, and how the support set changes.
 
 A rule is a named tuple of numbers with a method ``step(m, own, squares)``. Its arguments are the margin m of
 a row x, ``own = k(x, x)`` and ``squares = ‖d‖²``, the squared norm of the step for α = 1: k(x, x) with two
-classes. It returns ``(is_update, α, evaluations)``: whether the row is learnt, the coefficient without the
+classes. It returns ``(is_update, α, evaluations)``: whether the row is learned, the coefficient without the
 sign of the label, and the kernel evaluations besides those of the prediction. With more than two classes, the
 right class y gets α and the best wrong class gets -α, so ``‖d‖² = 2 k(x, x)``. A rule that changes more
 classes also has a method ``step_of_classes(s, y, z, m, own, a)``: from the scores `s`, the right class y and

@@ -156,7 +156,7 @@ class _RidgeRegression(KernelClassifier):
 
     _keeps_square = _keeps_companions = True
 
-    # `_ridge` is the name of the parameter that sets the ridge, `_margin` the largest margin of learnt rows.
+    # `_ridge` is the name of the parameter that sets the ridge, `_margin` the largest margin of learned rows.
     _ridge: str
     _margin: float
 
@@ -261,5 +261,5 @@ class KernelAROW(_RidgeRegression):
     coef0: float = 1.0
     epochs: int = 1
 
-    # Rows with a margin below 1 are learnt, so the limit is the largest number below 1.
+    # Rows with a margin below 1 are learned, so the limit is the largest number below 1.
     _ridge, _margin = "r", math.nextafter(1.0, 0.0)

@@ -182,7 +182,7 @@ class Voters:
         return entries * (8 + 4) + updates * 3 * 8 + 8
 
 
-# Rows are learnt in batches of this many. Before each, the arrays of `Votes` are enlarged in case all of its
+# Rows are learned in batches of this many. Before each, the arrays of `Votes` are enlarged in case all of its
 # rows cause updates.
 _ROWS_TOGETHER = 256
 
@@ -299,7 +299,7 @@ class MarginPerceptron(VotingClassifier):
 
     def end_of_pass(self, last: bool) -> None:
         # The next pass reads the same rows, so their numbers start at 0 again. After the last pass they do
-        # not: rows learnt later are other rows, with other numbers.
+        # not: rows learned later are other rows, with other numbers.
         if not last:
             self._number[0] = 0
 

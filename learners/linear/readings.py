@@ -1,7 +1,7 @@
 """Learn several models of one learner together, in one pass over the rows ("a reading"), for two classes.
 
 The models are weights, or weights with a diagonal Σ, and differ in the parameters of their rules. Each model
-equals the one learnt alone, to the last bit. Learning them together is faster, because a row is read once.
+equals the one learned alone, to the last bit. Learning them together is faster, because a row is read once.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ from .linear_classifier import LinearClassifier
 from .parts.classes import weight_of
 from .parts.covariance import is_usable, shrink
 
-# With fewer models or rows than this, each model is learnt alone. Learning several models together takes as
+# With fewer models or rows than this, each model is learned alone. Learning several models together takes as
 # long as two to three passes of one model. Preparing it takes 60 µs, while calling the loops of eight models
 # one by one takes only 40 µs.
 _FEWEST_MODELS, _FEWEST_ROWS = 3, 32
@@ -44,7 +44,7 @@ _FEWEST_MODELS, _FEWEST_ROWS = 3, 32
 _LARGEST_DENSE = 1 << 15
 
 # Rows of at least this many bytes in total do not stay in the caches: every pass loads them from memory.
-# Models without variances are then learnt together even if their state exceeds _LARGEST_DENSE. With the
+# Models without variances are then learned together even if their state exceeds _LARGEST_DENSE. With the
 # 188 MB of MNIST, learning eight models together takes as long as 4 passes, not 8.
 _LARGE_ROWS = 1 << 27
 

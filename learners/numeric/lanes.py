@@ -18,7 +18,7 @@ from numba.extending import intrinsic, models, register_model
 from .compiled import INLINE, overload
 from .emitters import load_vector, spread, store_vector
 
-#: Number of models that are learnt together: 8 float64 fill a cache line, and a vector of AVX-512.
+#: Number of models that are learned together: 8 float64 fill a cache line, and a vector of AVX-512.
 LANES = 8
 
 

@@ -17,7 +17,7 @@ from .rows import by_types, first_nonfinite_row, n_rows, part
 # cannot read a clock.
 _CLOCK = {"linux": 1, "darwin": 8}.get(sys.platform)
 
-# Unvalidated rows are learnt this many at a time, so that the check of their labels (16 KB) and, for two
+# Unvalidated rows are learned this many at a time, so that the check of their labels (16 KB) and, for two
 # classes, scores (32 KB) finds both in a core's cache.
 _PIECE = 4096
 

@@ -49,7 +49,7 @@ def _add_up(builder, emit, n_sums, length, order):
     folded = [cgutils.alloca_once_value(builder, zero) for _ in range(n_sums)]
 
     def add_slots(first, last, start, stop, step):
-        """Generate a loop that adds up entries first … last - 1 of every step, a run of `step` entries.
+        """Generate a loop that sums the entries first … last - 1 of each run of `step` entries.
 
         Return, for each of the `n_sums` sums, a list with a partial sum per position within a step.
         """

@@ -169,7 +169,7 @@ def count_baselines(
     Both begin with class 0. Predictions are compared with `given` and `clean`, the labels with and without
     noise. After each row both learn a label from `known`, or nothing if it is -1; `known` equals `given`
     unless labels are delayed. `stops` are ascending row counts. `class_counts` (how often each class was
-    learnt) and `counts` (see `MAJORITY_GIVEN`) are updated in place. The result has shape (m, 6).
+    learned) and `counts` (see `MAJORITY_GIVEN`) are updated in place. The result has shape (m, 6).
     """
     at_stops = np.empty((len(stops), len(counts)), np.int64)
     count = _count_holding_gil if len(given) <= FEW else _count_releasing_gil

@@ -238,7 +238,7 @@ def tally_classes(
 ) -> NDArray[np.int64]:
     """Count predictions and labels by class; return the table after each of m stops, shape (m, 5, K).
 
-    `scores`, of shape (n,) or (n, K), were computed before each row was learnt; `stops` are ascending row
+    `scores`, of shape (n,) or (n, K), were computed before each row was learned; `stops` are ascending row
     counts, at most n. `table`, of shape (5, K), has the counts so far and is updated in place. Its rows are,
     for each class: how often it was predicted; how often correctly, and how often it occurred, both by given
     labels; the same two counts by clean labels.

@@ -60,7 +60,7 @@ def _learn(M, values, places, t, joining, codes, scores, counts, C, bias):
 
 @dataclass(eq=False, repr=False)
 class IncrementalSVM(KernelClassifier):
-    """The support vector machine, solved exactly after every row; a row can also be unlearnt.
+    """The support vector machine, solved exactly after every row; a row can also be unlearned.
 
     It solves the dual of the soft margin with hinge loss, ``min ½ αᵀQα - Σα`` with ``0 <= α_i <= C`` (and ``Σ
     y_i α_i = 0`` with a bias), ``Q_ij = y_i y_j k(x_i, x_j)``. For a row whose margin ``m = y f(x)`` is below
@@ -171,7 +171,7 @@ class IncrementalSVM(KernelClassifier):
         self.intercept_ = self._store.machine.b.copy()
 
     def unlearn(self, number: int) -> Self:
-        """Forget a row as if it had never been learnt; the other rows keep their numbers.
+        """Forget a row as if it had never been learned; the other rows keep their numbers.
 
         Removing a row with α > 0 takes a kernel evaluation per stored row; other rows are simply dropped. The
         counters of examples, mistakes and updates do not change.
@@ -188,7 +188,7 @@ class IncrementalSVM(KernelClassifier):
         Raises
         ------
         ValueError
-            If the row was never learnt or is already unlearnt; nothing is changed then.
+            If the row was never learned or is already unlearned; nothing is changed then.
 
         Examples
         --------
@@ -201,7 +201,7 @@ class IncrementalSVM(KernelClassifier):
         place = self._store.place_of(number) if whole and self._store else -1
         if place < 0:
             raise ValueError(
-                "IncrementalSVM: unlearn takes the number of a row that was learnt and not unlearnt since, "
+                "IncrementalSVM: unlearn takes the number of a row that was learned and not unlearned since, "
                 f"got {number!r}"
             )
         self._store.unlearn(place, *self._problem)

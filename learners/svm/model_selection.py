@@ -177,12 +177,12 @@ def _errors_in_folds(gamma, X, codes, settings, classes):
 
 
 class Progress(NamedTuple):
-    """How far `learn_two` has learnt a block of rows, and what it has counted."""
+    """How far `learn_two` has learned a block of rows, and what it has counted."""
 
-    #: Number of rows learnt.
-    learnt: int
+    #: Number of rows learned.
+    learned: int
     #: Whether the loop ended at a row at which a switch to the more complex model may be due. This row has
-    #: been scored but not learnt.
+    #: been scored but not learned.
     may_switch: bool
     #: Numbers of rows that the simpler and the more complex model store.
     sizes: tuple[int, int]
@@ -196,7 +196,7 @@ def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings
     """Learn rows with both models until a switch to the more complex one may be due.
 
     This is lines 7 to 19 of the algorithm of Levi and Ullman. The row at which a switch may be due is scored
-    but not learnt. The next call begins with this row and with `scored` True, and learns it without scoring
+    but not learned. The next call begins with this row and with `scored` True, and learns it without scoring
     it again.
     """
     n1, n2 = sizes
@@ -257,8 +257,8 @@ class OnlineModelSelection(RowCachingClassifier):
     degrees 1, 2, 3, … for the polynomial one. Two models of successive levels score each example, then both
     learn it. The learner's score is that of the simpler model. When a t-test finds the mean 0/1 loss since
     the last switch significantly smaller for the more complex model, the learner switches: the more complex
-    model becomes the simpler one, and a new model of the next level learns its support vectors, the oldest
-    first.
+    model becomes the simpler one, and a new model of the next level learns the support vectors of that one,
+    the oldest first.
 
     Kernel evaluations are those of both models, counted as for `LASVM`, and those of the cross-validation.
 
@@ -452,7 +452,7 @@ class OnlineModelSelection(RowCachingClassifier):
             mistakes += progress.mistakes
             updates += progress.updates
             self.n_kernel_evaluations_ += progress.evaluations
-            start += progress.learnt
+            start += progress.learned
             scored = progress.may_switch
             if scored and is_significant(test):
                 self._switch(number + start)
@@ -480,7 +480,7 @@ class OnlineModelSelection(RowCachingClassifier):
     def _choose_gamma(self, first):
         """Choose γ by cross-validation on the first rows, then let two new models learn these rows.
 
-        The new models replace the two that learnt these rows with a first guess, γ = 1/n_features.
+        The new models replace the two that learned these rows with a first guess, γ = 1/n_features.
         """
         X, codes = first.take(self._dtype, self._sparse)
         self._gamma_init, evaluations = choose_gamma(X, codes, self._settings, self.classes_)

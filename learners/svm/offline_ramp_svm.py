@@ -84,7 +84,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
     most 2 for other rows, with equality for the model with which V was formed. So training on V can raise the
     objective only within the tolerance.
 
-    A row whose squared norm, or kernel value with itself, overflows is not learnt.
+    A row whose squared norm, or kernel value with itself, overflows is not learned.
 
     See Also
     --------

@@ -146,7 +146,7 @@ class OnlineRampSVM(RampSVM):
     cache_mb : float, default=200.0
         Limit in MiB, >= 0, of the cached rows of kernel values. It affects time only.
     epochs : int, default=1
-        Passes that `fit` makes. A row that is still remembered is not learnt again.
+        Passes that `fit` makes. A row that is still remembered is not learned again.
 
     Attributes
     ----------

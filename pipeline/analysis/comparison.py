@@ -161,7 +161,7 @@ class Comparison:
 
 
 def compare(averages: Averages, metric: Metric, noise: Noise, design: Design) -> Comparison:
-    """Rank algorithms at one noise rate on the data sets that all of them finished; tests follow on use."""
+    """Rank algorithms at one noise rate on the data sets that all finished; tests run when first used."""
     measured = averages.measured(metric)
     names = [name for name in design.everywhere if name in measured]
     complete, dropped = averages.scores(metric, noise, design).complete_blocks(names)

@@ -188,7 +188,7 @@ class Patience(Protocol):
     """
 
     def __call__(self, seconds: float | None = None) -> None:
-        """Set the seconds until the cell must call again; None allows all time left until its timeout."""
+        """Set the seconds until the cell must call this function again; None allows all time left."""
 
 
 def endless(seconds: float | None = None) -> None:

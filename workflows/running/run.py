@@ -233,7 +233,7 @@ class _Run:
             self._compute(work)
 
     def _is_planned(self, stage: Stage) -> bool:
-        """Return whether the plan in the store is one of the same study, with the cells of a stage."""
+        """Return whether the plan in the store belongs to this study and has all cells of a stage."""
         study = self.plan.study.model_dump(mode="json")
         with suppress(InputError):
             planned = self.store.plan()["key"].to_pylist()
@@ -325,7 +325,7 @@ class _Run:
                 )
                 self.progress.note(
                     f"algorithm {label!r}: {milliseconds:.1f} ms an example on data set {row['dataset']!r}, "
-                    f"learnt one by one; {remedy}"
+                    f"learned one by one; {remedy}"
                 )
 
     def end(self) -> None:

@@ -20,9 +20,9 @@ class BlockView(NamedTuple):
     """The kernel values of a block of b rows, and the support set, which the loop over the rows changes."""
 
     #: (b or more, slots): kernel values of the block's rows with the support vectors. When a support vector
-    #: is added or moved, the values of the rows that are still to be learnt are updated.
+    #: is added or moved, the values of the rows that are still to be learned are updated.
     values: np.ndarray
-    #: (b,): k(x, x) of each row of the block; a row for which it overflowed is not learnt.
+    #: (b,): k(x, x) of each row of the block; a row for which it overflowed is not learned.
     own: np.ndarray
     #: (slots,), or (K, slots) for K > 2 classes: the coefficients, with their sign.
     alpha: np.ndarray
@@ -126,8 +126,8 @@ def add_classes(view, n, t, a):
 def move_row(view, source, target, t):
     """Move a support vector, except for its coefficients, to another slot.
 
-    Row t of the block is being learnt: its kernel values and those of later rows move, too. Earlier rows have
-    been learnt and do not need their kernel values any more.
+    Row t of the block is being learned: its kernel values and those of later rows move, too. Earlier rows
+    have been learned and do not need their kernel values any more.
     """
     view.born[target] = view.born[source]
     view.origin[target] = view.origin[source]
@@ -137,7 +137,7 @@ def move_row(view, source, target, t):
 
 @register_jitable
 def move(view, source, target, t):
-    """Move a support vector to another slot, with its coefficient, while row t of the block is learnt."""
+    """Move a support vector to another slot, with its coefficient, while row t of the block is learned."""
     view.alpha[target] = view.alpha[source]
     move_row(view, source, target, t)
 

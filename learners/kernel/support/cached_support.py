@@ -4,7 +4,7 @@ The loop over a block gets a `CachedView` and may call
 
 - ``add(view, n, t, y, g)``: row t of the block becomes the stored row n, with label y, gradient g and α = 0;
   returns n + 1;
-- ``remove(view, n, i, t)``: drops row i of the n stored rows while row t of the block is learnt; row n - 1
+- ``remove(view, n, i, t)``: drops row i of the n stored rows while row t of the block is learned; row n - 1
   moves to slot i;
 - ``kernel_row(view, n, i)``: returns k(x_i, x_j) of all j < n, read-only. Only the two arrays that
   were returned last are valid, and only until the next ``add`` or ``remove``;
@@ -297,7 +297,7 @@ def kernel_row(view, n, i):
 
 @register_jitable
 def remove(view, n, i, t):
-    """Remove row `i` of the `n` stored rows while row t is learnt; the last stored row moves to slot `i`."""
+    """Remove row `i` of the `n` stored rows while row t is learned; the last stored row moves to slot `i`."""
     cache, last = view.cache, n - 1
     free_line(cache, i)
     # The last row moves to slot i, so every other line needs its kernel value with that row at position i.

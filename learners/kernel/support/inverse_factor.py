@@ -203,8 +203,8 @@ def projected(n, place, work):
 def likely_next(view, n, t, y, codes, margin):
     """Return the row after t that is likely to be the next with a margin <= `margin`, or -1 if none is near.
 
-    When row t is learnt with label `y`, f(x) changes by about y k(x_t, x). The result is a guess that affects
-    time only.
+    When row t is learned with label `y`, f(x) changes by about y k(x_t, x). The result is a guess that
+    affects time only.
     """
     sample = min(n, _SAMPLE)
     step = 0.0

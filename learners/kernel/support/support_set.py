@@ -332,7 +332,7 @@ class Union:
         self._new.append(rows)
 
     def commit(self):
-        """End a block, which all learners have learnt: add the rows that joined any set to the union."""
+        """End a block, which all learners have learned: add the rows that joined any set to the union."""
         seldom = _SELDOM_SPARSE if self.support._sparse else _SELDOM
         self.support.at_once = bool(self._joined.mean() > seldom)
         slot_of = np.cumsum(self._joined) + (self.support.size - 1)

@@ -24,7 +24,7 @@ class AdaptiveRule(NamedTuple):
     size: int = 3
 
     def now(self, clock):
-        """Return what the weights at the next row depend on: the number of rows learnt, and λ."""
+        """Return what the weights at the next row depend on: the number of rows learned, and λ."""
         return clock[0], self.l1
 
     @staticmethod

@@ -6,7 +6,8 @@ A row takes time proportional to its non-zeros.
 
 A rule is a named tuple of parameters. It stores `size` numbers for each weight, in `size` arrays that start
 at 0; the first number is the weight, or what the weight is computed from. All weights share a clock of two
-numbers that start at 0: the number of rows learnt, and a number that the rule defines. A rule has the methods
+numbers that start at 0: the number of rows learned, and a number that the rule defines. A rule has the
+methods
 
 - ``now(clock)``: return a tuple of float64, which the other methods need to compute weights at the next row;
 - ``weight(builder, *numbers, *now)``, static: emit code that computes the current weight;

@@ -116,7 +116,7 @@ class VowpalWabbitCoin(LinearClassifier):
     Notes
     -----
     With ``--coin``, Vowpal Wabbit does not report the score that it learns from: its predictions use the
-    weights before the previous row was learnt, so its progressive loss is that of an older model.
+    weights before the previous row was learned, so its progressive loss is that of an older model.
 
     References
     ----------

@@ -15,7 +15,7 @@ CACHE_BYTES = 2**27
 
 
 class IncrementalStore:
-    """The learnt rows of an `IncrementalSVM`, in places 0 … n - 1 of float64 arrays.
+    """The learned rows of an `IncrementalSVM`, in places 0 … n - 1 of float64 arrays.
 
     `machine` has the solver's state: coefficients, margins, and kernel values of some rows with all rows.
     """

@@ -54,7 +54,7 @@ class _Streams(io.RawIOBase):
                     return 0
                 self._stream = self._new()
             elif self._stream.needs_input and not (block := self._stored.read(io.DEFAULT_BUFFER_SIZE)):
-                raise EOFError("the last stream does not end")
+                raise EOFError("the compressed data end too early")
             found = self._stream.decompress(block, len(buffer))
         buffer[: len(found)] = found
         return len(found)

@@ -147,7 +147,7 @@ def test_rows_that_cannot_be_unlearnt(number):
     X, y = noisy_stream(2, n=20)
     model = IncrementalSVM().fit(X, y).unlearn(3)
     before = state(model)
-    with pytest.raises(ValueError, match="IncrementalSVM: unlearn takes the number of a row that was learnt"):
+    with pytest.raises(ValueError, match="unlearn takes the number of a row that was learned"):
         model.unlearn(number)
     assert state(model) == before
 

@@ -322,7 +322,7 @@ def test_slow_guests_are_named_once_with_the_remedy(
         run_study(parse_study(table), out, progress=silent, options=WorkerOptions(threads=1))
         found = [line for line in silent.notes if "ms an example" in line]
         assert [line.partition("'")[2].partition("'")[0] for line in found] == named
-        assert all("on data set 'gauss', learnt one by one; batch = 32" in line for line in found)
+        assert all("on data set 'gauss', learned one by one; batch = 32" in line for line in found)
 
 
 def test_a_damaged_part_is_recomputed(finished: Path, study_file: Path, tmp_path: Path, silent: Any) -> None:

@@ -371,7 +371,7 @@ def _gains(evidence: Evidence, arm: str, over: str, end: int, noises: slice) -> 
 
 @measure
 def _made_up(evidence: Evidence, half: bool) -> Rows:
-    """Return, in percent, how much of the gain by clean labels is also gained by correcting for the noise.
+    """Return how much of the gain from clean labels correcting for the noise also brings, in percent.
 
     Both are gains in accuracy over choices by noisy labels, under noise whose rate depends on the class. For
     `half` see `_share`.
