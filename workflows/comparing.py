@@ -132,6 +132,12 @@ class _Finished:
         return self.store.url.rstrip("/").rpartition("/")[2]
 
     @property
+    def sources(self) -> list[str]:
+        """Return the URLs of all stores that have its cells; one without cells of its own is no base."""
+        own = [self.store.url] if self.store.own_keys() or not self.store.bases else []
+        return [*own, *(base.url for base in self.store.bases)]
+
+    @property
     def fingerprints(self) -> dict[str, str]:
         """Return the fingerprint of each data set by label, of the last run that read it."""
         return {label: of for run in self.runs for label, of in run.get("fingerprints", {}).items()}
@@ -293,8 +299,8 @@ def _refuse_other_entries(first: _Finished, other: _Finished) -> None:
 
 def _refuse_other_cells(found: Sequence[_Finished]) -> None:
     """Raise InputError if two results have different cells of one algorithm, data set and repetition."""
-    planned = {each.store.url: each.cells() for each in found}
-    _refuse_other_rows(planned)
+    planned = {each.store.url: _identified(each.cells(), found[0].study["seeds"][0]) for each in found}
+    _refuse_other_rows(found, planned, one_seed=False)
     for (first, one), (second, two) in itertools.combinations(planned.items(), 2):
         if other := _conflicting(one, two, tune_each=found[0].study["tune_each"]):
             raise InputError(
@@ -303,37 +309,41 @@ def _refuse_other_cells(found: Sequence[_Finished]) -> None:
             )
 
 
-def _refuse_other_rows(planned: Mapping[str, pd.DataFrame]) -> None:
+def _refuse_other_rows(
+    found: Sequence[_Finished], planned: Mapping[str, pd.DataFrame], *, one_seed: bool
+) -> None:
     """Raise InputError if results count other rows of a data set, or if only some of them depend on the seed.
 
-    Both depend on all algorithms of a study. `planned` has the cells of each of the results, by URL.
+    Both depend on all algorithms of a study. Batch learners are exempt from the first check: they count no
+    rows of the stream. A comparison of `one_seed` is exempt from the second: each result is one repetition.
+    `planned` has the cells of each of the results, by URL.
     """
-    rows = pd.concat([evaluation_rows(cells, status="ok").assign(url=url) for url, cells in planned.items()])
+    rows = pd.concat([evaluation_rows(cells).assign(url=url) for url, cells in planned.items()])
     rows["row"] = rows["counted_from"].fillna(0).astype(int) + 1
     rows["drawn"] = rows["repetitions"].isna()
-    # Learners that are fitted in batch count no rows of the stream. One seed of results that depend on it is
-    # one repetition, too; and earlier versions did not say of one seed whether results depend on it.
-    online = rows[rows["mistakes"].notna()]
-    n_seeds = rows.groupby(["url", "dataset", "noise"])["seed"].transform("nunique")
-    repeated = rows[~rows["drawn"] | (n_seeds > 1)]
-    for column, by, among in (("row", ["dataset"], online), ("drawn", ["dataset", "noise"], repeated)):
-        for _, group in among.groupby(by):
-            first, last = group.sort_values(column, kind="stable").iloc[[0, -1]].to_dict("records")
-            if first[column] == last[column]:
-                continue
-            if column == "row":
-                differ = (
-                    f"results on {first['dataset']} are counted from row {first['row']:,} in {first['url']} "
-                    f"and from row {last['row']:,} in {last['url']}, because a grid makes all results of a "
-                    "study count after the rows that tune it"
-                )
-            else:
-                differ = (
-                    f"the seed changes results on {first['dataset']} with noise {first['noise']} in "
-                    f"{last['url']}, where an algorithm draws random numbers, but not in {first['url']}"
-                )
-            bases = " ".join(f"--base {url}" for url in planned)
-            raise InputError(f"not comparable: {differ}: run one study with all algorithms, with {bases}")
+    checks = [("row", group) for _, group in rows[rows["mistakes"].notna()].groupby("dataset")]
+    if not one_seed:
+        checks += [("drawn", group) for _, group in rows.groupby(["dataset", "noise"])]
+    for column, group in checks:
+        first, last = group.sort_values(column, kind="stable").iloc[[0, -1]].to_dict("records")
+        if first[column] == last[column]:
+            continue
+        if column == "row":
+            differ = (
+                f"results on {first['dataset']} are counted from row {first['row']:,} in {first['url']} "
+                f"and from row {last['row']:,} in {last['url']}, because a grid makes all results of a "
+                "study count after the rows that tune it"
+            )
+        else:
+            # Earlier versions did not record of one seed whether results depend on it.
+            single = group.loc[group["url"] == last["url"], "seed"].nunique() == 1
+            earlier = ", or an earlier version ran it (then run it again first)" if single else ""
+            differ = (
+                f"all seeds run on {first['dataset']} with noise {first['noise']} in {last['url']}, because "
+                f"an algorithm of its study draws random numbers{earlier}, but one seed in {first['url']}"
+            )
+        bases = " ".join(dict.fromkeys(f"--base {url}" for each in found for url in each.sources))
+        raise InputError(f"not comparable: {differ}: run one study with all algorithms, with {bases}")
 
 
 def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
@@ -360,7 +370,8 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     data set because cells failed or were stopped. If two results use one label for algorithms with different
     parameters, or perhaps different code, the second label is extended by the name of its results. Raises
     InputError if no algorithm is left, if the studies differ in a key that is neither "baselines" nor in
-    `_LISTS` or `_OWN`, or if results count other rows or seeds.
+    `_LISTS` or `_OWN`, if results of online learners count other rows, or if, of several shared seeds, only
+    some results depend on the seed.
     """
     found = [_read(url) for url in urls]
     first = found[0]
@@ -386,9 +397,9 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     algorithms: dict[str, dict[str, Any]] = {}
     planned: dict[str, pd.DataFrame] = {}
     codes: dict[str, tuple[Any, ...]] = {}
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     comparable = {each.store.url: _comparable(each, shared, note) for each in found}
-    _refuse_other_rows(comparable)
+    _refuse_other_rows(found, comparable, one_seed=len(shared["seeds"]) == 1)
     for each in found:
         cells, labels = comparable[each.store.url], dict[str, str]()
         entries, own = _on_shared_data(each, shared, note), dict[str, dict[str, Any]]()
@@ -412,10 +423,9 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
                     break
             labels[entry["label"]] = label
             own[label] = {**entry, "label": label, "datasets": _united(known or entry, entry)}
-            new = rows[~rows["key"].isin(before["key"])]
-            planned[label] = pd.concat([before, new])
+            planned[label] = pd.concat([before, rows]).drop_duplicates(_WHAT)
             codes.setdefault(label, code)
-            counts[each.store.url] = counts.get(each.store.url, 0) + len(new)
+            counts[each.store.url] += len(planned[label]) - len(before)
         for label in (labels[entry["label"]] for entry in entries):
             algorithms[label] = own[label]
         theirs = {(of["label"], of["task"]): of["parameters"] for of in each.study["datasets"]}
@@ -433,12 +443,7 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     plan = pd.concat([*planned.values()])[PLAN.names]
     store = _new_store(out)
     with exclusive(store, note):
-        bases: list[str] = []
-        for each in found:
-            # Results that took all cells from their bases are no base themselves.
-            own_url = [each.store.url] if each.store.own_keys() or not each.store.bases else []
-            bases += [*own_url, *(base.url for base in each.store.bases)]
-        store.use_bases(bases)
+        store.use_bases([url for each in found for url in each.sources])
         store.write_json("study.json", study)
         store.write_json("plan.json", {"planned": len(plan), "data": first.plan.get("data", {})})
         store.write_plan([pa.Table.from_pandas(plan, PLAN, preserve_index=False)])
@@ -553,14 +558,23 @@ def _comparable(found: _Finished, shared: dict[str, list[Any]], note: Note) -> p
             f"{n:,} of its cells failed or were stopped"
         )
     left_out = pd.MultiIndex.from_frame(cells[where]).isin(list(bad))
-    rows: pd.DataFrame = cells[~left_out & (cells["status"] == "ok")]
-    return rows
+    return _identified(cells[~left_out & (cells["status"] == "ok")], shared["seeds"][0])
 
 
-# The columns whose values identify a cell in a report; "point" has the parameters of a grid's cell. Cells
-# with equal values here may have different keys: of two versions of a learner, of different data, or of
-# different winners of a grid. "repetition" is the seed, but -1 if the cell does not depend on it.
+# The columns whose values identify a cell in a report. Cells with equal values here may have different keys:
+# of two versions of a learner, of different data, or of different winners of a grid.
 _WHAT = ["algorithm", "dataset", "noise", "repetition", "stage", "point"]
+
+
+def _identified(cells: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return cells with the columns "point", the parameters of a grid's cell, and "repetition", the seed.
+
+    Cells that do not depend on the seed are the repetition of `seed`, one seed of the merged or compared
+    results: if these have no other, such cells are the same as those of studies that draw random numbers.
+    """
+    once = cells["repetitions"].notna() & (cells["seed"] != TUNING_SEED)
+    point = cells["params"].where(cells["stage"] == "tune", "")
+    return cells.assign(point=point, repetition=cells["seed"].mask(once, seed))
 
 
 def _conflicting(first: pd.DataFrame, second: pd.DataFrame, *, tune_each: bool) -> list[str]:
@@ -568,13 +582,7 @@ def _conflicting(first: pd.DataFrame, second: pd.DataFrame, *, tune_each: bool) 
 
     Unless each seed tunes grids itself (`tune_each`), the final cells of a grid must have one winner in both.
     """
-    one, two = (
-        cells.assign(
-            point=cells["params"].where(cells["stage"] == "tune", ""),
-            repetition=cells["seed"].where(cells["repetitions"].isna(), -1),
-        )[[*_WHAT, "seed", "key", "params", "grid", "mistakes"]]
-        for cells in (first, second)
-    )
+    one, two = (cells[[*_WHAT, "seed", "key", "params", "grid", "mistakes"]] for cells in (first, second))
     both = one.merge(two, on=_WHAT, suffixes=("", " of second"))
     # Keys contain the seed, so only counts show whether cells of two seeds are the same repetition.
     uncounted = both["mistakes"].isna() | both["mistakes of second"].isna()

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.pipeline.store.schema import PLAN, PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.comparing import (
     _conflicting,
+    _identified,
     compare_results,
     merge_results,
     newcomer,
@@ -498,8 +500,8 @@ IN_ORDER: dict[str, Any] = {
         ),
         (
             {"name": "PassiveAggressive", "query": "random"},
-            r"not comparable: the seed changes results on breast-cancer with noise 0 in \S*two, where an "
-            r"algorithm draws random numbers, but not in \S*one: run one study",
+            r"not comparable: all seeds run on breast-cancer with noise 0 in \S*two, because an algorithm of "
+            r"its study draws random numbers, but one seed in \S*one: run one study",
         ),
     ],
 )
@@ -533,22 +535,67 @@ def test_learners_fitted_in_batch_count_no_rows_of_the_stream(tmp_path: Path) ->
     assert (cells["stage"] == "run").sum() == 4
 
 
-def test_one_seed_is_one_repetition_of_results_that_depend_on_it(tmp_path: Path) -> None:
-    keys = {**IN_ORDER, "noise": [0.0], "seeds": [0]}
-    entries = [{"name": "Perceptron"}, {"name": "PassiveAggressive", "query": "random"}]
-    urls = [run(tmp_path / entry["name"], **keys, algorithms=[entry]) for entry in entries]
-    _, _, cells = compared(*urls, out=tmp_path / "both")
-    assert sorted(cells["algorithm"]) == ["PassiveAggressive", "Perceptron"]
-    assert set(cells["seed"]) == {0}
+DRAWING: dict[str, Any] = {"name": "PassiveAggressive", "query": "random"}
+
+
+def test_in_a_comparison_of_one_seed_each_result_is_one_repetition(tmp_path: Path) -> None:
+    keys = {**IN_ORDER, "noise": [0.0]}
+    once = run(tmp_path / "once", **keys, algorithms=[{"name": "Perceptron"}])
+    both = run(tmp_path / "both", **{**keys, "seeds": [1]}, algorithms=[{"name": "Perceptron"}, DRAWING])
+    for place, urls in enumerate(([once, both], [both, once])):
+        _, _, cells = compared(*urls, out=tmp_path / str(place))
+        found = cells[["algorithm", "seed"]].sort_values("algorithm")
+        assert found.to_numpy().tolist() == [["PassiveAggressive", 1], ["Perceptron", 1]]
+
+
+def as_earlier(url: str) -> str:
+    """Let the plan say as little of repetitions as earlier versions did in studies of one seed."""
+    store = Store(url)
+    plan = store.plan().to_pandas().assign(repetitions=None)
+    with exclusive(store):
+        store.write_plan([pa.Table.from_pandas(plan, PLAN, preserve_index=False)])
+    return url
+
+
+def test_pieces_are_merged_only_if_all_or_none_depend_on_the_seed(tmp_path: Path) -> None:
+    """Also those of one seed, and those of which a part has not run."""
+    keys = {**IN_ORDER, "noise": [0.0]}
+    one = {"name": "Perceptron"}
+    once = run(tmp_path / "once", **keys, algorithms=[one])
+    drawn = [run(tmp_path / f"d{seed}", **{**keys, "seeds": [seed]}, algorithms=[DRAWING]) for seed in (0, 1)]
+    both = run(tmp_path / "both", **{**keys, "seeds": [0]}, algorithms=[one, DRAWING])
+    earlier = as_earlier(run(tmp_path / "earlier", **{**keys, "seeds": [1]}, algorithms=[one]))
+    line = r"all seeds run on breast-cancer .*, or an earlier version ran it \(then run it again first\), but"
+    for urls in ([once, *drawn], [once, drawn[1]], [both, once], [once, earlier]):
+        with pytest.raises(InputError, match=line):
+            merge_results(urls, str(tmp_path / "merged"), lambda line: None)
+    # A run of the same study there records the repetitions again.
+    again = run_study(
+        parse_study({**STUDY, **keys, "seeds": [1], "algorithms": [one]}), earlier, progress=Silent()
+    )
+    assert again.computed == 0
+    for name, urls in (("drawn", drawn), ("again", [once, earlier])):
+        merge_results(urls, str(tmp_path / name), lambda line: None)
+    assert len(read_results(str(tmp_path / "drawn")).cells) == 2
+    assert len(read_results(str(tmp_path / "again")).cells) == 1
+
+
+def test_the_remedy_names_the_stores_that_have_the_cells(tmp_path: Path) -> None:
+    """Results of a comparison have none, so they cannot be a base."""
+    keys = {**IN_ORDER, "noise": [0.0]}
+    urls = [run(tmp_path / name, **keys, algorithms=[{"name": name}]) for name in ("Perceptron", "AROW")]
+    compare_results(urls, str(tmp_path / "both"), None, lambda line: None)
+    drawn = run(tmp_path / "drawn", **keys, algorithms=[DRAWING])
+    with pytest.raises(InputError) as error:
+        compare_results([str(tmp_path / "both"), drawn], str(tmp_path / "all"), None, lambda line: None)
+    assert str(error.value).endswith(f", with --base {urls[0]} --base {urls[1]} --base {drawn}")
 
 
 def test_an_algorithm_that_draws_joins_a_study_of_one_repetition(tmp_path: Path) -> None:
     """Then results depend on the seed, also those of stored cells, each of which was the only repetition."""
     keys, grid = {**IN_ORDER, "noise": [0.0]}, {"name": "AROW", "r": [0.1, 1.0]}
     url = run(tmp_path / "one", **keys, algorithms=[grid])
-    both = parse_study(
-        {**STUDY, **keys, "algorithms": [grid, {"name": "PassiveAggressive", "query": "random"}]}
-    )
+    both = parse_study({**STUDY, **keys, "algorithms": [grid, DRAWING]})
     run_study(both, url, progress=Silent())
     cells = read_results(url).cells
     assert cells["repetitions"].isna().all()
@@ -591,8 +638,16 @@ def test_a_repetition_of_every_seed_must_have_one_count() -> None:
         pd.DataFrame([{**what, "repetitions": 1, "seed": seed, "key": str(seed), "mistakes": mistakes}])
         for seed, mistakes in ((0, 5), (2, 5), (2, 6))
     )
-    assert _conflicting(first, second, tune_each=False) == []
-    assert _conflicting(first, other, tune_each=False) == ["A"]
+    drawn = other.assign(repetitions=None)
+    assert conflicting(first, second) == []
+    assert conflicting(first, other) == ["A"]
+    # In a comparison of one seed, results of a study that draws random numbers are the same repetition.
+    assert conflicting(second, drawn.assign(key="other version")) == ["A"]
+    assert conflicting(first, drawn) == ["A"]
+
+
+def conflicting(first: pd.DataFrame, second: pd.DataFrame, *, tune_each: bool = False) -> list[str]:
+    return _conflicting(_identified(first, 2), _identified(second, 2), tune_each=tune_each)
 
 
 def test_winners_of_one_grid_must_agree() -> None:
@@ -603,10 +658,10 @@ def test_winners_of_one_grid_must_agree() -> None:
         pd.DataFrame([{**what, "seed": seed, "key": str(r), "params": f'{{"r": {r}}}'}])
         for seed, r in ((0, 0.1), (1, 1.0))
     )
-    assert _conflicting(first, second, tune_each=False) == ["AROW"]
-    assert _conflicting(first, second, tune_each=True) == []
-    assert _conflicting(first, second.assign(seed=0), tune_each=True) == ["AROW"]
-    assert _conflicting(first, first.assign(seed=1), tune_each=False) == []
+    assert conflicting(first, second) == ["AROW"]
+    assert conflicting(first, second, tune_each=True) == []
+    assert conflicting(first, second.assign(seed=0), tune_each=True) == ["AROW"]
+    assert conflicting(first, first.assign(seed=1)) == []
 
 
 def test_finished_cells_of_a_later_result_count(tmp_path: Path) -> None:
