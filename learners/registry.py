@@ -96,8 +96,8 @@ def built_in(name: str) -> LearnerClass | None:
 def _installed() -> dict[str, LearnerClass]:
     """Return the built-in learners and those of installed packages, searched once per process."""
     found = {name: ROWS[name].load() for name in NAMES}
-    leave_signals_to_python()
     for point in entry_points(group=ENTRY_POINT_GROUP):
+        leave_signals_to_python()
         problem: str | None
         try:
             learner = point.load()

@@ -72,6 +72,15 @@ def test_installed_learners(monkeypatch):
     assert available()["Mine"] is Perceptron
 
 
+@pytest.mark.parametrize("points", [(), (("Mine", "singlepass.learners:Perceptron"),)])
+def test_javas_arguments_are_set_only_for_installed_learners(monkeypatch, points):
+    """Their packages may import CapyMOA, which starts Java."""
+    monkeypatch.setenv("CAPYMOA_JVM_ARGS", "-Xmx1g")
+    _install(monkeypatch, *points)
+    available()
+    assert os.environ["CAPYMOA_JVM_ARGS"] == ("-Xmx1g -Xrs" if points else "-Xmx1g")
+
+
 @pytest.mark.parametrize(
     ("point", "reason"),
     [
