@@ -23,6 +23,7 @@ from singlepass.pipeline.store.store import Store
 from singlepass.pipeline.store.tables import to_parquet
 from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.comparing import merge_results
 from singlepass.workflows.running import recomputation
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.submission import Verification, submit, verify
@@ -348,6 +349,28 @@ def test_missing_and_failed_cells_are_told(
     forged(archive, none)
     with pytest.raises(InputError, match=r"archive\.zip: no cell of its plan is finished"):
         verified(archive)
+
+
+def test_a_repetition_of_all_seeds_does_not_replace_a_missing_cell(
+    tmp_path: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Merged halves have it twice, each on the seed that computed it."""
+    answered(monkeypatch)
+    keys = {**STUDY, "protocol": "prequential", "order": "given", "algorithms": [{"name": "Submitted"}]}
+    halves = [str(tmp_path / "0"), str(tmp_path / "1")]
+    for seed, out in enumerate(halves):
+        study = parse_study({**keys, "seeds": [seed]})
+        run_study(study, out, progress=Silent(), plugins=(str(plugin),))
+    merge_results(halves, str(tmp_path / "merged"), lambda line: None)
+    archive, _ = submit(str(tmp_path / "merged"), tmp_path / "archive.zip")
+    assert (verified(archive).missing, verified(archive).planned) == (0, 3)
+
+    def change(rows: dict[str, list[dict[str, Any]]]) -> str:
+        rows["cells"].remove(next(row for row in rows["cells"] if row["noise"] == "0.2"))
+        return ""
+
+    forged(archive, change)
+    assert verified(archive).missing == 1
 
 
 def test_damage_is_told_of_the_archive(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
