@@ -13,7 +13,9 @@ from singlepass.learners import BSGD, ActiveRampSVM, KernelClassifier, OnlineRam
 from singlepass.learners.linear.gaussian import GaussianClassifier
 from singlepass.learners.linear.gradient.feature_learner import FeatureLearner
 from singlepass.learners.linear.linear_classifier import LinearClassifier
-from singlepass.learners.table import TABLE
+from singlepass.learners.table import ROWS, TABLE
+
+from .cases import CASES
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -24,7 +26,7 @@ def _made(*kinds, classes="two", further=False):
         row.load()(**settings)
         for row in TABLE
         if row.kind in kinds and classes in ("two", row.classes)
-        for settings in (row.many_classes_variants if further else row.variants)
+        for settings in (CASES[row.name].many_classes if further else CASES[row.name].variants)
     ]
 
 
@@ -148,9 +150,9 @@ def golden_runs(*files):
 
 def golden_learner(name):
     """Return the table's learner for a golden run ``"ALG.WHO__STREAM"``."""
-    found = [row for row in TABLE if name.partition("__")[0] in row.golden]
-    assert len(found) == 1, name
-    return found[0].load()(**found[0].golden[name.partition("__")[0]])
+    run = name.partition("__")[0]
+    (learner,) = (learner for learner, cases in CASES.items() if run in cases.golden)
+    return ROWS[learner].load()(**CASES[learner].golden[run])
 
 
 def golden_stream(name):

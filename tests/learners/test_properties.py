@@ -21,8 +21,8 @@ from singlepass.learners import (
     SecondOrderPerceptron,
     VowpalWabbitCoin,
 )
-from singlepass.learners.table import ROWS
 
+from .cases import CASES
 from .streams import (
     FEATURE_LEARNERS,
     KERNEL_LEARNERS,
@@ -166,7 +166,7 @@ def test_fit_forgets_and_repeats(learner):
 @every_learner
 def test_zero_rows_are_mistakes_that_teach_nothing(learner):
     X, y = noisy_stream(8, n=40)
-    first = 0 if ROWS[type(learner).__name__].counts_rounds else 2
+    first = 0 if CASES[type(learner).__name__].counts_rounds else 2
     X = np.vstack([np.zeros((first, X.shape[1])), X, np.zeros((1, X.shape[1]))])
     y = np.concatenate([[0, 1][:first], y, [1]])
     model = clone(learner)

@@ -7,8 +7,9 @@ import pytest
 import singlepass.learners
 from singlepass.learners import KernelClassifier, MulticlassClassifier, OnlineClassifier, Perceptron
 from singlepass.learners.__main__ import STUB, stub
-from singlepass.learners.table import NAMES, TABLE
+from singlepass.learners.table import NAMES, ROWS, TABLE
 
+from .cases import CASES
 from .streams import GOLDEN, golden_runs
 
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
@@ -45,17 +46,21 @@ def test_what_a_row_says_of_its_class(row):
         assert set(names) <= set(learner().get_params())
 
 
-@every_row
-def test_an_online_learner_has_variants_to_test(row):
-    assert bool(row.variants) == (row.kind in ("linear", "kernel", "features", "svm"))
-    made = [repr(row.load()(**settings)) for settings in (*row.variants, *row.many_classes_variants)]
+def test_learners_with_cases():
+    assert {*CASES} == {row.name for row in TABLE if row.kind in ("linear", "kernel", "features", "svm")}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cases_differ(name):
+    cases = CASES[name]
+    made = [repr(ROWS[name].load()(**settings)) for settings in (*cases.variants, *cases.many_classes)]
     assert len(set(made)) == len(made)
 
 
 def test_golden_runs_exist_and_are_of_one_learner():
     files = [path.name.removesuffix(".json.gz") for path in GOLDEN.glob("*.json.gz")]
     runs = {name.partition("__")[0] for name in golden_runs(*files)}
-    named = [name for row in TABLE for name in row.golden]
+    named = [name for cases in CASES.values() for name in cases.golden]
     assert len(set(named)) == len(named)
     assert set(named) <= runs
 
@@ -65,4 +70,4 @@ def test_who_counts_rounds():
         "OnlineGradientDescent", "UnbiasedLoss", "TruncatedGradient", "FOBOS", "RDA", "AdaGradFOBOS",
         "RestartedGradientDescent", "KT", "VowpalWabbitCoin", "IELLIP", "BBQ",
     }  # fmt: skip
-    assert {row.name for row in TABLE if row.counts_rounds} == counting
+    assert {name for name, cases in CASES.items() if cases.counts_rounds} == counting

@@ -23,6 +23,7 @@ from singlepass.learners import (
 )
 from singlepass.learners.table import TABLE
 
+from ..cases import CASES, Cases
 from ..streams import noisy_stream, tiered
 
 
@@ -48,7 +49,7 @@ def every_learner(options=False):
     """
     made = []
     for row in TABLE:
-        settings, *others = map(dict, row.variants or ({},))
+        settings, *others = map(dict, CASES.get(row.name, Cases()).variants)
         if row.kind == "batch":
             continue
         if row.kind == "strategy":

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from singlepass.learners.table import TABLE
-
+from ..cases import CASES
 from ..streams import Replayed, as_csr, golden_learner, golden_runs, golden_stream
 
 pytestmark = pytest.mark.slow
@@ -49,7 +48,7 @@ GRADIENT_LEARNERS = {"BOGD", "BPAS", "BSGD", "NOGD", "FOGD"}
 
 
 def test_every_learner_has_its_runs():
-    of_the_table = {name for row in TABLE if row.name in GRADIENT_LEARNERS for name in row.golden}
+    of_the_table = {name for learner in GRADIENT_LEARNERS for name in CASES[learner].golden}
     assert {name.partition("__")[0] for name in RUNS} == of_the_table
     assert {name.partition("__")[2] for name in RUNS} == {"s1_gauss2d", "s3_digits_binary"}
     assert len(RUNS) == 2 * len(of_the_table) == 12

@@ -26,8 +26,8 @@ from singlepass.learners import (
     SecondOrderPerceptron,
     as_rows,
 )
-from singlepass.learners.table import ROWS
 
+from ..cases import CASES
 from ..streams import (
     OF_MANY_CLASSES,
     as_csr,
@@ -143,7 +143,7 @@ def test_a_pickled_learner_continues_where_it_stopped(learner):
 @every_multiclass_learner
 def test_zero_rows_are_mistakes_without_updates(learner):
     X, y = noisy_classes(8, n=40)
-    first = 0 if ROWS[type(learner).__name__].counts_rounds else 2
+    first = 0 if CASES[type(learner).__name__].counts_rounds else 2
     padded = np.vstack([np.zeros((first, X.shape[1])), X, np.zeros((1, X.shape[1]))])
     model = clone(learner)
     scores = model.learn(padded, np.concatenate([[0, 1][:first], y, [4]]), classes=CLASSES)

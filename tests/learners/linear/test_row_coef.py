@@ -5,9 +5,11 @@ import pytest
 
 from singlepass.learners.table import TABLE
 
+from ..cases import CASES
+
 pytestmark = pytest.mark.slow
 
-LINEAR = [(row, settings) for row in TABLE if row.kind == "linear" for settings in row.variants or ({},)]
+LINEAR = [(row, settings) for row in TABLE if row.kind == "linear" for settings in CASES[row.name].variants]
 OTHERS = {"ALMA", "NAROW", "SecondOrderPerceptron"}
 
 
