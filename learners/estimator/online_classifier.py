@@ -95,8 +95,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         mistake, and so is one that overflowed. With K > 2 classes the margin is the score of the row's class
         minus the best score of another class.
     n_updates_ : int
-        Number of rows for which the update rule made a step. A row of zeros counts as a step for the
-        Perceptrons, for which it is a mistake, and for AdaGradRDA, but not for the other learners.
+        Number of rows for which the update rule made a step. Of the linear learners, `Perceptron`,
+        `SecondOrderPerceptron` and `AdaGradRDA` count a row of zeros as a step.
 
     Notes
     -----

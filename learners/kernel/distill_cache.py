@@ -153,8 +153,8 @@ class DistillCachePerceptron(_DistillCache):
 
     A row whose margin ``m = y f(x)`` is at most beta is inserted with the coefficient α = y. A cached row is
     redundant if its margin, computed without its own term, is at least beta. While there is one, the row with
-    the largest such margin is removed (ties: the oldest; it may be the new row). With a budget, redundancy is
-    not tested: that row is removed whenever the cache exceeds its budget.
+    the largest such margin is removed (it may be the new row; ties, up to rounding errors: the oldest). With
+    a budget, redundancy is not tested: that row is removed whenever the cache exceeds its budget.
 
     With more than two classes, α is 1 for the right and -1 for the best wrong class, and the margin is the
     difference of their scores.

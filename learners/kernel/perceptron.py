@@ -34,6 +34,7 @@ class KernelPerceptron(MulticlassRuleClassifier):
     degree : int, default=3
         Degree of the kernel "poly", >= 1.
     coef0 : float, default=1.0
+        Offset in the kernel "poly", >= 0, which makes it positive semidefinite.
     epochs : int, default=1
         Passes that `fit` makes.
     margin : float, default=0.0

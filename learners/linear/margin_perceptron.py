@@ -201,7 +201,7 @@ class MarginPerceptron(VotingClassifier):
     ----------
     tau_plus, tau_minus : float, default=1.0
         τ >= 0 for rows of ``classes_[1]`` and of ``classes_[0]``; equal for more than two classes. Only
-        their ratio to `eta` matters. With 0 this is the `Perceptron`.
+        the ratios of these and of `lam` to `eta` matter. With 0 this is the `Perceptron`.
     eta : float, default=1.0
         Step η, > 0.
     output : {"last", "average", "longest", "voted"}, default="last"

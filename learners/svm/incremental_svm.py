@@ -78,7 +78,7 @@ class IncrementalSVM(KernelClassifier):
     fit_intercept : bool, default=True
         Whether there is a bias.
     kernel, gamma, degree, coef0 : default="rbf", 1.0, 3, 1.0
-        The kernel, as for `KernelPerceptron`; "poly" needs ``coef0 >= 0`` to be positive semidefinite.
+        The kernel, as for `KernelPerceptron`.
     epochs : int, default=1
         Passes that `fit` makes. A later pass learns every row again, as an additional row.
 
