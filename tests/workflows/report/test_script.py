@@ -249,6 +249,55 @@ def test_pointing_tells_algorithm_and_value(opened: Opened) -> None:
     assert opened.run("document.getElementById('tip').hidden")
 
 
+def tips(opened: Opened, section: str) -> list[list[str]]:
+    """Return, for each figure of a section, what its page says at the marks and ends of lines."""
+    found: list[list[str]] = opened.run(
+        f"""[...document.querySelectorAll("{section} figure svg")].map(svg => {{
+          const tip = document.getElementById("tip"), found = new Set();
+          svg.scrollIntoView({{block: "center"}});
+          const m = svg.getScreenCTM();
+          const at = (x, y) => {{
+            const place = {{clientX: x * m.a + m.e, clientY: y * m.d + m.f}};
+            svg.dispatchEvent(new PointerEvent("pointermove", {{bubbles: true, ...place}}));
+            if (!tip.hidden) found.add(tip.textContent);
+          }};
+          for (const mark of svg.querySelectorAll("[data-a] use"))
+            at(+mark.getAttribute("x"), +mark.getAttribute("y"));
+          return [...found];
+        }})"""
+    )
+    return found
+
+
+def test_pointing_at_mean_ranks_names_the_noise_level(opened: Opened) -> None:
+    opened.open()
+    ends = {text.rpartition(" at ")[2] for text in tips(opened, "#ranks")[0]}
+    assert ends == {"label noise 0%", "label noise 10%", "label noise 30%"}
+
+
+def test_pointing_at_a_corner_below_the_axes_says_nothing(opened: Opened) -> None:
+    opened.open()
+    opened.run("document.querySelector('#curves figure').scrollIntoView({block: 'center'})")
+    box = "document.querySelector('#curves figure svg').getBoundingClientRect()"
+    opened.browser.point(*opened.run(f"(b => [b.left + 3, b.bottom - 3])({box})"))
+    assert opened.run("document.getElementById('tip').hidden")
+
+
+def test_pointing_at_an_error_of_0_on_a_logarithmic_axis(opened: Opened, tmp_path: Path) -> None:
+    results = make_results(datasets=("a",), algorithms=("PA", "trail "), noise=(0.0,), seeds=1, tuned=())
+    right = results.curves["t"].map(lambda t: 1.0 if t == 1000 else 0.9)
+    results = replace(results, curves=results.curves.assign(test_accuracy=right))
+    opened.browser.open(render_report(results, tmp_path)[0].as_uri())
+    [said] = tips(opened, "#along")
+    assert "PA: test error, % 0 at examples seen 1,000" in said
+    assert "PA: test error, % 10 at examples seen 200" in said
+    # A name may end with a blank.
+    assert (
+        len(opened.run("[...document.querySelectorAll('#along .legend button')].map(e => e.textContent)"))
+        == 2
+    )
+
+
 def test_pointing_at_a_pair_names_the_task(opened: Opened) -> None:
     opened.open()
     dot = "[...document.querySelectorAll('#explore .row svg')][0].querySelector('circle')"

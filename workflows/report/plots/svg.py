@@ -254,6 +254,8 @@ def _scale(figure: Figure) -> str:
     For x and y it is [first px, last px, first value, last value, whether logarithmic, label, names of
     values]. Pixels are those of the SVG, whose y axis points down.
     """
+    from matplotlib.ticker import FixedLocator
+
     shown = [axes for axes in figure.axes if axes.get_visible()]
     if len(shown) != 1 or not shown[0].axison:
         return ""
@@ -264,12 +266,13 @@ def _scale(figure: Figure) -> str:
     for axis, limits, span in zip(
         (axes.xaxis, axes.yaxis), (axes.get_xlim(), axes.get_ylim()), spans, strict=True
     ):
-        names = axis.get_major_formatter()
-        named = [*zip(axis.get_ticklocs(), names.seq, strict=False)] if hasattr(names, "seq") else []
+        log = axis.get_scale() == "log"
+        # Ticks of a linear axis are fixed only to name values, such as noise levels or algorithms.
+        named = isinstance(axis.get_major_locator(), FixedLocator) and not log
+        ticks = axis.get_ticklocs().tolist() if named else []
+        names = [*zip(ticks, axis.get_major_formatter().format_ticks(ticks), strict=True)]
         numbers = [float(f"{each:.6g}") for each in (*span, *limits)]
-        found.append(
-            [*numbers, axis.get_scale() == "log", axis.get_label_text(), [(float(t), n) for t, n in named]]
-        )
+        found.append([*numbers, log, axis.get_label_text(), names])
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 

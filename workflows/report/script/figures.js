@@ -11,10 +11,22 @@ const inverse = ([p0, p1, v0, v1, log], p) => {
   return log ? v0 * (v1 / v0) ** share : v0 + share * (v1 - v0);
 };
 
+// Pixels are rounded to five digits, so values are exact to about this share of their axis.
+const ROUNDED = 5e-5;
+
 function valueText(axis, p) {
-  const value = inverse(axis, p), named = axis[6].find(([at]) => Math.abs(at - value) < 0.01);
-  return named ? named[1] : number(Math.abs(value) < 1e-9 * Math.abs(axis[3] - axis[2]) ? 0 : value);
+  const [, , v0, v1, log, , names] = axis, value = inverse(axis, p), near = (at) => Math.abs(at - value) < ROUNDED * Math.abs(v1 - v0);
+  return names.find(([at]) => near(at))?.[1] ?? number(!log && near(0) ? 0 : value);
 }
+
+// Say what a point shows. A logarithmic axis has 0 at its bottom; an axis without a label only names algorithms.
+function pointText(name, [xs, ys], x, y) {
+  const bottom = ys[4] && Math.abs(y - ys[0]) < ROUNDED * Math.abs(ys[1] - ys[0]);
+  const parts = [[ys, bottom ? "0" : valueText(ys, y)], [xs, valueText(xs, x)]];
+  return `${name}: ${parts.filter(([axis]) => axis[5] || !axis[6].length).map(([axis, text]) => `${axis[5]} ${text}`).join(" at ")}`;
+}
+
+const within = ([p0, p1], p) => p > Math.min(p0, p1) - 1 && p < Math.max(p0, p1) + 1;
 
 // Read the points of a drawing from its lines, or from its marks if it has no lines.
 function pointsOf(svg, names) {
@@ -24,10 +36,9 @@ function pointsOf(svg, names) {
     const name = names[group.dataset.a];
     let places = [...group.querySelectorAll(":scope > path")].flatMap((path) => [...path.getAttribute("d").matchAll(/(-?[\d.e-]+) (-?[\d.e-]+)/g)].map((m) => [+m[1], +m[2]]));
     if (!places.length) places = [...group.querySelectorAll("use")].map((use) => [+use.getAttribute("x"), +use.getAttribute("y")]);
-    for (const [x, y] of places) {
-      const text = axes ? `${name}: ${axes[1][5]} ${valueText(axes[1], y)} at ${axes[0][5]} ${valueText(axes[0], x)}` : name;
-      found.push({ x, y, text });
-    }
+    // A shade refers to its shape from a corner of the drawing, outside the axes.
+    for (const [x, y] of places)
+      if (!axes || (within(axes[0], x) && within(axes[1], y))) found.push({ x, y, text: axes ? pointText(name, axes, x, y) : name });
   }
   POINTS.set(svg, found);
   return found;
@@ -77,8 +88,8 @@ export class Visibility {
   // Make the entries of a legend buttons: pointing at one highlights, a click hides.
   legend(list) {
     for (const entry of list.children) {
-      // Before the name comes its mark, which has a title.
-      const place = this.names.indexOf(entry.lastChild.textContent.trim());
+      // Before the name comes its mark, which has a title. A name may end with a blank.
+      const place = this.names.indexOf(entry.lastChild.textContent);
       if (place < 0) continue;
       entry.replaceChildren(element("button", { type: "button", "aria-pressed": "true", "data-entry": place,
         title: "Click to hide or show everywhere", click: () => this.toggle(place),

@@ -223,5 +223,7 @@ def along_stream(view: StudyView) -> Section | None:
             marked=with_switches if quantity is _TEST_ERRORS[0][0] else lambda curve, *_: curve,
         )
         if drawn:
-            blocks += stream_blocks(view, quantity.title, note, drawn)
+            zero = quantity.axis.log and any((curve.mean == 0).any() for curve in drawn[1])
+            more = " 0 is drawn at the bottom." if zero else ""
+            blocks += stream_blocks(view, quantity.title, note, drawn, more)
     return Section("along", "Along the stream", blocks) if blocks else None

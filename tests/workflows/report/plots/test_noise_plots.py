@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 
 from singlepass.pipeline.noise import MarginNoise, Noise, PairNoise
 from singlepass.workflows.report.plots.curve_plots import ranks_by_noise, values_by_noise
-from singlepass.workflows.report.plots.svg import styles_of
+from singlepass.workflows.report.plots.svg import parse, styles_of
 
 from ..report_page import texts
 
@@ -44,3 +45,11 @@ def test_lines_end_where_another_model_of_noise_begins(draw) -> None:
     # one level.
     assert drawn[3] == [2, 2]
     assert drawn[6] == [1, 1, 2, 2]
+
+
+def test_the_page_gets_the_names_of_noise_levels() -> None:
+    noise = [Noise(0.0), Noise(0.1), PairNoise(0.3)]
+    table = pd.DataFrame({each: [1.0, 2.0] for each in noise}, ["A", "_B"])
+    x, y = json.loads(parse(ranks_by_noise(table, noise, STYLES)).attrib["data-axes"])
+    assert [name for _, name in x[6]] == [each.short for each in noise]
+    assert y[6] == []

@@ -136,6 +136,13 @@ def test_test_error_has_logarithmic_axes_whose_numbers_are_written_out(results: 
     assert "Rings" not in error.note
 
 
+def test_errors_of_0_on_a_logarithmic_axis_are_told(results: StudyResults) -> None:
+    curves = results.curves
+    right = curves.assign(test_accuracy=curves["test_accuracy"].mask(curves["t"] == 1000, 1.0))
+    assert along(replace(results, curves=right))[0].note.endswith("logarithmic. 0 is drawn at the bottom.")
+    assert "0 is drawn" not in along(results)[0].note
+
+
 def with_switches(results: StudyResults, *times: int) -> pd.DataFrame:
     switches = results.cells["algorithm"].map({"CW": [*times]})
     return results.cells.assign(switches=switches.where(switches.notna(), None))
