@@ -13,6 +13,7 @@ from .document import Page, rare_collections
 from .page.blocks import Section, Text
 from .page.table import TableBlock, TableCell
 from .page.view import StudyView
+from .words.wording import enumerate_names, leaders
 
 _HEADER = ["study", "best mean rank", "data sets", "algorithms", "cells finished", "cells not yet run", "run"]
 
@@ -49,7 +50,7 @@ def _row(results: Path, target: Path) -> list[TableCell]:
     view = StudyView(found)
     ranked = [c for c in view.comparisons if c.n]
     ends = ranked if len(ranked) < 2 else [ranked[0], ranked[-1]]
-    leads = "; ".join(f"{c.mean_ranks.index[0]} ({c.noise.short})" for c in ends)
+    leads = "; ".join(f"{enumerate_names(leaders(c))} ({c.noise.short})" for c in ends)
     started = pd.to_datetime(view.cells["started"]).max()
     title = TableCell(str(found.study.get("title") or results.name), link=f"{target.name}/report.html")
     counts = len(view.design.datasets), len(view.design.algorithms), view.coverage.ok, view.coverage.missing

@@ -339,6 +339,37 @@ def test_hiding_an_algorithm_leaves_a_data_set_of_its_name(opened: Opened, tmp_p
     assert sorted(opened.column("#explore .row table", 0)) == ["AROW", "b"]
 
 
+def test_values_of_any_size_and_curves_of_one_point_are_shown(opened: Opened, tmp_path: Path) -> None:
+    results = make_results(datasets=("a", "b"), algorithms=("PA", "CW"), noise=(0.0,), seeds=1, tuned=())
+    study = {**results.study, "metrics": ["test_accuracy", "ram_hours", "model_kilobytes"]}
+    cells = results.cells.assign(model_bytes=24, fit_seconds=0.01)
+    results = replace(results, study=study, cells=cells, curves=results.curves[results.curves["t"] == 1000])
+    page = render_report(results, tmp_path)[0].as_uri()
+    opened.browser.open(f"{page}#explore?m=1")
+    assert opened.column("#explore table", 3) == ["6.2e-14"] * 2
+    assert (
+        opened.run(
+            "[...document.querySelectorAll('#explore .row svg')].at(-1).querySelectorAll('circle').length"
+        )
+        == 2
+    )
+    opened.browser.open(f"{page}#explore?m=2")
+    assert opened.column("#explore table", 3) == ["0.024"] * 2
+    lead = opened.run("document.querySelector('#explore .lead').textContent")
+    assert lead.endswith("by model size, kB: PA and CW share the best mean rank, 1.50.")
+
+
+def test_a_choice_without_results_is_blamed_on_seeds_of_all_algorithms(
+    opened: Opened, tmp_path: Path
+) -> None:
+    results = make_results(datasets=("a",), algorithms=("PA", "CW", "AROW"), noise=(0.0,), seeds=2, tuned=())
+    kept = (results.cells["algorithm"] == "AROW") == (results.cells["seed"] == 1)
+    results = replace(results, cells=results.cells[kept])
+    opened.browser.open(f"{render_report(results, tmp_path)[0].as_uri()}#explore?a=PA&a=CW")
+    lead = opened.run("document.querySelector('#explore .lead').textContent")
+    assert "on seeds that every algorithm of the study, chosen or not, has run" in lead
+
+
 def test_curves_of_every_task_are_there_on_demand(opened: Opened) -> None:
     opened.open()
     opened.choose("Data set", "digits[4-vs-rest]")

@@ -101,6 +101,7 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
         "higher": metric.direction == "higher",
         "percent": metric.percent,
         "decimals": metric.decimals,
+        "scientific": metric.scientific,
         "values": _all_short(tables, _SCORE_DIGITS),
     }
 
@@ -190,7 +191,9 @@ def _quantity(
     """
     label, scale, zero = "mistakes (clean labels)", 1, True
     if column != "mistakes_clean":
-        label, scale, zero = f"{column.replace('_', ' ').removesuffix(' clean')}, %", 10, False
+        kind, error, *clean = column.split("_")
+        labels = "clean labels" if clean else "given labels"
+        label, scale, zero = f"{kind} {error} ({labels}), %", 10, False
         dense = 100 * dense
     if column == "test_accuracy":
         label, dense = "test error, %", 100 - dense

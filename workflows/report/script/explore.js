@@ -46,7 +46,9 @@ export function explore(D, visibility) {
   const valueOf = (m, j, i, n = state.n) => metrics[m].values[n][j]?.[i] == null ? null : Number(metrics[m].values[n][j][i]);
   const unit = (m) => (metrics[m].percent ? 100 : 1);
   const labelOf = (m) => `${metrics[m].label}${metrics[m].percent ? ", %" : ""}`;
-  const shown = (m, value) => (metrics[m].cost ? number(value, 3) : fixed(value === null ? null : unit(m) * value, metrics[m].decimals + 1));
+  // Small values of a metric without decimals, such as kB, need more digits than large ones.
+  const precise = (m, value) => metrics[m].cost || metrics[m].scientific || (metrics[m].decimals === 0 && Math.abs(value) < 10);
+  const shown = (m, value) => (precise(m, value) ? number(value, 3) : fixed(value === null ? null : unit(m) * value, metrics[m].decimals + 1));
   // Costs differ by orders of magnitude, so a column has the digits that its smallest value needs.
   const costsOf = (m, values) => {
     const least = Math.min(...values.filter((value) => value > 0)), digits = Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(least))));
@@ -106,9 +108,11 @@ export function explore(D, visibility) {
     const against = (x) => c.pairs.find(({ i, j }) => (i === x && j === best) || (j === x && i === best));
     const test = (x) => `${equation(against(x).holm)}${against(x).favored === x ? ` for ${algorithms[c.names[x]]}` : ""}`;
     const part = `${plural(c.names.length, "algorithm")} of ${algorithms.length} on ${plural(c.n, "data set")} of ${datasets.length}, ${D.noise[state.n]}, by ${metrics[state.m].label}`;
-    told.textContent = c.n === 0 ? "No chosen data set has results of all chosen algorithms: choose others."
-      : `Recomputed in this page for ${part}: ${names[0]} leads with mean rank ${fixed(c.mean[best], 2)}` +
-        (names.length > 1 ? `, followed by ${names[1]} (${fixed(c.mean[order[1]], 2)}${c.blocks > 1 ? `; ${test(order[1])}` : ""}).` : ".") +
+    const first = names.filter((_, at) => c.mean[order[at]] === c.mean[best]), rank = fixed(c.mean[best], 2);
+    const next = names.length > 1 ? `, followed by ${names[1]} (${fixed(c.mean[order[1]], 2)}${c.blocks > 1 ? `; ${test(order[1])}` : ""})` : "";
+    const lead = first.length > 1 ? `${first.slice(0, -1).join(", ")} and ${first.at(-1)} share the best mean rank, ${rank}.` : `${names[0]} leads with mean rank ${rank}${next}.`;
+    told.textContent = c.n === 0 ? "No chosen data set has results of all chosen algorithms on seeds that every algorithm of the study, chosen or not, has run: choose others."
+      : `Recomputed in this page for ${part}: ${lead}` +
         (c.p === null || c.p === undefined ? "" : ` ${c.test}: ${equation(c.p)}.`);
     const costs = costMetrics.map((m) => costsOf(m, order.map((x) => meanOf(m, c.names[x], c.data))));
     const rows = c.n ? order.map((x, at) => {

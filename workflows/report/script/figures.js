@@ -177,14 +177,16 @@ export function chart({ title, x, y, series, marks = [], diagonal = false, bar =
   for (const each of series) {
     const group = drawn("g", each.a === undefined ? {} : { "data-a": each.a }), [colour, , dash] = each.style;
     const at = each.points.filter((p) => Number.isFinite(p[0]) && Number.isFinite(p[1])).map((p) => [place(xs, p[0]), place(ys, p[1]), p[2]]);
-    if (each.line) {
+    // A line does not show a single point.
+    const joined = each.line && at.length > 1;
+    if (joined) {
       const path = drawn("path", { d: `M${at.map((p) => `${p[0].toFixed(1)} ${p[1].toFixed(1)}`).join("L")}`, "stroke-dasharray": DASHES[dash] });
       path.style.stroke = colour;
       group.append(path);
     }
     for (const [px, py, words] of at) {
       found.push({ x: px, y: py, text: words });
-      if (each.line) continue;
+      if (joined) continue;
       const dot = drawn("circle", { cx: px, cy: py, r: each.label ? 5 : 4 });
       dot.style.fill = colour;
       group.append(dot);

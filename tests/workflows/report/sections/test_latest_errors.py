@@ -14,6 +14,7 @@ from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report.page.blocks import Heading, Text
 from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.embedded import numbers
 from singlepass.workflows.report.parts.opening import notes, opening
 from singlepass.workflows.report.sections import curves
 
@@ -85,6 +86,15 @@ def test_errors_of_the_latest_examples_are_drawn(view: StudyView) -> None:
     noise = view.design.noise[0]
     assert view.curves.changes("drift", noise, "Perceptron") == (100,)
     assert view.curves.changes("gauss", noise, "Perceptron") == ()
+
+
+def test_curves_to_choose_from_have_different_names(view: StudyView) -> None:
+    names = [each["label"] for each in numbers(view)["curves"]["quantities"]]
+    of = {"window", "fading"}
+    latest = [name for name in names if name.split()[0] in of]
+    assert sorted(latest) == [
+        f"{kind} error ({side} labels), %" for kind in sorted(of) for side in ("clean", "given")
+    ]
 
 
 def test_nobody_who_did_not_ask_gets_them() -> None:
