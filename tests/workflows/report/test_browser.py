@@ -150,4 +150,8 @@ def test_printed_page_is_an_appendix(page: str, chromium: Browser) -> None:
     assert chromium.run("[...document.querySelectorAll('.choice, .tools')].every(e => !e.offsetHeight)")
     chromium.run("dispatchEvent(new Event('afterprint'))")
     assert not chromium.run(f"{folds}.every(each => each.open)")
+    chromium.open(f"{page}#explore?hide=PA")
+    bar = "document.getElementById('hidden-bar')"
+    assert chromium.run(f"{bar}.innerText").strip() == "Hidden: PA"
+    assert chromium.run(f"getComputedStyle({bar}).position") == "static"
     chromium.show(1280)

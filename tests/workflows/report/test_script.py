@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -170,6 +171,15 @@ def test_address_with_anything_else_is_harmless(opened: Opened) -> None:
     opened.open("#explore?a=none&d=99,x,5-2&n=7&m=-1&q=1.5&s=&pair=1&hide=%3Cb%3E")
     assert opened.browser.problems == []
     assert opened.run("document.querySelector('#explore .lead').textContent").startswith("No chosen data set")
+
+
+def test_a_choice_of_nothing_and_a_name_given_twice_survive_a_link(opened: Opened) -> None:
+    opened.open("#explore?a=&d=")
+    assert opened.run("document.querySelectorAll('#explore fieldset input:checked').length") == 0
+    assert opened.run("location.hash") == "#explore?a=&d="
+    opened.open("#explore?a=AROW&a=PA&a=AROW&d=2-3,3,0-2")
+    assert opened.run("location.hash") == "#explore?a=PA&a=AROW&d=0-3"
+    assert opened.column("#explore table", 0) == ["AROW", "PA"]
 
 
 def test_headers_sort(opened: Opened) -> None:
@@ -385,6 +395,15 @@ def statistics(chromium: Browser, call: str) -> Any:
     """Evaluate an expression with the functions of statistics.js."""
     source = (SCRIPT / "statistics.js").read_text(encoding="utf-8").replace("export ", "")
     return chromium.run(f"(() => {{ {source} return {call}; }})()")
+
+
+def test_infinite_values_are_sorted_and_stopped_ones_come_last(opened: Opened) -> None:
+    source = re.sub("export |import .*", "", (SCRIPT / "tables.js").read_text(encoding="utf-8"))
+    texts = ["∞", "2 of 4 stopped at 88 of 160", "–", "3.5", "−1"]
+    sort = "down => ordered(rows, 0, down).map(row => row.cells[0].textContent)"
+    rows = f"{json.dumps(texts)}.map(text => ({{ cells: [{{ textContent: text }}] }}))"
+    found = opened.run(f"(() => {{ {source} const rows = {rows}; return [false, true].map({sort}); }})()")
+    assert found == [["−1", "3.5", "∞", *texts[1:3]], ["∞", "3.5", "−1", *texts[1:3]]]
 
 
 @pytest.mark.parametrize("n", [2, 5, 12, 60, 140, 230])

@@ -15,12 +15,14 @@ export function written(indices) {
 }
 
 export function parsed(text, count) {
-  return text.split(",").flatMap((run) => {
+  const found = text.split(",").filter(Boolean).flatMap((run) => {
     const [first, last = first] = run.split("-").map(Number);
     return Array.from({ length: Math.max(0, Math.min(last, count - 1) - first + 1) }, (_, i) => first + i);
   });
+  return once(found);
 }
 
+const once = (places) => [...new Set(places)].sort((x, y) => x - y);
 const all = (list) => list.map((_, i) => i);
 const average = (values) => (values.length ? values.reduce((sum, v) => sum + v, 0) / values.length : null);
 const shownP = (p) => (p === null || p === undefined ? "–" : p < 0.0005 ? "<0.001" : fixed(p, 3));
@@ -194,8 +196,10 @@ export function explore(D, visibility) {
 
   function address(id = location.hash.slice(1).split("?")[0]) {
     const query = new URLSearchParams(), put = (key, value, usual) => `${value}` !== `${usual}` && query.set(key, value);
+    // An empty choice is written as an empty name.
+    if (!state.a.length) query.set("a", "");
     if (state.a.length !== algorithms.length) state.a.forEach((i) => query.append("a", algorithms[i]));
-    if (state.d.length !== datasets.length) put("d", written(state.d), "");
+    if (state.d.length !== datasets.length) query.set("d", written(state.d));
     for (const key of ["n", "m", "s", "q"]) put(key, state[key], whole[key]);
     put("pair", state.pair.join(), whole.pair.join());
     [...visibility.hidden].forEach((i) => query.append("hide", algorithms[i]));
@@ -206,7 +210,7 @@ export function explore(D, visibility) {
   function read() {
     const [id, text] = location.hash.slice(1).split(/\?(.*)/s), query = new URLSearchParams(text), place = (name) => algorithms.indexOf(name);
     Object.assign(state, whole);
-    if (query.has("a")) state.a = query.getAll("a").map(place).filter((i) => i >= 0).sort((x, y) => x - y);
+    if (query.has("a")) state.a = once(query.getAll("a").map(place).filter((i) => i >= 0));
     if (query.has("d")) state.d = parsed(query.get("d"), datasets.length);
     const limits = { n: D.noise.length, m: ranking.length, s: datasets.length, q: D.curves.quantities.length };
     for (const [key, limit] of Object.entries(limits)) if (all(Array(limit).fill()).includes(Number(query.get(key)))) state[key] = Number(query.get(key));

@@ -77,7 +77,8 @@ export class Visibility {
     this.names = names;
     this.changed = changed;
     this.bar = element("div", { id: "hidden-bar", role: "status" });
-    document.body.append(this.bar);
+    // On paper the bar comes first.
+    document.querySelector("main").prepend(this.bar);
     document.adoptedStyleSheets = [this.#sheet];
     for (const head of document.querySelectorAll("tbody th")) {
       const place = algorithmOf(names, head.title || head.textContent.trim(), head.closest("table").rows[0].cells[0].textContent.trim());

@@ -3,12 +3,14 @@ import { element, plural } from "./elements.js";
 
 // Tables with fewer rows need no filter, with fewer columns no choice of columns.
 const FILTERED = 8, CHOSEN = 4;
-const NUMBER = /^[<≤≥>~]?\s*([-−+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)/i;
+const NUMBER = /^[<≤≥>~]?\s*([-−+]?(?:∞|[\d,]*\.?\d+(?:e[-+]?\d+)?))/i;
+// Cells without a value: a dash, or how many seeds lack one, such as "2 of 4 stopped at 88".
+const MISSING = /^[–-]?$|\b(stopped|failed|not run)\b/;
 
 // Return the number that a cell begins with, or null.
 export function leading(text) {
-  const found = NUMBER.exec(text.trim());
-  return found ? Number(found[1].replaceAll(",", "").replace("−", "-")) : null;
+  const found = MISSING.test(text) ? null : NUMBER.exec(text.trim());
+  return found ? Number(found[1].replaceAll(",", "").replace("−", "-").replace("∞", "Infinity")) : null;
 }
 
 const textOf = (row, column) => row.cells[column]?.textContent.trim() ?? "";
@@ -16,7 +18,7 @@ const textOf = (row, column) => row.cells[column]?.textContent.trim() ?? "";
 // Return the rows in the order of a column; rows without a value come last in both directions.
 function ordered(rows, column, down) {
   const texts = rows.map((row) => textOf(row, column));
-  const numbers = texts.map(leading), shown = texts.filter((text) => !/^[–-]?$/.test(text));
+  const numbers = texts.map(leading), shown = texts.filter((text) => !MISSING.test(text));
   const numeric = shown.length > 0 && shown.filter((text) => leading(text) !== null).length > shown.length / 2;
   const missing = (i) => (numeric ? numbers[i] === null : /^[–-]?$/.test(texts[i]));
   const compared = (i, j) => (numeric ? numbers[i] - numbers[j] : texts[i].localeCompare(texts[j], "en", { numeric: true }));
