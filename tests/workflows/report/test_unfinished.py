@@ -11,8 +11,9 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.words import wording
 
-from ..synthetic_results import make_results, results_with_sizes, stop
+from ..synthetic_results import fail, make_results, results_with_sizes, stop
 from .report_page import render
 
 
@@ -60,8 +61,21 @@ def test_a_mean_without_its_stopped_seed_is_flagged_and_never_bold(tmp_path: Pat
         "Means without all of their seeds, never bold: AROW-H on breast-cancer (1 of 3 stopped at 10 of "
         "1,000)." in markdown
     )
+    assert "Flagged: not all seeds have a result." in markdown
     assert "**" in line(markdown, "## Test accuracy", "CW")
     assert "nothing is ranked" in markdown
+
+
+def test_the_opening_says_how_few_data_sets_are_ranked() -> None:
+    whole = make_results(datasets=("a", "b", "c"), noise=(0.0, 0.1), seeds=2, tuned=())
+    lost = whole.cells["dataset"].isin(["a", "c"]) & (whole.cells["noise"] == "0")
+    view = StudyView(fail(whole, whole.cells.loc[lost & (whole.cells["algorithm"] == "PA"), "key"].tolist()))
+    said = wording.headline(view.comparisons)
+    assert ", on b, the only one of 3 data sets with complete results; with one data set no" in said
+    [caution] = wording.cautions(view.design, view.coverage, view.comparisons)
+    assert caution == (
+        "Not all 3 data sets are ranked (1 at 0%): on the others some algorithm has no complete result."
+    )
 
 
 def test_no_table_or_curve_has_figures_of_stopped_cells(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class _Part:
         planned = np.array([[len(design.seeds_of(dataset, noise))] for dataset in design.datasets])
         self.partial = np.isfinite(means) & (scores.count.to_numpy() < planned)
         self.bold = level & can_rank(metric.name)
-        # Why means are flagged: a seed has not run, or the metric is undefined for some cell of the mean.
+        # Why means are flagged: a seed has no result, or the metric is undefined for some cell of the mean.
         flagged = [
             (dataset, design.algorithms[j])
             for dataset, row in zip(design.datasets, self.partial, strict=True)
@@ -106,7 +106,7 @@ def _note(parts: list[_Part]) -> str:
     gaps = [gap for part in parts for gap in part.gaps]
     if len(gaps) > _MOST_GAPS:
         gaps[_MOST_GAPS:] = [f"{len(gaps) - _MOST_GAPS} more"]
-    reasons = ["not all seeds have run"] if any(part.waits for part in parts) else []
+    reasons = ["not all seeds have a result"] if any(part.waits for part in parts) else []
     reasons += ["the metric is undefined at some seeds"] if any(part.undefined for part in parts) else []
     text = f"Flagged: {' or '.join(reasons)}."
     return f"{text} Means without all of their seeds, never bold: {', '.join(gaps)}." if gaps else text

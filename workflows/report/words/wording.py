@@ -125,6 +125,9 @@ def _single(comparison: Comparison, first: list[str]) -> str:
     if rest:
         value = metric.show(float(scores[rest[0]]), unit=True, digits=digits)
         lead += f", followed by {rest[0]} ({value})"
+    if comparison.dropped:
+        of = 1 + len(comparison.dropped)
+        lead += f", on {comparison.scores.index[0]}, the only one of {of} data sets with complete results"
     return f"{lead}; with one data set no difference can be tested."
 
 
@@ -304,6 +307,13 @@ def cautions(
         found.append(
             f"Run on some of the data sets only: {enumerate_names(partly)}. Fewer than two algorithms run on "
             "all, so only data sets on which all algorithms run are ranked."
+        )
+    if lacking := [c for c in comparisons if c.dropped and c.n]:
+        of = lacking[0].n + len(lacking[0].dropped)
+        levels = ", ".join(f"{c.n} at {c.noise.short}" for c in lacking)
+        found.append(
+            f"Not all {of} data sets are ranked ({levels}): on the others some algorithm has no complete "
+            "result."
         )
     if coverage.lost:
         found.append(
