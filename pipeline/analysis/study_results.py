@@ -29,7 +29,7 @@ class StudyResults:
     study: dict[str, Any]
     # Number of cells of the plan, tuning included.
     planned: int
-    # Environment of the latest run, and the number of runs.
+    # Environment of the latest run, the number of runs and, of several runs, the command of each.
     provenance: dict[str, Any] = field(default_factory=dict)
     # For every parameter grid: the scores of its points and the winner.
     tuning: list[Tuned] = field(default_factory=list)
@@ -70,6 +70,7 @@ def read_results(url: str) -> StudyResults:
         curves,
         study,
         planned=plan["planned"] - (len(stored) - len(cells)),
-        provenance={**runs[-1], "runs": len(runs)},
+        provenance={**runs[-1], "runs": len(runs)}
+        | ({"commands": [run.get("command") for run in runs]} if len(runs) > 1 else {}),
         tuning=tuned_grids(cells, study.get("winner", "best"), own_rules),
     )

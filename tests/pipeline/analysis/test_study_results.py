@@ -24,3 +24,9 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     results = read_results(str(tmp_path))
     assert (results.study, results.planned, results.provenance) == ({"name": "s"}, 7, {"runs": 1})
     assert (len(results.cells), results.tuning) == (0, [])
+    store.write_json("provenance.json", {"runs": [{"command": "run a"}, {"command": None}]})
+    assert read_results(str(tmp_path)).provenance == {
+        "command": None,
+        "runs": 2,
+        "commands": ["run a", None],
+    }

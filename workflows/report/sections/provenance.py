@@ -41,9 +41,10 @@ def failed(view: StudyView) -> Section | None:
 def section(view: StudyView) -> Section:
     """Print the command that was run, the versions and machine, and the study."""
     study, provenance = view.results.study, view.results.provenance
-    blocks: list[Block] = [Code(_command(study, provenance))]
+    blocks: list[Block] = [Code(_commands(study, provenance))]
     if provenance:
-        rows = list(_flat("", {key: each for key, each in provenance.items() if key != "command"}))
+        shown = {key: each for key, each in provenance.items() if key not in ("command", "commands")}
+        rows = list(_flat("", shown))
         frame = pd.DataFrame(rows, columns=["", ""])
         blocks.append(tabulate(frame, "", "Versions, machine, times", labels=2, show="folded", wrap=True))
     blocks.append(Folded("The study as it was run, to copy", [Code(as_toml(study))], page_only=True))
@@ -63,15 +64,15 @@ def as_toml(study: Mapping[str, Any]) -> str:
     return tomli_w.dumps(given(study))
 
 
-def _command(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
-    """Return the command line of the latest run, or a comment if it was run in Python."""
-    command = provenance.get("command")
-    if isinstance(command, str) and command.strip():
-        return command.strip()
+def _commands(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    """Return the command lines of all runs, oldest first; a run in Python is a comment."""
     name = shlex.quote(str(study.get("name", "STUDY")))
-    return (
+    python = (
         f"# {name} was run in Python: singlepass.workflows.run(study, out=FOLDER)\nsinglepass report FOLDER"
     )
+    found = provenance.get("commands") or [provenance.get("command")]
+    texts = [each.strip() if isinstance(each, str) else "" for each in found]
+    return "\n".join(dict.fromkeys(text or python for text in texts))
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str | None]]:

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from singlepass.pipeline.study.study_file import parse_study, read_study
-from singlepass.workflows.report.sections.provenance import as_toml
+from singlepass.workflows.report.page.blocks import Code
+from singlepass.workflows.report.page.table import TableBlock
+from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.sections.provenance import as_toml, section
 from singlepass.workflows.shipped import shipped_studies
 
 from ...synthetic_results import make_results
@@ -30,6 +33,24 @@ def test_the_command_that_was_run_is_shown(tmp_path: Path) -> None:
     # The command's own backticks do not end the block.
     assert f"````sh\n{command}\n````" in markdown
     assert markdown.count("my <study>") == 1
+
+
+def test_the_commands_of_all_runs_are_shown_once() -> None:
+    results = make_results(datasets=("a",), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
+    results.provenance.update(command="run b", commands=["run a", None, "run b", "run a"], runs=4)
+    code, table, _ = section(StudyView(results)).blocks
+    assert isinstance(code, Code)
+    first, python, _, last = code.text.splitlines()
+    assert (first, last) == ("run a", "run b")
+    assert python.startswith("# synthetic was run in Python")
+    assert isinstance(table, TableBlock)
+    assert {row[0].text for row in table.rows} == {
+        "python",
+        "packages.numpy",
+        "packages.numba",
+        "cpu",
+        "runs",
+    }
 
 
 @pytest.mark.parametrize("name", ["quickstart", "streams", "arow-binary", "noise-models"])
