@@ -21,9 +21,10 @@ from ..words import wording
 from ..words.markup import slug
 
 _NOTE = (
-    "The data sets of a group are one stream with budgets of different sizes. Among the budgets that finish "
-    "within a time limit, the one with the least error counts. Times are of learning alone and depend on "
-    "the machine. The shortest of all seeds is taken, because other processes can only make times longer."
+    "The data sets of a group are one source with budgets of different sizes; each size has its own row "
+    "order and split, unless the source gives them. Among the budgets that finish within a time limit, the "
+    "one with the least error counts. Times are of learning alone and depend on the machine. The shortest of "
+    "all seeds is taken, because other processes can only make times longer."
 )
 
 
@@ -65,9 +66,10 @@ def section(view: StudyView) -> Section:
         "Updates per example and speed",
         write=[*writers, speed.show],
         note=f"Updates: mean over {wording.averaged_over(done, design)}. {of_queries}"
-        "A learner with several epochs can update more than once on an example. Speed: median over all "
-        "cells, of the learner's own pass. It depends on the machine and on how many cells ran at once, so "
-        "algorithms are not ranked by it."
+        "A learner with several epochs can update more than once on an example, and a grid tuned along the "
+        "stream (leader, weights) counts the updates of all its points. Speed: median over all cells, of the "
+        "learner's own pass. It depends on the machine and on how many cells ran at once, so algorithms are "
+        "not ranked by it."
         + (f" {_GREY.format(', '.join(sorted(set(elsewhere.values()))))}" if elsewhere else ""),
         grey=np.array([[name in elsewhere] for name in design.algorithms]),
         data=data,

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
-from singlepass.workflows.report.page.blocks import Panels, walk
+from singlepass.workflows.report.page.blocks import Panels, Text, walk
 from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.sections.cost import _limits, within_seconds
+from singlepass.workflows.report.sections.cost import _limits, section, within_seconds
 
 from ...synthetic_results import make_results
 
@@ -39,6 +39,10 @@ def results() -> StudyResults:
 def test_the_budget_that_errs_least_within_a_time_counts(results: StudyResults) -> None:
     found = within_seconds(StudyView(results))
     assert found is not None
+    assert isinstance(found.blocks[0], Text)
+    assert (
+        "one source with budgets of different sizes; each size has its own row order" in found.blocks[0].text
+    )
     (table,) = (block for block in walk(found.blocks) if isinstance(block, TableBlock))
     assert table.header == ["algorithm", "0.01 s", "0.03 s", "0.1 s", "0.3 s"]
     shown = [[(cell.text, cell.best) for cell in row] for row in table.rows]
@@ -92,3 +96,11 @@ def test_who_has_no_such_section(results: StudyResults) -> None:
 
 def test_limits_are_round_and_met_by_some_and_by_all() -> None:
     assert _limits(pd.Series([0.02, 0.4])) == [0.03, 0.1, 0.3, 1.0]
+
+
+def test_the_note_explains_more_updates_than_examples(results: StudyResults) -> None:
+    (table,) = section(StudyView(results)).blocks
+    assert isinstance(table, TableBlock)
+    assert (
+        "a grid tuned along the stream (leader, weights) counts the updates of all its points" in table.note
+    )
