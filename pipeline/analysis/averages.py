@@ -18,7 +18,7 @@ from .design import Design, evaluation_rows, shared_seeds
 from .metrics import METRICS, Metric
 from .pairwise import LEVEL
 from .progress import Shortfall, shortfalls
-from .ranks import DroppedBlock, snap
+from .ranks import DroppedBlock, score_levels, snap_columns
 
 
 def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
@@ -39,6 +39,14 @@ def primary_metric(cells: pd.DataFrame, study: Mapping[str, Any]) -> Metric:
         return asked[0]
     measured = bool(evaluation_rows(cells, status="ok")["test_accuracy"].notna().any())
     return METRICS["test_accuracy" if measured else "clean_error"]
+
+
+def deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard deviation (n - 1) of each column; huge values are scaled before squaring."""
+    size = np.abs(values).max(axis=0)
+    scale = np.where((size > 1e100) & (size < np.inf), size, 1.0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((values / scale).std(axis=0, ddof=1) * scale)
 
 
 @dataclass(frozen=True)
@@ -78,12 +86,12 @@ class Scores:
             if not known.any():
                 continue
             keyed = np.where(known, means[row] if highest else -means[row], -np.inf)
-            best = int(keyed.argmax())
+            best = int(score_levels(keyed).argmax())
             seeds = values.loc[dataset].to_numpy(np.float64)
-            behind = snap((seeds - seeds[:, [best]]).ravel()).reshape(seeds.shape)
+            behind = snap_columns(seeds - seeds[:, [best]])
             n = len(seeds)
             if n > 1:
-                errors[row] = behind.std(axis=0, ddof=1) / np.sqrt(n)
+                errors[row] = deviations(behind) / np.sqrt(n)
             reach = stats.t.ppf((1 + LEVEL) / 2, n - 1) * errors[row] if n > 1 else np.zeros(len(known))
             level[row] = known & (np.abs(behind.mean(axis=0)) <= reach)
             errors[row, best] = np.nan
@@ -235,7 +243,9 @@ def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
     averaged = values[values["shared"]]
     groups = averaged.groupby(["dataset", "algorithm"])["value"]
     by_seed = averaged.pivot(index=["dataset", "seed"], columns="algorithm", values="value")
-    count = groups.count()
+    count, sd = groups.count(), groups.std(ddof=1)
+    for group in sd.index[np.isinf(sd)]:
+        sd[group] = deviations(groups.get_group(group).to_numpy(np.float64))
     complete = whole & (count.reindex(whole.index) > 0)
 
     def table(reduced: pd.Series[Any]) -> pd.DataFrame:
@@ -244,7 +254,7 @@ def _averaged(rows: pd.DataFrame, metric: Metric) -> _Tables:
 
     return _Tables(
         mean=table(groups.mean()),
-        sd=table(groups.std(ddof=1)),
+        sd=table(sd),
         count=table(count),
         complete=table(complete),
         seeds=_seeds(values),

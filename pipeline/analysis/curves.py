@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..noise import Noise
+from .averages import deviations
 from .design import evaluation_rows
 
 _GROUP = ("dataset", "noise", "algorithm")
@@ -125,7 +126,7 @@ def mean_curves(
         kept = slice(defined[0], defined[-1] + 1)
         grid, values = grid[kept], values[:, kept]
         mean = values.mean(axis=0)
-        sd = values.std(axis=0, ddof=1) if len(values) > 1 else np.where(np.isnan(mean), np.nan, 0.0)
+        sd = deviations(values) if len(values) > 1 else np.where(np.isnan(mean), np.nan, 0.0)
         changes = curves.changes(dataset, noise, algorithm) if against == "t" else ()
         found.append(Curve(algorithm, grid, mean, sd, len(values), changes=changes))
     return found

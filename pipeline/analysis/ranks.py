@@ -27,6 +27,16 @@ def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.round(values, _DIGITS - int(np.ceil(np.log10(largest))) if largest else 0))
 
 
+def snap_columns(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round each column to 12 digits, counted from the largest value of all columns, but at most from 1.
+
+    A column with larger values counts from its own: a column of an algorithm that diverges does not round
+    the others to 0.
+    """
+    least = min(_largest(values), 1.0)
+    return np.array([snap(np.append(column, least))[:-1] for column in values.T]).T
+
+
 def score_tolerances(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how far each score of a data set may be from another one that counts as equal.
 

@@ -149,3 +149,29 @@ def test_stopped_and_failed_cells_leave_no_complete_mean() -> None:
     assert table.mean.loc["d", "C"] == pytest.approx(0.9)
     assert table.complete_blocks(["A", "B", "C"])[0].empty
     assert list(table.complete_blocks(["A", "B"])[0].index) == ["d"]
+
+
+def test_the_first_of_equal_means_is_the_best() -> None:
+    """Sums in another order differ in the 17th digit."""
+    scores = {"A": [0.1, 0.2, 0.3], "B": [0.3, 0.2, 0.1], "C": [0.1, 0.1, 0.1]}
+    cells = frame(*(cell("d", a, s, test_accuracy=x) for a, own in scores.items() for s, x in enumerate(own)))
+    for order in (list("ABC"), list("BAC")):
+        study = {"algorithms": [{"label": name} for name in order], "seeds": [0, 1, 2]}
+        table = Averages(cells).scores(METRICS["test_accuracy"], CLEAN, study_design(cells, study))
+        for highest in (True, False):
+            errors, _ = table.paired(highest=highest)
+            best = 0 if highest else 2
+            assert np.isnan(errors[0]).tolist() == [place == best for place in range(3)]
+
+
+def test_huge_values_have_finite_deviations_and_hide_no_others() -> None:
+    losses = {"A": [0.5, 0.52, 0.54], "B": [0.6, 0.63, 0.66], "far": [1e200, 2e200, 3e200]}
+    cells = frame(
+        *(cell("d", a, s, hinge_loss_clean=x) for a, own in losses.items() for s, x in enumerate(own))
+    )
+    study = {"algorithms": [{"label": name} for name in losses], "seeds": [0, 1, 2]}
+    table = Averages(cells).scores(METRICS["hinge_loss"], CLEAN, study_design(cells, study))
+    assert table.sd.loc["d"].tolist() == pytest.approx([0.02, 0.03, 1e200])
+    errors, level = table.paired(highest=False)
+    assert errors[0, 1:].tolist() == pytest.approx([0.01 / 3**0.5, 1e200 / 3**0.5])
+    assert level[0].tolist() == [True, False, True]

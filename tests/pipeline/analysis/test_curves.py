@@ -130,3 +130,9 @@ def test_a_column_as_a_function_of_another() -> None:
     # The points run from the later start, 2, to the earlier end, 3; the last of two values counts.
     assert curve.t.tolist() == [2, 3]
     assert curve.mean == pytest.approx([((0.5 + 0.75) / 2 + 0.6) / 2, (0.75 + 0.65) / 2])
+
+
+def test_huge_values_have_a_finite_spread() -> None:
+    cells, curves = tables({"A0": {1: 0.5, 10: 1e200}, "A1": {1: 0.7, 10: 3e200}})
+    [curve] = mean_curves(CellCurves(cells, curves), dataset="d", noise=Noise(0.1), algorithms=["A"])
+    assert curve.sd.tolist() == pytest.approx([0.1 * 2**0.5, 1e200 * 2**0.5])
