@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -39,24 +40,33 @@ class Metric:
         """Return the number of digits after the point for values that are shown together.
 
         Shares whose best value is within 0.01 of 0 or 1 get one digit more than `decimals`, because tenths of
-        a percent matter there. Whole numbers, such as counts of single runs, get no digits.
+        a percent matter there. Whole numbers, such as counts of single runs, get no digits. Otherwise, with
+        no `decimals`, a least value below 10 gets two significant digits.
         """
         known = [value for value in values if np.isfinite(value)]
         if self.whole and all(float(value).is_integer() for value in known):
             return 0
+        least = min((abs(value) for value in known if value), default=math.inf)
+        if not self.decimals and not self.whole and least < 10:
+            return 1 - math.floor(math.log10(least))
         if not self.percent or not known:
             return self.decimals
         best = max(known) if self.direction == "higher" else min(known)
         return self.decimals + (min(best, 1 - best) < 0.01)
 
     def show(self, value: float, *, unit: bool = False, digits: int | None = None) -> str:
-        """Format one value as the reports print it, with `decimals` digits after the point by default."""
+        """Format one value as the reports print it, with `decimals` digits after the point by default.
+
+        Losses of learners that diverge can have 300 digits: from 1e15 on a value has a power of ten.
+        """
         if not np.isfinite(value):
             return "–"
-        digits = self.decimals if digits is None else digits
+        if digits is None:
+            digits = self.decimals or self.digits([value])
         if self.scientific:
             return f"{value:.{digits}e}"
-        text = f"{100 * value if self.percent else value:,.{digits}f}"
+        number = 100 * value if self.percent else value
+        text = f"{number:.3e}" if abs(number) >= 1e15 else f"{number:,.{digits}f}"
         return f"{text}%" if unit and self.percent else text
 
 

@@ -64,6 +64,12 @@ def test_values_as_printed() -> None:
     assert METRICS["mistakes"].show(float("nan")) == "–"
     assert METRICS["kappa"].show(-0.12345, unit=True) == "-0.123"
     assert METRICS["ram_hours"].show(0.000123) == "1.2e-04"
+    # The loss of a learner that diverges.
+    assert METRICS["hinge_loss"].show(1.5e199) == "1.500e+199"
+    assert METRICS["hinge_loss"].show(123456789.0) == "123,456,789.000"
+    # Two digits of a small model.
+    sizes = [METRICS["model_kilobytes"].show(size) for size in (0.0, 0.0234, 0.467, 5.25, 467.2)]
+    assert sizes == ["0", "0.023", "0.47", "5.2", "467"]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +82,8 @@ def test_values_as_printed() -> None:
         ("mistakes", [0.003], 1),
         ("mistakes", [20.0, 10540.0], 0),
         ("support_vectors", [float("nan")], 0),
+        ("model_kilobytes", [0.467, 300.0], 2),
+        ("model_kilobytes", [46.7, 300.0], 0),
     ],
 )
 def test_near_the_end_of_the_scale_another_digit_is_printed(

@@ -71,8 +71,9 @@ class _Part:
         means = scores.mean.to_numpy(float)
         errors, level = scores.paired(highest=metric.direction == "higher")
         # All entries of a table have as many decimals as the data set that needs the most.
-        needed = [metric.digits(row) or metric.digits(se) for row, se in zip(means, errors, strict=True)]
-        digits = max(needed)
+        digits = max(metric.digits(row) for row in means)
+        if metric.whole and not digits:
+            digits = max(metric.digits(se) for se in errors)
         texts = [[metric.show(mean, digits=digits) for mean in row] for row in means]
         # Means without all of their seeds are flagged and never bold.
         planned = np.array([[len(design.seeds_of(dataset, noise))] for dataset in design.datasets])
