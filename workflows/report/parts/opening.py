@@ -26,7 +26,7 @@ _NAMED = 3
 
 def notes(view: StudyView) -> list[str]:
     """Return sentences that warn of misleading metrics, for example on rare classes or tied scores."""
-    rows = view.finished
+    rows = _by_data_set(view, view.finished)
     # Leave out baselines: they ignore features on purpose, so the warnings do not apply to them.
     rows = rows[~rows["learner"].isin(BASELINES)]
     rows = rows[[np.ndim(counts) == 1 for counts in rows["occurred_clean"]]]
@@ -39,6 +39,12 @@ def notes(view: StudyView) -> list[str]:
         *_below_the_majority(rows),
         *_ties(rows),
     ]
+
+
+def _by_data_set(view: StudyView, cells: pd.DataFrame) -> pd.DataFrame:
+    """Sort cells by data set, in the study's order, in which sentences name the data sets."""
+    places = {name: place for place, name in enumerate(view.design.datasets)}
+    return cells.sort_values("dataset", key=lambda names: names.map(places), kind="stable")
 
 
 def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
@@ -185,6 +191,9 @@ def opening(view: StudyView) -> list[Block]:
         blocks.insert(0, Text(description, "soft"))
     cautions = wording.cautions(design, view.coverage, view.comparisons, _waiting(view)) + notes(view)
     cautions += [f"{label}: {text}." for label, text in view.results.provenance.get("scales", {}).items()]
+    unknown = [each.label for each in view.asked if not view.averages.measured(each)]
+    if unknown and len(view.finished):
+        cautions.append(f"Requested, but without a value in any cell: {enumerate_names(unknown)}.")
     if cautions:
         blocks.append(Listing([("", text) for text in cautions], warning=True))
     return blocks
@@ -214,7 +223,7 @@ def _waiting(view: StudyView) -> str:
 
 def _courses(view: StudyView) -> Iterator[str]:
     """Describe the order of rows, uncounted rows, batches and label delay, if they are not the default."""
-    study, cells = view.results.study, view.cells
+    study, cells = view.results.study, _by_data_set(view, view.cells)
     blocks = cells[cells["order"] == "blocks"]
     if len(blocks):
         names = list(dict.fromkeys(blocks["parent"]))
@@ -255,7 +264,7 @@ def _learns_again(algorithm: Mapping[str, Any]) -> bool:
 
 def _looks_ahead(view: StudyView) -> list[str]:
     """Warn if rows are scaled with later rows, or if test rows are older than training rows."""
-    cells, texts = view.cells, []
+    cells, texts = _by_data_set(view, view.cells), []
     for kind, said in _SCALED.items():
         if names := list(dict.fromkeys(cells.loc[cells["scaling"] == kind, "parent"])):
             texts.append(

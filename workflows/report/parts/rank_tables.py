@@ -22,7 +22,7 @@ from ....pipeline.analysis.pairwise import PairTest
 from ....pipeline.noise import Noise
 from ..page.table import TableBlock, tabulate
 from ..words.markup import slug
-from ..words.wording import p_value, percent
+from ..words.wording import enumerate_names, p_value, percent
 
 
 def rank_frame(comparisons: Sequence[Comparison], design: Design) -> pd.DataFrame:
@@ -109,6 +109,8 @@ def mean_rank_table(comparisons: Sequence[Comparison], design: Design) -> TableB
     same = len({c.n for c in comparisons}) == 1
     sizes = ", ".join(f"{c.n} at {c.noise.short}" for c in comparisons)
     note = f"1 is best. Data sets ranked: {comparisons[0].n if same else sizes}."
+    if left_out := comparisons[0].left_out:
+        note += f" Not ranked, without a value: {enumerate_names(left_out)}."
     known = [c for c in comparisons if c.n]
     bold, told = bold_among([c.ranks for c in known], known, frame.index)
     mask = np.zeros(frame.shape, bool)

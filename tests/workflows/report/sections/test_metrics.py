@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
+from singlepass.workflows.report.page.blocks import Text
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.parts.opening import notes
+from singlepass.workflows.report.parts.opening import notes, opening
 from singlepass.workflows.report.sections import scores
 
 from ...synthetic_results import make_results
@@ -58,8 +59,9 @@ def test_the_first_metric_ranks_and_the_others_have_tables(tmp_path: Path) -> No
     means = {row[head.index("algorithm")]: float(row[head.index("mean")]) for row in rows}
     assert means["A"] == 0.5 < means["B"]
     assert (tmp_path / "tables" / "mean-ranks-test-f1.csv").exists()
-    # No learner gives probabilities, so the log loss is not mentioned.
+    # No learner gives probabilities, so the log loss has no table.
     assert not list((tmp_path / "tables").glob("*log-loss*"))
+    assert "Requested, but without a value in any cell: online log loss." in markdown
 
 
 def test_rank_by_names_another_and_without_metrics_nothing_changes() -> None:
@@ -155,3 +157,11 @@ def test_ties_are_noted_where_they_matter() -> None:
         assert bool(found) == said
         if said:
             assert "10.0% of the stream for A on a" in found[0]
+
+
+def test_sentences_name_data_sets_in_the_order_of_the_study() -> None:
+    results = make_results(datasets=("c", "a", "b"), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
+    cells = results.cells.assign(own_test=False).sort_values("dataset")
+    first = opening(StudyView(replace(results, cells=cells)))[1]
+    assert isinstance(first, Text)
+    assert "Test rows of c, a and b are drawn from all rows" in first.text

@@ -6,9 +6,11 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.rank_tables import mean_rank_table
 
 from ...synthetic_results import DATASETS, fail, make_results
 from ..report_page import csv_rows, render
@@ -63,6 +65,15 @@ def test_a_metric_that_is_undefined_at_some_seeds(tmp_path: Path) -> None:
     assert "| 0% | a | A: undefined at seed 1; B: undefined at seed 1 |" in markdown
     assert "Flagged: the metric is undefined at some seeds." in markdown
     assert "not all seeds have run" not in markdown
+
+
+def test_algorithms_without_a_value_of_a_further_metric_are_named() -> None:
+    made = make_results(datasets=("a", "b"), algorithms=("A", "B", "C"), noise=(0.0,), seeds=2, tuned=())
+    cells = made.cells.assign(log_loss_clean=made.cells["algorithm"].map({"A": np.nan, "B": 0.5, "C": 0.6}))
+    view = StudyView(replace(made, cells=cells, study=made.study | {"metrics": ["clean_error", "log_loss"]}))
+    [other] = view.other_comparisons
+    assert "Not ranked, without a value: A." in mean_rank_table(other, view.design).note
+    assert "Not ranked" not in mean_rank_table(view.comparisons, view.design).note
 
 
 def test_a_metric_that_is_undefined_on_every_data_set(tmp_path: Path) -> None:
