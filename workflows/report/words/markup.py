@@ -40,7 +40,9 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&])")
 
 def latex(text: str) -> str:
     """Escape text for LaTeX; line breaks become spaces."""
-    return "".join(_LATEX.get(character, character) for character in text)
+    escaped = "".join(_LATEX.get(character, character) for character in text)
+    # LaTeX would read a "*" at the start of a row as part of the preceding line break.
+    return re.sub(r"^( *)\*", r"\1{*}", escaped)
 
 
 def markdown(text: str) -> str:
