@@ -64,7 +64,7 @@ def test_a_metric_that_is_undefined_at_some_seeds(tmp_path: Path) -> None:
     _, markdown = render(replace(made, cells=cells, study=study), tmp_path)
     assert "| 0% | a | A: undefined at seed 1; B: undefined at seed 1 |" in markdown
     assert "Flagged: the metric is undefined at some seeds." in markdown
-    assert "not all seeds have run" not in markdown
+    assert "not all seeds have a result" not in markdown
 
 
 def test_algorithms_without_a_value_of_a_further_metric_are_named() -> None:
