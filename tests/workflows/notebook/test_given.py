@@ -25,7 +25,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
-from singlepass.learners.guests.given import Given, give
+from singlepass.learners.guests.given import Given, digest_of, give
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.schema import PROVENANCE
@@ -38,6 +38,8 @@ from singlepass.workflows.report import write_report
 linear_model = pytest.importorskip("river.linear_model", reason="needs river: the extra `test`")
 forest = pytest.importorskip("river.forest")
 preprocessing = pytest.importorskip("river.preprocessing")
+ensemble = pytest.importorskip("river.ensemble")
+compat = pytest.importorskip("river.compat")
 
 X, Y = load_breast_cancer(return_X_y=True)
 DATA = {"mine": (X, Y)}
@@ -136,6 +138,68 @@ def test_a_river_object_counts_as_by_its_own_loop() -> None:
         mistakes += bool(model.predict_one(features)) != bool(label)
         model.learn_one(features, bool(label))
     assert results.cells["mistakes_clean"].tolist() == [mistakes]
+
+
+def voting() -> Any:
+    return ensemble.VotingClassifier([linear_model.LogisticRegression(), linear_model.Perceptron()])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        voting,
+        lambda: preprocessing.StandardScaler() | voting(),
+        lambda: ensemble.StackingClassifier([linear_model.Perceptron()] * 2, linear_model.Perceptron()),
+        lambda: compat.SKL2RiverClassifier(SGDClassifier(random_state=0), [False, True]),
+    ],
+)
+def test_models_in_a_trained_river_object_start_untrained(make: Any) -> None:
+    trained = make()
+    for row, label in zip(X[:50].tolist(), Y[:50], strict=True):
+        trained.learn_one(dict(enumerate(row)), bool(label))
+    fresh, again = (
+        in_order(compare(DATA, each, order="given", seeds=1, progress=False)) for each in (make(), trained)
+    )
+    assert again.equals(fresh)
+
+
+def test_models_in_a_list_get_the_seeds_of_the_study() -> None:
+    model = ensemble.VotingClassifier([forest.ARFClassifier(n_models=3), forest.ARFClassifier(seed=7)])
+    given = give(model)
+    assert not given.changed
+    assert given.name != give(ensemble.VotingClassifier([forest.ARFClassifier(3, seed=0), model[1]])).name
+    assert list(given.factory.__signature__.parameters) == ["random_state"]
+    assert [each.seed for each in given.factory(random_state=5)] == [5, 7]
+    twins = give(ensemble.VotingClassifier([forest.ARFClassifier(), forest.ARFClassifier()]))
+    assert [each.seed for each in twins.factory(random_state=5)] == [5, 6]
+
+
+RANDOM = """
+import numpy as np
+
+class Coin:
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def partial_fit(self, X, y):
+        self.rng = getattr(self, "rng", None) or np.random.default_rng(self.random_state)
+
+    def predict(self, X):
+        return self.rng.integers(2, size=len(X)) if hasattr(self, "rng") else [0] * len(X)
+"""
+
+
+def test_an_object_without_a_seed_gets_that_of_the_study() -> None:
+    Coin = cell(RANDOM)["Coin"]
+    given, as_class = (
+        compare(DATA, each, order="given", seeds=3, progress=False).cells["mistakes"].tolist()
+        for each in (Coin(), Coin)
+    )
+    assert len(set(given)) == 3
+    assert given == as_class
+    # Its cells of earlier versions, whose draws no seed repeats, have another key.
+    assert give(Coin()).name != f"object:Coin-{digest_of(Coin())[0][:16]}"
+    assert give(Coin(3)).factory().random_state == 3
 
 
 def test_a_pipeline_counts_as_by_its_own_loop() -> None:
