@@ -64,10 +64,8 @@ class ArrowFile(ColumnFile):
             self.refuse_wrong(position, values, done, missing)
             return values
         if kind == "text":
-            if pa.types.is_dictionary(column.type):
-                column = column.dictionary_decode()
             try:
-                return _text(column)
+                return _text(_decoded(column))
             except pa.ArrowException:
                 raise InputError(
                     f"{self.path}, column {self.names[position]!r}: contains {column.type}, which cannot be "
@@ -81,8 +79,7 @@ class ArrowFile(ColumnFile):
 
         at = f"{self.path}, column {self.names[position]!r}"
         try:
-            if pa.types.is_dictionary(column.type):
-                column = column.dictionary_decode()
+            column = _decoded(column)
             if _is_bytes(column.type):
                 column = column.cast(pa.string())
             # Labels are encoded later; try it without rows, to refuse a type that Arrow cannot encode.
@@ -152,6 +149,18 @@ def _index_columns(schema: pa.Schema) -> frozenset[str]:
     except (ValueError, KeyError, TypeError):
         # Other programs may write other metadata under this name.
         return frozenset()
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """Return a dictionary column as its values; Arrow cannot decode a dictionary of string views."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if column.type.value_type == pa.string_view():
+        values = column.dictionary.cast(pa.large_string())
+        column = pa.DictionaryArray.from_arrays(column.indices, values)
+    return column.dictionary_decode()
 
 
 def _text(column: pa.Array) -> pa.Array:

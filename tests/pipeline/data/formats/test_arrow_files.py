@@ -81,6 +81,16 @@ def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) 
     assert len(labelled.values) == 2
 
 
+@pytest.mark.skipif(pa.__version__.startswith("17."), reason="pyarrow 17 cannot cast string views")
+def test_dictionaries_of_string_views_are_read(tmp_path: Path) -> None:
+    """Polars writes its categorical columns so."""
+    words = pa.DictionaryArray.from_arrays([1, 0, 1], pa.array(["p", "q"], pa.string_view()))
+    path = save(pa.table({"label": words, "a": words, "b": [1, 2, 3]}), tmp_path / "f.arrow")
+    columns = read_arrow(path, "arrow")
+    assert columns.labels.values[columns.labels.codes].tolist() == ["q", "p", "q"]
+    assert columns.X.tolist() == [[0, 1, 1], [1, 0, 2], [0, 1, 3]]
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])
 @pytest.mark.parametrize(
     ("table", "line"),
