@@ -156,6 +156,8 @@ def verify(
     `seed` draws the sample of at most `cells` cells. The subprocess may run for `seconds` and take `memory`
     gigabytes. Raises InputError if the archive is damaged, or if its code is not `trusted`.
     """
+    if archive.is_dir():
+        raise InputError(f"{archive}: is a folder: give an archive, which singlepass submit makes of it")
     if not trusted:
         raise InputError(
             f"{archive}: verifying runs the code in it, with your rights: read its plug-ins (it is a zip "

@@ -125,6 +125,8 @@ def test_an_archive_has_the_code_and_what_the_output_computed(archive: Path, plu
 def test_verification_needs_trust(archive: Path) -> None:
     with pytest.raises(InputError, match=r"archive\.zip: verifying runs the code in it, .*then add --trust$"):
         verified(archive, trusted=False)
+    with pytest.raises(InputError, match=r": is a folder: give an archive"):
+        verified(archive.parent, trusted=False)
 
 
 @pytest.mark.slow

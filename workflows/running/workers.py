@@ -8,6 +8,7 @@ import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -114,8 +115,9 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
     cluster cannot be started.
     """
     if not options.on_cluster:
-        if options.threads is not None and options.threads < 1:
-            raise InputError(f"threads must be 1 or more, got {options.threads}")
+        threads: Any = options.threads
+        if threads is not None and (not isinstance(threads, Integral) or threads < 1):
+            raise InputError(f"threads must be a whole number, 1 or more, got {threads}")
         n_threads = options.threads or joblib.cpu_count()
         with InFlight(str(Store(output).root), n_threads) as in_flight:
             compute = functools.partial(

@@ -167,7 +167,7 @@ def test_fewer_threads_than_one_are_refused() -> None:
     table = {"name": "s", "datasets": [{"name": "digits"}], "algorithms": [{"name": "Perceptron"}]}
     plan = make_plan(parse_study(table))
     given = WorkerOptions(threads=0), plan, "out", pytest.fail
-    with pytest.raises(InputError, match="threads must be 1 or more, got 0"), workers(*given):
+    with pytest.raises(InputError, match="threads must be a whole number, 1 or more, got 0"), workers(*given):
         pass
 
 
