@@ -23,7 +23,7 @@ the parsed tables that a study needs, `lacking` lists those that a machine does 
 from __future__ import annotations
 
 from .catalogue.download import mirrored, retrieve
-from .formats.arrays import array_table, frame_table
+from .formats.arrays import array_table, check_test_pair, frame_table
 from .formats.blocks import Block, stream_blocks, stream_rows
 from .formats.labels import class_name
 from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, keep_frame
@@ -75,6 +75,7 @@ __all__ = [
     "base_set",
     "cache_folder",
     "cache_space",
+    "check_test_pair",
     "chunks",
     "class_name",
     "classes_alike",

@@ -48,14 +48,22 @@ def _check_tables(table: dict[str, Any], source: str) -> None:
 
 
 def _check_tests_are_read(study: Study, source: str) -> None:
-    """Raise InputError if a data set has a test file that its protocol never reads."""
+    """Raise InputError if a data set has a test part that its protocol never reads."""
     for number, entry in enumerate(study.datasets, start=1):
-        protocol = study.protocol_of(entry)
-        if entry.options.get("test") and protocol != "holdout":
+        protocol, name = study.protocol_of(entry), str(entry.name)
+        arrays = name.startswith(data.ArraySource.PREFIX)
+        tested = name.endswith(data.ArraySource.TESTED) if arrays else entry.options.get("test")
+        if not tested or protocol == "holdout":
+            continue
+        if arrays or name.startswith(data.FrameSource.PREFIX):
             raise InputError(
-                f"{source}: datasets[{number}].test: protocol '{protocol}' never reads a test part: set "
-                'protocol = "holdout", or remove test'
+                f"data set {entry.label!r}: protocol {protocol!r} never reads a test part: set "
+                'protocol = "holdout", or leave X_test and y_test (or test) out'
             )
+        raise InputError(
+            f"{source}: datasets[{number}].test: protocol '{protocol}' never reads a test part: set "
+            'protocol = "holdout", or remove test'
+        )
 
 
 def _one_line(error: ValidationError, source: str) -> str:

@@ -72,6 +72,13 @@ def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
         return _of_frame(table, str(table.get("label") or unnamed))
     if "X" in table:
         return _of_arrays(table, str(table.get("label") or unnamed))
+    parts = table.get("compose")
+    for part in parts if isinstance(parts, list | tuple) else ():
+        if not (isinstance(part, Mapping) and ("name" in part or "path" in part)):
+            raise InputError(
+                f"data set {table.get('label') or unnamed!r}: compose: each source is a table with a 'name' "
+                "or a 'path': save rows in memory to a file first"
+            )
     made: dict[str, Any] = plain(table)
     return made
 
@@ -107,12 +114,13 @@ def _of_arrays(table: dict[str, Any], label: str) -> dict[str, Any]:
     if y is None:
         raise InputError(f"{owner}: X is given without y: give both")
     if _is_frame(X):
+        data.check_test_pair(owner, X_test, y_test)
         # Keep training and test rows as frames, so that categorical columns are encoded the same way in both.
         if X_test is not None:
-            tested, target = data.frame_table(f"{owner}: X_test", X_test, y_test)
-            if not target:
-                raise InputError(f"{owner}: X_test is given without y_test: give both")
-            table["test"] = tested
+            if not _is_frame(X_test):
+                shape = f"{type(X_test).__name__}: give both as frames"
+                raise InputError(f"{owner}: X is a frame and X_test a {shape}")
+            table["test"], _ = data.frame_table(f"{owner}: X_test", X_test, y_test)
         return _of_frame({**table, "frame": X, "y": y}, label)
     missing = str(table.get("missing", "error")) != "error"
     kept = data.keep_arrays(data.array_table(owner, X, y, X_test, y_test, missing=missing))

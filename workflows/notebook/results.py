@@ -210,6 +210,8 @@ class Results:
         InputError
             There is no such data set, level or column, or it has no curve.
         """
+        # `Study` writes the keys of a dictionary of data sets as text.
+        dataset = None if dataset is None else str(dataset)
         return curve_panel(self._view, dataset, self._view.levels(noise)[0], column, ax, width)
 
     def _repr_html_(self) -> str:

@@ -29,7 +29,7 @@ def run(
     out: str | Path | None = None,
     threads: int | None = None,
     *,
-    plugins: Sequence[str | Path] = (),
+    plugins: str | Path | Sequence[str | Path] = (),
     base: str | Path | Sequence[str | Path] = (),
     retry_failed: bool = False,
     cell_limit: float | None = None,
@@ -48,7 +48,7 @@ def run(
         folder, which exists as long as the returned results.
     threads : int or None, default=None
         Threads of this process; None: one per core.
-    plugins : sequence of str or Path, default=()
+    plugins : str, Path or sequence of them, default=()
         Python files with your own learners.
     base : str, Path or sequence of them, default=()
         Finished results, as folders or URLs, or ``"reference"``: their cells are taken, not computed.
@@ -86,7 +86,7 @@ def run(
             threads=threads,
             scheduler=None if client is None else _address(client),
             security=None if client is None else client.security,
-            cell_limit=cell_limit or CELL_LIMIT,
+            cell_limit=CELL_LIMIT if cell_limit is None else cell_limit,
             # Without `out`, results are in a temporary folder, which may be deleted while workers of a
             # cluster still run: only this process writes there.
             workers_write=False if out is None and client is not None else None,
@@ -98,10 +98,10 @@ def run(
                 target,
                 progress=shown,
                 file=made.file,
-                plugins=tuple(str(Path(path).resolve()) for path in plugins),
+                plugins=tuple(str(Path(path).resolve()) for path in _several(plugins)),
                 options=options,
                 retry_failed=retry_failed,
-                bases=tuple(map(str, [base] if isinstance(base, str | Path) else base)),
+                bases=tuple(map(str, _several(base))),
             )
             lost = summary.failed + summary.crashed + summary.stopped
             if lost:
@@ -110,6 +110,10 @@ def run(
         # The temporary folder is deleted with the results read from it.
         weakref.finalize(results, cleanup.pop_all().close)
         return results
+
+
+def _several(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
+    return [given] if isinstance(given, str | Path) else given
 
 
 def _address(client: Client) -> str:
@@ -131,7 +135,7 @@ def compare(
     client: Client | None = None,
     out: str | Path | None = None,
     threads: int | None = None,
-    plugins: Sequence[str | Path] = (),
+    plugins: str | Path | Sequence[str | Path] = (),
     progress: bool = True,
     **keys: Any,
 ) -> Results:

@@ -66,24 +66,12 @@ class NotebookStudy:
                 f"study: expected a TOML file, a dictionary or keywords, got a {type(source).__name__}"
             )
         table = {"name": _NAME, **table, **keys}
-        if isinstance(source, Mapping) or "extends" in keys:
-            table = extended(table, Path(), shipped_studies())
         for key, made in (("datasets", dataset_tables), ("algorithms", algorithm_tables)):
             if key in table:
                 table[key] = made(table[key])
+        if isinstance(source, Mapping) or "extends" in keys:
+            table = extended(plain(table), Path(), shipped_studies())
         self.valid: ValidStudy = parse_study(plain(table))
-        self._check_tests_are_read()
-
-    def _check_tests_are_read(self) -> None:
-        for entry in self.valid.datasets:
-            name = str(entry.name)
-            tested = name.startswith(_IN_MEMORY) and name.endswith(data.ArraySource.TESTED)
-            protocol = self.valid.protocol_of(entry)
-            if tested and protocol != "holdout":
-                raise InputError(
-                    f"data set {entry.label!r}: protocol {protocol!r} never reads X_test: set "
-                    'protocol = "holdout", or leave X_test and y_test out'
-                )
 
     @property
     def table(self) -> dict[str, Any]:
@@ -101,10 +89,12 @@ class NotebookStudy:
             for entry in self.valid.datasets:
                 name = str(entry.name)
                 if name.startswith(_IN_MEMORY):
-                    message = message.replace(str(data.frame_path(name)), f"data set {entry.label!r}")
-                    message = message.replace(repr(name), repr(entry.label))
+                    shown = {data.frame_path(name): f"data set {entry.label!r}"}
                     if test := entry.options.get("test"):
-                        message = message.replace(str(test), f"data set {entry.label!r}: test")
+                        shown.setdefault(Path(str(test)), f"data set {entry.label!r}: test")
+                    for path, words in shown.items():
+                        message = message.replace(str(path), words).replace(path.name, words)
+                    message = message.replace(repr(name), repr(entry.label))
             raise InputError(message) from None
 
     def __repr__(self) -> str:

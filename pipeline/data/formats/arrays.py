@@ -35,9 +35,7 @@ def array_table(
     >>> array_table("mine", [[1, 2], [3, 4]], ["no", "yes"]).classes
     ('no', 'yes')
     """
-    if (X_test is None) != (y_test is None):
-        given, lacks = ("X_test", "y_test") if y_test is None else ("y_test", "X_test")
-        raise InputError(f"{owner}: {given} is given without {lacks}; give both or neither")
+    check_test_pair(owner, X_test, y_test)
     features, labels = _features(f"{owner}: X", X, missing), label_array(f"{owner}: y", y)
     _same_length(owner, "", features.shape[0], labels)
     if X_test is None:
@@ -53,6 +51,13 @@ def array_table(
     paths = Path(f"{owner}: y"), Path(f"{owner}: y_test")
     classes, codes, test_codes = encode_labels(labels, paths[0], test_labels, paths[1])
     return Table(features, codes, classes, test.astype(features.dtype, copy=False), test_codes)
+
+
+def check_test_pair(owner: str, X_test: Any, y_test: Any) -> None:
+    """Raise InputError if only one of `X_test` and `y_test` is given."""
+    if (X_test is None) != (y_test is None):
+        given, lacks = ("X_test", "y_test") if y_test is None else ("y_test", "X_test")
+        raise InputError(f"{owner}: {given} is given without {lacks}; give both or neither")
 
 
 def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
@@ -85,6 +90,8 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
     import pandas as pd
     import pyarrow as pa
 
+    if type(frame).__name__ == "Series":
+        raise InputError(f"{owner}: a Series is one column: give a frame (to_frame() makes one of it)")
     try:
         if isinstance(frame, pd.DataFrame):
             table = pa.Table.from_pandas(frame, preserve_index=False)
@@ -102,7 +109,10 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
     target = _LABEL
     while target in table.column_names:
         target += "_"
-    return table.append_column(target, pa.array(labels)), target
+    try:
+        return table.append_column(target, pa.array(labels)), target
+    except pa.ArrowException:
+        raise InputError(f"{owner}: y has labels of type {labels.dtype}: give text or numbers") from None
 
 
 def _array(owner: str, given: Any) -> npt.NDArray[Any]:

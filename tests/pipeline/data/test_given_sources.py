@@ -212,9 +212,11 @@ def test_what_is_wrong_with_arrays_is_one_line(arrays: Any, line: str) -> None:
         (pd.DataFrame({"a": [1, 2]}), ["x"], "data set 'mine': X has 2 rows and y 1 labels"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["x"], "the frame cannot be read (Duplicate column"),
         (pd.DataFrame({"a": [object(), 2]}), ["x", "y"], "data set 'mine': the frame cannot be read"),
+        (pd.Series([1, 2]), ["x", "y"], "data set 'mine': a Series is one column: give a frame"),
+        (pd.DataFrame({"a": [1, 2]}), [1j, 2j], "data set 'mine': y has labels of type complex128: give"),
     ],
 )
-def test_what_is_wrong_with_a_frame_is_one_line(frame: pd.DataFrame, y: Any, line: str) -> None:
+def test_what_is_wrong_with_a_frame_is_one_line(frame: Any, y: Any, line: str) -> None:
     with pytest.raises(InputError) as error:
         in_frame(frame, y)
     assert line in str(error.value)

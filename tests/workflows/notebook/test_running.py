@@ -152,6 +152,9 @@ def test_a_test_frame_is_named_by_its_data_set() -> None:
     table = {"frame": frame, "test": frame[["b", "a", "label"]]}
     with pytest.raises(InputError, match=r"^data set 'mine': test: its feature columns differ from those of"):
         compare({"mine": table}, "AROW", protocol="holdout", progress=False)
+    line = r"data set 'mine': test: label '2' is not a class of data set 'mine': no, yes$"
+    with pytest.raises(InputError, match=line):
+        compare({"mine": (frame[["a"]], frame["label"], frame[["a"]], [2, 2])}, "AROW", protocol="holdout")
 
 
 @pytest.mark.parametrize(
@@ -283,7 +286,14 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
             lambda r: run(Study(datasets="digits", algorithms="AROW"), "out"),
             "client: expected a distributed.Client, got a str",
         ),
-        (lambda r: compare((X, Y), "AROW", threads=0, progress=False), "threads must be 1 or more"),
+        (lambda r: compare((X, Y), "AROW", threads=0, progress=False), "threads must be a whole number"),
+        (lambda r: compare((X, Y), "AROW", threads=2.5, progress=False), "1 or more, got 2.5"),
+        (
+            lambda r: run({"datasets": "digits", "algorithms": "AROW"}, cell_limit=0, progress=False),
+            "cell_limit must be > 0",
+        ),
+        (lambda r: compare((X, Y), "AROW", plugins="mine.py", progress=False), "mine.py does not exist"),
+        (lambda r: r.plot_curves(3), "no data set is called '3'"),
         (
             lambda r: compare("digit", "AROW", progress=False),
             "'digit'; did you mean 'digits'?",

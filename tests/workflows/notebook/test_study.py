@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
@@ -93,6 +94,13 @@ def test_keywords_override_the_file(tmp_path: Path) -> None:
     assert study.file == path
 
 
+def test_what_an_extension_adds_takes_every_form() -> None:
+    study = Study(extends="quickstart", algorithms={"mine": AROW(r=0.3)}, datasets={"own": SEPARABLE})
+    shipped = [entry.label for entry in Study("quickstart").valid.algorithms]
+    assert [entry.label for entry in study.valid.algorithms] == [*shipped, "mine"]
+    assert [entry.label for entry in study.valid.datasets] == ["own"]
+
+
 def test_a_shipped_study_is_found_by_name() -> None:
     assert Study("quickstart", seeds=1).valid.name == "quickstart"
 
@@ -152,6 +160,7 @@ def test_keys_of_a_dictionary_are_labels_of_algorithms() -> None:
 
 
 SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
+FRAME, Y = pd.DataFrame({"a": [0.0, 1.0]}), ["no", "yes"]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +182,12 @@ SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
         ({"datasets": {"mine": 3}}, "data set 'mine' is a int: give a name, a path, (X, y)"),
         ({"datasets": {"mine": SEPARABLE[:1]}}, "data set 'mine' has 1 parts"),
         ({"datasets": {"mine": {"X": SEPARABLE[0], "y": SEPARABLE[1], "task": 3}}}, "datasets[1].task"),
-        ({"datasets": {"mine": (*SEPARABLE, *SEPARABLE)}}, "protocol 'prequential' never reads X_test"),
+        ({"datasets": {"mine": (*SEPARABLE, *SEPARABLE)}}, "leave X_test and y_test (or test) out"),
+        ({"datasets": {"mine": (FRAME, Y, FRAME, Y)}}, "data set 'mine': protocol 'prequential' never reads"),
+        ({"datasets": {"mine": {"X": FRAME, "y": Y, "y_test": Y}}}, "y_test is given without X_test"),
+        ({"datasets": {"mine": (FRAME, Y, FRAME.to_numpy(), Y)}}, "X is a frame and X_test a ndarray"),
+        ({"datasets": {"mine": {"compose": [{"X": FRAME, "y": Y}] * 2}}}, "data set 'mine': compose: each"),
+        ({"datasets": {"mine": {"compose": [(FRAME, Y)] * 2}}}, "data set 'mine': compose: each source is a"),
         ({"sedes": 3}, "did you mean 'seeds'?"),
         ({"noise": 1.5}, "noise"),
     ],
