@@ -21,7 +21,7 @@ from ..pipeline.analysis.design import evaluation_rows, one_repetition, study_de
 from ..pipeline.analysis.progress import not_run
 from ..pipeline.errors import InputError, did_you_mean
 from ..pipeline.noise import parse_noise
-from ..pipeline.store.merging import merge_cells, merge_plans
+from ..pipeline.store.merging import merge_cells, merge_plans, refuse_other_counts
 from ..pipeline.store.schema import PLAN
 from ..pipeline.store.store import Store, exclusive
 from ..pipeline.store.tables import as_planned
@@ -293,7 +293,7 @@ def _refuse_other_entries(first: _Finished, other: _Finished) -> None:
                 raise InputError(
                     f"{first.store.url} and {other.store.url}: {kind} {entry['label']!r} differs in "
                     f"{', '.join(differing)}: only results of one study can be merged; give one of them "
-                    f"another label, or use `singlepass compare`"
+                    f"another label{', or use `singlepass compare`' if kind == 'algorithm' else ''}"
                 )
 
 
@@ -369,11 +369,12 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     left out, about each algorithm that runs on none of these data sets, and about each that is left out on a
     data set because cells failed or were stopped. If two results use one label for algorithms with different
     parameters, or perhaps different code, the second label is extended by the name of its results. Raises
-    InputError if no algorithm is left, if the studies differ in a key that is neither "baselines" nor in
-    `_LISTS` or `_OWN`, if results of online learners count other rows, or if, of several shared seeds, only
-    some results depend on the seed.
+    InputError if no algorithm is left, if two results have different counts of a cell, if studies differ in a
+    key that is neither "baselines" nor in `_LISTS` or `_OWN`, if results of online learners count other rows,
+    or if, of several shared seeds, only some results depend on the seed.
     """
     found = [_read(url) for url in urls]
+    refuse_other_counts(url for each in found for url in each.sources)
     first = found[0]
     shared = {key: list(first.study[key]) for key in _LISTS}
     for other in found[1:]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from ..scoring import REGRETS
+from .bases import Base
 from .schema import IDENTITY, PLAN, PROVENANCE, SCHEMAS, as_now
 from .store import Store
 
@@ -68,6 +70,21 @@ def refuse_conflicts(store: Store, keys: Collection[str]) -> None:
             raise InputError(_message(own, key, column, (store.url, mine), (base.name, other)))
 
 
+def refuse_other_counts(urls: Iterable[str]) -> None:
+    """Raise InputError if the stores at two of these URLs have different counts of a cell."""
+    for first, other in itertools.combinations(map(Base, dict.fromkeys(urls)), 2):
+        shared = sorted(first.keys & other.keys)
+        _refuse_other_counts(shared, (first.name, first.table), (other.name, other.table))
+
+
+def _refuse_other_counts(keys: Sequence[str], *stores: tuple[str, Callable[..., pa.Table]]) -> None:
+    """Raise InputError if two stores differ in a cell; each has a name and a function that reads a table."""
+    (first, read), (second, read_second) = stores
+    for within in SCHEMAS if keys else ():
+        for key, column, mine, theirs in conflicts(read(within, keys), read_second(within, keys), within):
+            raise InputError(_message(read("cells", [key]), key, column, (first, mine), (second, theirs)))
+
+
 def _message(cells: pa.Table, key: str, column: str, *values: tuple[str, Any]) -> str:
     """Return a message that names a cell, a column, and the `values` of two stores, as (store, value)."""
     row = next(row for row in cells.to_pylist() if row["key"] == key)
@@ -85,11 +102,7 @@ def merge_cells(stores: Sequence[Store], out: Store) -> int:
     for place, store in enumerate(stores):
         for earlier, other in enumerate(stores[:place]):
             shared = sorted(keys[place].keys() & keys[earlier].keys())
-            for within in SCHEMAS if shared else ():
-                tables = other.own(within, shared), store.own(within, shared)
-                for key, column, mine, theirs in conflicts(*tables, within):
-                    cells = other.own("cells", [key])
-                    raise InputError(_message(cells, key, column, (other.url, mine), (store.url, theirs)))
+            _refuse_other_counts(shared, (other.url, other.own), (store.url, store.own))
     taken: dict[str, str] = {}
     for store, own in zip(stores, keys, strict=True):
         new = [key for key, status in own.items() if taken.get(key) not in ("ok", status)]
