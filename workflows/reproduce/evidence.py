@@ -30,8 +30,14 @@ def row_of(frame: pd.DataFrame, name: str) -> pd.Series[float]:
 
 
 def half_width(values: pd.Series[float]) -> float:
-    """Return half the width of the 95% confidence interval (Student's t) of the mean of `values`."""
-    return float(stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values)))
+    """Return half the width of the 95% confidence interval (Student's t) of the mean of `values`.
+
+    NaN is left out. Raise `NotThere` if there are fewer than two values.
+    """
+    known = values.dropna()
+    if len(known) < 2:
+        raise NotThere(f"a 95% interval needs two values, but the results have {len(known)}")
+    return float(stats.t.ppf(0.975, len(known) - 1) * known.std() / np.sqrt(len(known)))
 
 
 class StudyEvidence:
@@ -59,6 +65,21 @@ class StudyEvidence:
     def cells(self) -> pd.DataFrame:
         """The finished cells (runs of an algorithm on a data set), without those that tune parameters."""
         return evaluation_rows(self.view.cells, status="ok")
+
+    @cached_property
+    def lacking(self) -> str:
+        """How many of the study's cells were not run, as a sentence; "" if it was run to its end."""
+        coverage = self.view.coverage
+        if not coverage.missing:
+            return ""
+        return f"{self.name}: {coverage.missing:,} of {coverage.planned:,} cells were not run"
+
+    @cached_property
+    def has_repetition(self) -> bool:
+        """Whether all cells of some seed were run, and all cells that tune parameters."""
+        by_seed = evaluation_rows(self.view.cells).groupby("seed").size()
+        whole = by_seed.max() * len(self.design.seeds)
+        return bool(by_seed.sum() + self.view.coverage.missing == whole)
 
     def datasets(self, part: str = "") -> list[str]:
         """Return the data sets whose label begins with `part`, such as "usps"; by default all data sets."""
@@ -191,6 +212,19 @@ class Evidence:
         if isinstance(found, str):
             raise NotThere(found)
         return found
+
+    def judgeable(self, *, repetitions: bool = False) -> Evidence:
+        """Return the evidence for claims: without the studies that were not run to their end.
+
+        With `repetitions`, a study is kept if at least one of its repetitions is complete.
+        """
+
+        def kept(found: StudyEvidence | str) -> StudyEvidence | str:
+            if isinstance(found, str) or (repetitions and found.has_repetition):
+                return found
+            return found.lacking or found
+
+        return Evidence({name: kept(found) for name, found in self._studies.items()})
 
     @property
     def there(self) -> list[StudyEvidence]:

@@ -31,7 +31,7 @@ def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
     The folder is created if needed. Raise `InputError` if files cannot be written there.
     """
     with rare_collections():
-        judged = judge(claims(paper.name), paper.checks, evidence)
+        judged = judge(claims(paper.name), paper.checks, evidence, repetitions=paper.repetitions)
         sections = [
             _claims(paper, judged),
             *(_exhibit(each, evidence) for each in paper.exhibits),
@@ -129,8 +129,8 @@ def _studies(evidence: Evidence) -> Section:
         counts = coverage.planned - coverage.missing, coverage.planned, coverage.failed, coverage.stopped
         repetitions = f"{study.design.repetitions}"
         rows.append([study.name, *(f"{each:,}" for each in counts), repetitions, _made_with(study)])
-        if coverage.missing:
-            lacks.append(f"{study.name}: {coverage.missing:,} of {coverage.planned:,} cells were not run")
+        if study.lacking:
+            lacks.append(study.lacking)
     header = ["study", "cells there", "planned", "failed", "stopped", "repetitions", "made with"]
     blocks: list[Block] = [table_of("studies", "The studies behind this page", header, rows, wrap=True)]
     if lacks := [*lacks, *evidence.absent]:

@@ -62,6 +62,8 @@ class Paper:
     remarks: Sequence[tuple[str, str]] = ()
     # True if this is a study of ours, not a paper: its claims are ours, so there are no printed numbers.
     own: bool = False
+    # True if its claims may be judged by fewer repetitions than planned; see `judge`.
+    repetitions: bool = False
 
 
 def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check]) -> Paper:
@@ -75,6 +77,7 @@ def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check
         checks,
         list(said["remarks"].items()),
         own=said.get("own", False),
+        repetitions=said.get("repetitions", False),
     )
 
 
@@ -102,7 +105,7 @@ def read_studies(paper: Paper, results: str, *, small: bool) -> Evidence:
         found[key] = f"{study.full}: has no small form" if name is None else by_name[name]
     evidence = Evidence(found)
     if not evidence.there:
-        raise InputError(f"{results}: has no results of {', '.join(by_name)}")
+        raise InputError(f"{results}: {'; '.join(evidence.absent)}")
     return evidence
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Concatenate, ParamSpec, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from ..report.words.wording import enumerate_names, percent
-from .evidence import Evidence
+from .evidence import Evidence, NotThere
 from .verdicts import Verdict, holds_for
 
 # A function that takes a frame and returns, by the name of each case, whether the claim holds in it.
@@ -35,13 +36,23 @@ def measure(rows: Callable[Concatenate[Evidence, P], Rows]) -> Callable[P, Measu
 
     The decorated function takes the options alone and returns a `Measure`, a function that takes evidence and
     returns the rows as a frame. A column whose name is a number, a noise rate, is renamed in percent ("10%").
+    The measure raises `NotThere` if one of the values is NaN or infinite, such as the end of an interval of
+    too few data sets. A column that a row does not name is NaN in it.
     """
 
     def given(*args: P.args, **options: P.kwargs) -> Measure:
         def frame(evidence: Evidence) -> pd.DataFrame:
             found = rows(evidence, *args, **options)
-            made = pd.DataFrame([dict(row) for row in found.values()], list(found))
-            return made.rename(columns=lambda name: name if isinstance(name, str) else percent(name))
+            made = [
+                {name if isinstance(name, str) else percent(name): value for name, value in dict(row).items()}
+                for row in found.values()
+            ]
+            for name, row in zip(found, made, strict=True):
+                for column, value in row.items():
+                    if not np.isfinite(value):
+                        what = " at ".join(filter(None, (name, column)))
+                        raise NotThere(f"too few results: {what} is {value:g}")
+            return pd.DataFrame(made, list(found))
 
         return frame
 

@@ -143,12 +143,18 @@ def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
     return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
 
 
-def judge(claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence) -> list[Judged]:
-    """Return every claim with its verdict, "cannot be decided" if the claim's check raises `NotThere`."""
-    judged = []
+def judge(
+    claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence, *, repetitions: bool = False
+) -> list[Judged]:
+    """Return every claim with its verdict, "cannot be decided" if the claim's check raises `NotThere`.
+
+    No claim is judged by a study that was not run to its end, because data sets without a finished cell would
+    be left out unnoticed. With `repetitions`, one complete repetition is enough.
+    """
+    judged, judgeable = [], evidence.judgeable(repetitions=repetitions)
     for claim in claims:
         try:
-            verdict = checks[claim.id](evidence)
+            verdict = checks[claim.id](judgeable)
         except NotThere as lack:
             verdict = Verdict(Outcome.UNTESTED, str(lack))
         judged.append(Judged(claim, verdict))

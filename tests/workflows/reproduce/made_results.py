@@ -59,7 +59,8 @@ def results_of(
 def verdicts_on(paper: Paper, evidence: Evidence, *ids: str) -> dict[str, Verdict]:
     """Return the verdicts on some of a paper's claims, by default on all."""
     judged = [each for each in claims(paper.name) if not ids or each.id in ids]
-    return {each.claim.id: each.verdict for each in judge(judged, paper.checks, evidence)}
+    found = judge(judged, paper.checks, evidence, repetitions=paper.repetitions)
+    return {each.claim.id: each.verdict for each in found}
 
 
 def with_figures(figures: Figures, algorithm: str, **columns: float) -> Figures:

@@ -162,10 +162,7 @@ def test_a_page_of_all_examples_and_of_fewer(results: StudyResults, tmp_path: Pa
 
 def test_what_has_not_been_run_cannot_be_tested(results: StudyResults) -> None:
     part = replace(results, cells=results.cells[results.cells["algorithm"] != "OMS rbf, printed"])
-    verdicts = _verdicts(part)
-    assert [name for name, each in verdicts.items() if each is Outcome.UNTESTED] == [
-        f"mc-{number}" for number in (4, 7, 8, 9, 11)
-    ]
+    assert set(_verdicts(part).values()) == {Outcome.UNTESTED}
 
 
 def test_orders_count_when_they_are_complete(results: StudyResults) -> None:

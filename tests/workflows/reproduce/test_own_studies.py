@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,14 @@ from singlepass.pipeline.noise import Noise, parse_noise
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.progress import RunProgress
 from singlepass.workflows.reproduce import printed
-from singlepass.workflows.reproduce.evidence import StudyEvidence
+from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
 from singlepass.workflows.reproduce.papers import OWN, own_studies
+from singlepass.workflows.reproduce.verdicts import Outcome, Verdict
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
+
+from ..synthetic_results import fail, make_results
+from .made_results import verdicts_on
 
 PAGES = Path(__file__).parents[3] / "results" / "reference"
 
@@ -170,3 +175,37 @@ def test_choices_are_the_best_points_of_each_judge(tmp_path: Path) -> None:
     best = pd.concat([found["noisy labels"] for (_, budget), found in by_budget.items() if budget == 80])
     shown = 100 * (1 - won.to_numpy() / own["test_examples"].iloc[0])
     assert sorted(best.to_numpy().round(6)) == sorted(shown.round(6))
+    # A choice needs every point of its grid, and a mean every choice.
+    first = cells.index == cells.index[cells["stage"] == "tune"][0]
+    failed = cells.assign(status=cells["status"].mask(first, "failed"))
+    for part, line in ((failed, "1 cell of grids or defaults failed"), (cells[~first], "1 of .* not run")):
+        with pytest.raises(NotThere, match=line):
+            own_studies._choices(StudyEvidence("tuning", replace(study.view.results, cells=part)))
+
+
+def test_a_learner_without_results_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_studies, "_STREAMS", {"SEA": ("steady", "abrupt", 500)})
+    whole = make_results(
+        datasets=("steady", "abrupt"), algorithms=own_studies._LEARNERS, noise=(0.0, 0.3), seeds=3, tuned=()
+    )
+    cells = whole.cells
+    lost = fail(
+        whole, cells[(cells["algorithm"] == "NHERD") & (cells["dataset"] == "steady")]["key"].tolist()
+    )
+    paper = OWN["noise-and-drift"]
+    for results, untested in ((whole, False), (lost, True)):
+        evidence = Evidence({"drift": StudyEvidence("drift", results)})
+        verdicts = verdicts_on(paper, evidence).values()
+        assert {each.outcome is Outcome.UNTESTED for each in verdicts} == {untested}
+    assert {each.figures for each in verdicts} == {"drift: has no results of NHERD on SEA"}
+    with pytest.raises(NotThere, match="has no results of NHERD on SEA"):
+        own_studies._plane(evidence)
+
+
+def test_too_few_base_sets_decide_nothing() -> None:
+    results = make_results(datasets=own_studies._TEXT, algorithms=("PA", "PA-I", "CW", "AROW"), tuned=())
+    evidence = Evidence({"slack": StudyEvidence("slack", results)})
+    found = verdicts_on(OWN["slack"], evidence, "slack-1")["slack-1"]
+    assert found == Verdict(Outcome.UNTESTED, "too few results: PA at 0% is -inf")
+    with pytest.raises(NotThere, match=r"has no results on digits\[round\], mnist\[3-vs-rest\]"):
+        own_studies._leads_figure(evidence)

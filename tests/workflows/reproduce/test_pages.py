@@ -6,6 +6,8 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
@@ -15,7 +17,7 @@ from singlepass.workflows.report.page.blocks import Text, files
 from singlepass.workflows.report.plots.curve_plots import Axis
 from singlepass.workflows.report.words.markup import with_block
 from singlepass.workflows.reproduce import printed
-from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence
+from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence, half_width
 from singlepass.workflows.reproduce.figures import compared, curves_figure
 from singlepass.workflows.reproduce.page import (
     CLAIMS_FILE,
@@ -98,6 +100,38 @@ def test_a_verdict_follows_the_results(results: StudyResults) -> None:
     assert before[0].verdict.figures != after[0].verdict.figures
     assert before[1].verdict == Verdict(Outcome.UNTESTED, "other-large: has not been run")
     assert before[2].verdict == Verdict(Outcome.UNTESTED, "the text says nothing of it")
+
+
+def test_no_claim_is_judged_by_an_unfinished_study(results: StudyResults) -> None:
+    def first(given: StudyResults, *, repetitions: bool = False) -> Verdict:
+        claims = printed.claims(NAME)[:1]
+        return judge(claims, CHECKS, _evidence(given), repetitions=repetitions)[0].verdict
+
+    n, cells = len(results.cells), results.cells
+    # The claim needs neither the data set nor the repetition that lack.
+    part = replace(results, cells=cells[cells["dataset"] != "gauss"])
+    lacking = Verdict(Outcome.UNTESTED, f"toy: {n - len(part.cells):,} of {n:,} cells were not run")
+    assert first(part) == first(part, repetitions=True) == lacking
+    short = replace(results, cells=cells[cells["seed"] < 3])
+    assert first(short).outcome is Outcome.UNTESTED
+    evidence = Evidence({"toy": StudyEvidence("toy", short)})
+    assert evidence.judgeable(repetitions=True)["toy"].name == "toy"
+    # A cell of a grid is missing too.
+    evidence = Evidence({"toy": StudyEvidence("toy", replace(short, planned=n + 1))})
+    with pytest.raises(NotThere, match="cells were not run"):
+        evidence.judgeable(repetitions=True)["toy"]
+
+
+def test_the_width_of_an_interval_counts_only_known_values() -> None:
+    known = [1.0, 2.0, 3.0]
+    assert half_width(pd.Series([*known, np.nan, np.nan])) == half_width(pd.Series(known)) > 2.4
+    with pytest.raises(NotThere, match="needs two values, but the results have 1"):
+        half_width(pd.Series([1.0, np.nan]))
+
+
+def test_results_that_decide_nothing_are_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"^{tmp_path}: slack: has not been run$"):
+        read_studies(OWN["slack"], str(tmp_path), small=False)
 
 
 def test_a_page(results: StudyResults, tmp_path: Path) -> None:

@@ -133,6 +133,12 @@ def test_a_conjunction_asks_every_question() -> None:
     assert verdict.figures.endswith("; not for digits")
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("-inf")])
+def test_a_value_that_is_not_finite_decides_nothing(value: float) -> None:
+    with pytest.raises(NotThere, match=f"^too few results: usps at CW is {value}$"):
+        Question(errors(second=value), at_most(3.0, "CW"), "errors")(NONE)
+
+
 def test_a_claim_without_cases_cannot_be_tested() -> None:
     with pytest.raises(NotThere, match="no case of the claim"):
         Question(leads(), above(0.0, skip=["0%", "10%", "30%"]), "lead")(NONE)

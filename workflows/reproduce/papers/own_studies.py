@@ -16,6 +16,7 @@ from ....pipeline.analysis.pairwise import hodges_lehmann
 from ....pipeline.noise import Noise
 from ...report.page.blocks import Block
 from ...report.plots.curve_plots import Axis, Estimate
+from ...report.words.wording import count
 from ..evidence import Evidence, NotThere, StudyEvidence, half_width
 from ..figures import estimates_figure, number, table_of
 from ..paper import declared
@@ -116,6 +117,8 @@ def _leads_figure(evidence: Evidence) -> list[Block]:
             for rate in study.rates:
                 lead = _lead(study, other, rate)
                 if names:
+                    if absent := [name for name in names if name not in lead]:
+                        raise NotThere(f"{study.name}: has no results on {', '.join(absent)}")
                     lead = lead[list(names)]
                     estimate = (float(lead.mean()), float(lead.min()), float(lead.max()))
                 else:
@@ -174,6 +177,9 @@ def _drift_errors(study: StudyEvidence) -> dict[str, pd.DataFrame]:
                 _AFTER: 100 * (late - early) / (n - first),
             }
         )
+        both = found[stream].dropna().index.get_level_values("algorithm")
+        if absent := [name for name in _LEARNERS if name not in both]:
+            raise NotThere(f"{study.name}: has no results of {', '.join(absent)} on {stream}")
     return found
 
 
@@ -313,9 +319,13 @@ def _choices(study: StudyEvidence) -> dict[tuple[str, int], pd.DataFrame]:
     are among those of a larger one. The default parameters do not depend on the budget.
     """
     cells = study.view.results.cells
-    cells = cells[cells["status"] == "ok"]
+    default = (cells["stage"] == "run") & cells["algorithm"].str.endswith(", default")
+    # A choice needs all points of its grid, and the mean over choices needs all choices.
+    lost = int((cells[default | (cells["stage"] == "tune")]["status"] != "ok").sum())
+    if study.lacking or lost:
+        raise NotThere(study.lacking or f"{study.name}: {count(lost, 'cell')} of grids or defaults failed")
     place = ["dataset", "algorithm", "seed"]
-    runs = cells[(cells["stage"] == "run") & cells["algorithm"].str.endswith(", default")]
+    runs = cells[default]
     runs = runs.assign(algorithm=runs["algorithm"].str.removesuffix(", default"))
     tuned = cells[cells["stage"] == "tune"]
     rows: dict[tuple[str, int], dict[tuple[str, str, int], dict[str, float]]] = {}

@@ -50,15 +50,11 @@ def rates(study: StudyEvidence) -> str:
 def every_task(study: StudyEvidence) -> list[str]:
     """Return all tasks of a study; raise `NotThere` if it has not been run to its end.
 
-    The results omit tasks without any finished run, so before the end a claim about all tasks would be judged
-    by some of them only.
+    The results omit tasks without any finished run, so before the end a mean over all tasks would be one over
+    some of them.
     """
-    coverage = study.view.coverage
-    if coverage.missing:
-        raise NotThere(
-            f"{study.name}: {coverage.missing:,} of {coverage.planned:,} cells were not run, but the claim "
-            "is about all tasks"
-        )
+    if study.lacking:
+        raise NotThere(study.lacking)
     return study.datasets()
 
 
