@@ -176,7 +176,7 @@ class StudyEvidence:
         there = {each.algorithm for each in found}
         for name in algorithms:
             if name not in there:
-                raise NotThere(f"{self.name}: no curve of {name} on {dataset}")
+                raise NotThere(f"{self.name}: no curve of {column} of {name} on {dataset}")
         return found
 
     def curve(self, column: str, algorithm: str, dataset: str, noise: float = 0.0) -> Curve:

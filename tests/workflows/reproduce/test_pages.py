@@ -157,7 +157,7 @@ def test_figures_that_are_not_there(results: StudyResults) -> None:
     assert study.table("test_accuracy", datasets=["gauss"], least_seeds=3).notna().all(axis=None)
     with pytest.raises(NotThere, match="toy: has not been run with 7% label noise"):
         study.table("test_accuracy", 0.07)
-    with pytest.raises(NotThere, match="no curve of Nobody on gauss"):
+    with pytest.raises(NotThere, match="no curve of mistakes of Nobody on gauss"):
         study.curve("mistakes", "Nobody", "gauss")
     with pytest.raises(NotThere, match="not known at 1,000,000"):
         study.at("mistakes", "PA", "gauss", 1e6)

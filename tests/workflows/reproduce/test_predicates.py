@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -21,6 +22,7 @@ from singlepass.workflows.reproduce.predicates import (
     leads_and_gains,
     level_within,
     measure,
+    plain,
     rises_with,
     together,
 )
@@ -137,6 +139,10 @@ def test_a_conjunction_asks_every_question() -> None:
 def test_a_value_that_is_not_finite_decides_nothing(value: float) -> None:
     with pytest.raises(NotThere, match=f"^too few results: usps at CW is {value}$"):
         Question(errors(second=value), at_most(3.0, "CW"), "errors")(NONE)
+
+
+def test_a_number_of_numpy_is_written_as_one_of_python() -> None:
+    assert plain(np.float64(1.485), 2) == plain(1.485, 2) == "1.49"
 
 
 def test_a_claim_without_cases_cannot_be_tested() -> None:

@@ -307,7 +307,7 @@ def test_only_a_claim_that_says_so_takes_the_curve_of_a_stopped_run() -> None:
     retraining = verdict("ramp-15", cost=study)
     assert retraining.outcome is HOLDS
     assert "where it is stopped" in retraining.figures
-    with pytest.raises(NotThere, match="no curve of IDSVM on gauss"):
+    with pytest.raises(NotThere, match=r"no curve of \w+ of IDSVM on gauss"):
         verdict("ramp-14", cost=study)
 
 

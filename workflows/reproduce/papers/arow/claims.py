@@ -134,7 +134,7 @@ def _slim_majority(evidence: Evidence) -> Verdict:
     return holds_for(
         cases,
         f"AROW and CW ahead on {int((every > 0).sum())} and {int((every < 0).sum())} of {len(every)} tasks: "
-        f"{', '.join(said)}; at {MIX} on {listed([ahead, behind])} ({100 * share:.0f}%; up to "
+        f"{', '.join(said)}; at {MIX} on {listed([ahead, behind])} ({100 * share:.1f}%; up to "
         f"{100 * _NARROW:.0f}% is slim)",
     )
 
