@@ -63,8 +63,14 @@ class Parts:
     def write(self, cells: pa.Table, curves: pa.Table) -> None:
         """Write one part: first its curves, so that a reader who finds its cells also finds their curves."""
         name = f"part-{uuid.uuid4().hex}.parquet"
-        for within, table in (("curves", curves), ("cells", cells)):
-            self.folder.write(f"{within}/{name}", to_parquet(table))
+        self.folder.write(f"curves/{name}", to_parquet(curves))
+        try:
+            self.folder.write(f"cells/{name}", to_parquet(cells))
+        except Exception:
+            # The caller may write the same results again as another part.
+            with contextlib.suppress(InputError):
+                self.remove(name)
+            raise
 
     def remove(self, name: str) -> None:
         """Remove a part; cells go first, because readers ignore curves without cells."""
@@ -155,18 +161,18 @@ class Parts:
                 self.folder.move(f"{within}/{name}", f"damaged/{within}-{name}")
         return [f"{self.url}/cells/{name}" for name in damaged]
 
-    def drop_leftovers(self) -> None:
-        """Remove files of incomplete parts that are older than `LEFT_AFTER` by the file system's clock."""
+    def drop_leftovers(self, age: timedelta = LEFT_AFTER) -> None:
+        """Remove files of incomplete parts that have at least this age by the file system's clock."""
         whole = set(self.names())
         left = [f"{within}/{name}" for within in SCHEMAS for name in self.folder.listed(within)]
         left = [path for path in left if path.partition("/")[2] not in whole]
         if not left:
             return
         with self._probe() as probe:
-            oldest = self.folder.modified(probe) - LEFT_AFTER
+            oldest = self.folder.modified(probe) - age
         for path in left:
             with contextlib.suppress(FileNotFoundError):
-                if self.folder.modified(path) < oldest:
+                if self.folder.modified(path) <= oldest:
                     self.folder.remove(path)
 
     @contextlib.contextmanager

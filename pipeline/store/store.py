@@ -99,6 +99,11 @@ class Store:
         """Write cells and their curves, given as tables with any columns of the schema, as one part."""
         self._parts.write(as_now(cells, SCHEMAS["cells"]), as_now(curves, SCHEMAS["curves"]))
 
+    def drop_leftovers(self) -> None:
+        """Remove files of incomplete parts, unless workers may still write; the caller must have the lock."""
+        if not self.read_json(MARK):
+            self._parts.drop_leftovers(timedelta(0))
+
     def compact(self, *, above: int = MAX_PARTS) -> Compaction | None:
         """Merge parts into few if there are more than `above`; the caller must have the store's lock."""
         return compact(self._parts) if len(self._parts.names()) > above else None

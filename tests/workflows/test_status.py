@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from singlepass.pipeline.store.schema import PLAN, CellResult
-from singlepass.pipeline.store.store import CLUSTER, Store, exclusive
-from singlepass.workflows.status import RATE_OVER, run_status, span
+from singlepass.pipeline.store.store import CLUSTER, MARK, Store, exclusive
+from singlepass.workflows.status import RATE_OVER, compact_results, run_status, span
 
 Call = Callable[..., Any]
 
@@ -194,6 +194,18 @@ def test_parts_become_one(store: Store, singlepass: Call) -> None:
         refused = singlepass("compact", store.url)
     assert refused.returncode == 2
     assert f"another run is writing to it (process {os.getpid()} on" in refused.stderr
+
+
+def test_compact_removes_curves_without_cells_unless_workers_may_write(store: Store) -> None:
+    store.write([outcome("a")])
+    left = Path(store.root, "curves", "part-left.parquet")
+    left.write_bytes(b"PAR1")
+    store.write_json(MARK, {"run": "r"})
+    compact_results(store.url, print)
+    assert left.exists()
+    store.folder.remove(MARK)
+    compact_results(store.url, print)
+    assert not left.exists()
 
 
 def test_merging_names_what_is_damaged(store: Store, singlepass: Call) -> None:

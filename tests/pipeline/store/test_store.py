@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.store.folder import Folder
 from singlepass.pipeline.store.parts import LEFT_AFTER
 from singlepass.pipeline.store.schema import CELLS, CURVES, PLAN, CellResult
 from singlepass.pipeline.store.store import MAX_PARTS, PROGRESS, Store, exclusive
@@ -435,6 +436,22 @@ def test_a_full_disk_is_one_line(store: Store, monkeypatch: pytest.MonkeyPatch) 
         store.write([outcome("a")])
     assert store.done() == {}
     assert not list(Path(store.root).rglob("*.tmp"))
+
+
+def test_a_part_without_room_for_its_cells_leaves_no_curves(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Folder.write
+
+    def full(folder: Folder, name: str, content: bytes) -> None:
+        if name.startswith("cells/"):
+            raise InputError("no space left")
+        write(folder, name, content)
+
+    monkeypatch.setattr(Folder, "write", full)
+    with pytest.raises(InputError, match="no space left"):
+        store.write([outcome("a")])
+    assert not parts(store, "curves")
 
 
 def test_opening_leaves_the_store_to_the_one_who_holds_it(store: Store) -> None:
