@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from ...learners import registry, take_rows, tied_predictions, wrong_predictions
 from ...learners.contract import StreamLearner
 from ...learners.guests.guest import Guest
+from ...learners.guests.names import names_guest
 from ...learners.guests.returned import GuestError, checked_scores
 from .. import data
 from ..hindsight import HindsightError, best_in_hindsight
@@ -159,19 +160,41 @@ def learn_cell(cell: Cell, *, all_features: bool = True, begins: Patience = endl
 
 def learner_of(cell: Cell) -> ResolvedLearner:
     """Find the learner that a cell names; raise GuestError if its version here is not the planned one."""
-    name, own = cell.spec.learner, _own_learners(cell.execution.plugins)
-    resolved = ResolvedLearner(name, own[name]) if name in own else resolve_learner(name)
+    resolved = _plugin_learner(cell) or resolve_learner(cell.spec.learner)
     _check_version(cell, resolved)
     return resolved
+
+
+def _plugin_learner(cell: Cell) -> ResolvedLearner | None:
+    """Return the learner of a plug-in that a cell names, or None if it names another learner.
+
+    The process that planned the cell has the learner already. Its file may have been edited since, so the
+    file is read only if the learner is not here, as on a worker, or here in another version.
+    """
+    name = cell.spec.learner
+    if not cell.execution.plugins or names_guest(name) or registry.built_in(name) is not None:
+        return None
+    if name in registry.available():
+        here = resolve_learner(name)
+        if here.version == cell.spec.algorithm_version:
+            return here
+    try:
+        own = _own_learners(cell.execution.plugins)
+    except (OSError, ValueError) as error:
+        raise GuestError(f"{error}: correct this, and run the study again with --retry-failed") from error
+    return ResolvedLearner(name, own[name]) if name in own else None
 
 
 def _check_version(cell: Cell, resolved: ResolvedLearner) -> None:
     if resolved.problem:
         raise GuestError(resolved.problem)
     if not resolved.built_in and resolved.version != cell.spec.algorithm_version:
+        files = "" if resolved.package else ", ".join(Path(file).name for file in cell.execution.plugins)
+        edited = f"if you edited {files} during the run, run it again; otherwise " if files else ""
         raise GuestError(
-            f"planned with {cell.spec.algorithm_version}, but {resolved.version} is here: give all "
-            "workers the same versions and code, restart them, and run the study again with --retry-failed"
+            f"planned with {cell.spec.algorithm_version}, but {resolved.version} is here: {edited}"
+            "give all workers the same versions and code, restart them, and run the study again with "
+            "--retry-failed"
         )
 
 

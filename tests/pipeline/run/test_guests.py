@@ -354,6 +354,37 @@ def test_another_version_than_planned_is_not_run() -> None:
     assert row["error"].endswith("restart them, and run the study again with --retry-failed")
 
 
+PLAIN = """
+class Plain:
+    def partial_fit(self, X, y): ...
+    def predict(self, X): return [0] * X.shape[0]
+"""
+
+
+@pytest.mark.parametrize("text", [None, PLAIN.replace("[0]", "[1]"), "class Plain("])
+def test_an_edit_of_a_plugin_during_a_run_changes_no_cell(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = tmp_path / "plain_own.py"
+    plugin.write_text(PLAIN)
+    monkeypatch.setattr(registry, "_plugins", {})
+    algorithms = [{"name": "Plain"}, {"name": "AROW"}, {"name": SGD}]
+    table = {"name": "s", "seeds": 1, "datasets": [GAUSS], "algorithms": algorithms}
+    plain, *others = make_plan(parse_study(table), plugins=(str(plugin),)).evaluation_cells({})
+    expected = run_cell(plain).row["mistakes"]
+    plugin.unlink() if text is None else plugin.write_text(text)
+    assert run_cell(plain).row["mistakes"] == expected
+    # A subprocess or a worker reads the file.
+    registry._plugins.clear()
+    row = run_cell(plain).row
+    assert row["status"] == "failed"
+    assert "plain_own.py" in row["error"]
+    assert "--retry-failed" in row["error"]
+    if text and "predict" in text:
+        assert ": if you edited plain_own.py during the run, run it again; otherwise give " in row["error"]
+    assert [run_cell(cell).row["status"] for cell in others] == ["ok", "ok"]
+
+
 LATE = """
 class Late:
     def partial_fit(self, X, y): ...
