@@ -29,6 +29,16 @@ class InputError(Exception):
         return [f"{type(self).__name__}: {self}"]
 
 
+def utf8_path(path: str) -> str:
+    """Return a path; raise InputError if it is not UTF-8 text, as tables of results can store no other."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        shown = path.encode(errors="backslashreplace").decode()
+        raise InputError(f"{shown}: this path is not UTF-8 text: rename the file or folder") from None
+    return path
+
+
 def did_you_mean(name: str, options: Iterable[str], others: Iterable[str] = ()) -> str:
     """Return a hint that names the nearest option and lists up to ten options; never empty.
 

@@ -360,7 +360,9 @@ def _command_line(name: str) -> str:
     """Return the command line of this call, also if another program, such as `dask`, made it."""
     words = sys.argv[1:]
     given = words[words.index(name) + 1 :] if name in words else words
-    return f"{click.get_current_context().command_path} {shlex.join(given)}"
+    command = f"{click.get_current_context().command_path} {shlex.join(given)}"
+    # The name of a study's file may be bytes that are not UTF-8, which JSON cannot contain.
+    return command.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _absolute(plugins: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from cachetools import LRUCache, cached
 
-from ..errors import InputError
+from ..errors import InputError, utf8_path
 from .io.folders import cache_folder, remote_folder, scratch_folder
 from .io.progress import report
 
@@ -33,7 +33,7 @@ def absolute(path: str | Path, base: str | Path) -> str:
     # Do not resolve symbolic links, to keep the name and the suffix that the user gave.
     # Unlike `Path.expanduser`, this keeps a "~" that is not followed by the name of a user.
     start, rest = (os.path.expanduser(each) for each in (base, path))
-    return str(Path(start).absolute() / rest)
+    return utf8_path(str(Path(start).absolute() / rest))
 
 
 # The headers of an HTTP answer, besides the size, that change with the content of a file.

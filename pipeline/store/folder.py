@@ -17,7 +17,7 @@ from pathlib import Path
 import fsspec
 import pyarrow as pa
 
-from ..errors import InputError
+from ..errors import InputError, utf8_path
 
 # Protocols of object stores, which write each object whole or not at all.
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "memory"})
@@ -44,7 +44,7 @@ class Folder:
                 self.fs, self.root = fsspec.core.url_to_fs(url)
             else:
                 # Not `url_to_fs`, which takes "::" in a path for two URLs.
-                self.fs, self.root = fsspec.filesystem("file"), str(local_folder(url).absolute())
+                self.fs, self.root = fsspec.filesystem("file"), utf8_path(str(local_folder(url).absolute()))
         except (ImportError, ValueError) as error:
             raise InputError(f"output {url}: {error}") from None
         protocols = (self.fs.protocol,) if isinstance(self.fs.protocol, str) else self.fs.protocol

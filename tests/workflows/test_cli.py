@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pandas as pd
 import pytest
 
 from singlepass.learners import registry
-from singlepass.workflows import cli, listing
+from singlepass.workflows import cli, listing, study_commands
 
 Call = Callable[..., Any]
 
@@ -362,6 +363,12 @@ def test_a_report_removes_files_of_the_previous_report(
         manifest.write_bytes(content)
         assert singlepass("report", "out").returncode == 0
     assert (tmp_path / "other.toml").exists()
+
+
+def test_a_recorded_command_line_is_utf8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["singlepass", "run", "u\udce9.toml"])
+    with click.Context(study_commands.run, info_name="run"):
+        assert study_commands._command_line("run") == "run 'u\ufffd.toml'"
 
 
 @pytest.mark.parametrize(

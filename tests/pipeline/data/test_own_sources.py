@@ -120,6 +120,11 @@ def test_places_without_files_that_can_be_read(folder: Path, write: Write, place
     assert line in str(error.value)
 
 
+def test_a_path_that_is_not_utf8_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"/lat\\udce9/a.csv: this path is not UTF-8 text: rename the file"):
+        expand(path="a.csv", base="/lat\udce9")
+
+
 def test_a_fault_names_the_file_it_is_in(folder: Path) -> None:
     parquet.write_table(pa.table({"a": [1.0, None], "label": ["x", "y"]}), folder / "more/c.parquet")
     with pytest.raises(InputError, match=r"more/c\.parquet, row 2, column 'a': no value"):

@@ -212,6 +212,11 @@ def test_an_output_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
         Store(str(tmp_path / "file" / "study")).prepare()
 
 
+def test_a_path_that_is_not_utf8_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"\\udcff/r: this path is not UTF-8 text: rename"):
+        Store("\udcff/r")
+
+
 def test_an_unknown_protocol_is_one_line() -> None:
     with pytest.raises(InputError, match="output nowhere://x"):
         Store("nowhere://x")
