@@ -82,7 +82,7 @@ class RunStatus:
         finished = sum(self.cells.values())
         planned = "" if self.planned is None else f" of {self.planned:,}"
         share = f" ({100 * finished / self.planned:.0f}%)" if self.planned else ""
-        yield f"{self.url}: study {self.study!r}"
+        yield f"{self.url}: " + (f"study {self.study!r}" if self.study else "no run has recorded a study yet")
         ends = [f"{n:,} {name}" for name, n in self.cells.items() if name != "ok" and n]
         for name, n in self.from_bases.items():
             absent = " (not there now)" if name in self.absent_bases else ""

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
+import numba
+
 from .. import data
 from ..code import code_digest
+from ..errors import InputError
 
 # Results depend on the packages in COMPARED, so their versions must match (for singlepass: the digest of its
 # code). Versions of the other packages are only reported.
@@ -54,6 +57,12 @@ def this_environment() -> Environment:
         os.getpid(),
         str(data.cache_folder()),
     )
+
+
+def refuse_uncompiled() -> None:
+    """Raise InputError if a variable keeps Numba from compiling: the loops of learners run only compiled."""
+    if numba.config.DISABLE_JIT:
+        raise InputError("NUMBA_DISABLE_JIT is set, but learners run only as compiled code: unset it")
 
 
 def differences(here: Environment, there: Environment) -> list[tuple[str, str, str]]:

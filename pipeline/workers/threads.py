@@ -75,7 +75,8 @@ def compute_in_threads(
                     pool.start(slot)
                 except RuntimeError as error:
                     raise InputError(
-                        f"threads: this machine starts only {slot:,} of {n_threads:,} ({error}): give fewer"
+                        f"threads: this machine starts only {slot:,} of {n_threads:,} ({error}): give fewer, "
+                        "or raise the limit of memory or processes (ulimit -v, ulimit -u)"
                     ) from None
             while pool.at_work:
                 pool.wait()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numba
 import pandas as pd
 import pytest
 
@@ -363,6 +364,14 @@ def test_a_report_removes_files_of_the_previous_report(
         manifest.write_bytes(content)
         assert singlepass("report", "out").returncode == 0
     assert (tmp_path / "other.toml").exists()
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_run_without_compiled_code_is_refused(
+    command: str, singlepass: Call, study_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    assert_one_line(singlepass(command, study_file.name), "NUMBA_DISABLE_JIT is set", "unset it")
 
 
 def test_a_recorded_command_line_is_utf8(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,6 +181,12 @@ def test_damage_is_one_line(store: Store, singlepass: Call, name: str) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_a_run_that_could_not_record_its_study(tmp_path: Path) -> None:
+    opened = Store(str(tmp_path / "full"))
+    opened.prepare()
+    assert next(run_status(opened.url).lines()) == f"{opened.url}: no run has recorded a study yet"
+
+
 def test_parts_become_one(store: Store, singlepass: Call) -> None:
     assert singlepass("compact", store.url).stdout == f"{store.url}: contains no cells yet\n"
     for n in range(5):

@@ -27,7 +27,7 @@ from ...pipeline.store.store import CLUSTER, MARK, MAX_PARTS, Store, exclusive
 from ...pipeline.study.learner_factory import left_out, missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
-from ...pipeline.workers.environment import Environment, this_environment
+from ...pipeline.workers.environment import Environment, refuse_uncompiled, this_environment
 from ...pipeline.workers.warned import each_once
 from .progress import RunProgress
 from .provenance import provenance, with_reuse
@@ -88,6 +88,7 @@ def plan_of(
     For data that are not on this machine, or not parsed yet if `parse` is false, the plan uses the
     fingerprints that the bases of `store` recorded.
     """
+    refuse_uncompiled()
     known, base = store.known_data(), None if file is None else file.parent
     try:
         return make_plan(study, base=base, plugins=plugins, known=known, parse=parse)

@@ -21,6 +21,7 @@ from ...run.task import failed
 from ...store.schema import CellResult
 from ...store.store import MARK, Store
 from ...study.cell import Cell
+from ..environment import refuse_uncompiled
 from ..subprocess_runner import run_in_subprocess
 from ..timeout import ended_when_frozen, run_with_timeout
 
@@ -168,8 +169,10 @@ _watching = contextlib.ExitStack()
 def prepare(preparation: Preparation) -> Answer:
     """Prepare this worker for a run; if it lacks tables, only return these.
 
-    Raises an error that says why, if this worker must write results to the store and cannot.
+    Raises an error that says why, if this worker does not compile, or must write results to the store and
+    cannot.
     """
+    refuse_uncompiled()
     if lacking := data.lacking(preparation.pins):
         return Answer(lacking)
     data.pin(preparation.pins)

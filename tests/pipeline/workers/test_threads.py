@@ -183,7 +183,9 @@ def test_more_threads_than_the_machine_starts_are_refused(monkeypatch: pytest.Mo
             raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threads._Pool, "start", start)
-    with pytest.raises(InputError, match=r"this machine starts only 2 of 1,000 .*: give fewer"):
+    with pytest.raises(
+        InputError, match=r"this machine starts only 2 of 1,000 .*: give fewer, .* .ulimit -v, ulimit -u.$"
+    ):
         in_threads(1000, [], lambda batch: None)
 
 
