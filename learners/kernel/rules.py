@@ -14,7 +14,7 @@ t, s, a)``. It adds row t, with score `s` and coefficient `a` (arrays for more t
 support vectors, and may remove others. It returns the new number of support vectors, ``is_update`` and kernel
 evaluations. If the maintenance is None, every update adds a support vector.
 
-Rules must be defined in this package, since compiled loops are cached under a hash of its sources.
+Code for rules that are defined outside this package is not cached on disk; each process compiles it.
 """
 
 from typing import Any

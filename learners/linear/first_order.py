@@ -12,7 +12,7 @@ the rule's parameters, so that it also compiles for vectors with the margins of 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class: ``‖Δf‖² = 2‖x‖²``, and y is 1.
 
-Rules must be defined in this package, because compiled loops are cached under a hash of its sources.
+Code for rules that are defined outside this package is not cached on disk; each process compiles it.
 """
 
 from typing import Any

@@ -11,7 +11,7 @@ parameters, so that it also compiles for vectors with the margins and variances 
 With more than two classes ``Δf = f(x, y) - f(x, ỹ)`` takes the place of y x, where f(x, z) is x in the block
 of class z and ỹ the best wrong class.
 
-Rules must be defined in this package, because compiled loops are cached under a hash of its sources.
+Code for rules that are defined outside this package is not cached on disk; each process compiles it.
 """
 
 from typing import Any

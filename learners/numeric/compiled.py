@@ -4,6 +4,9 @@ Numba's disk cache checks the file of a function, but not the files of the funct
 of a function that loops call would leave stale code of the loops behind. The cache folder is therefore named
 by a hash of the learners' sources and, for a function of another package of the project, of that package's
 sources. A compiled function must not call code outside these packages.
+
+Code from outside the project is compiled in each process: functions that others define, and loops of the
+project for a rule that others define.
 """
 
 import contextlib
@@ -14,6 +17,7 @@ import shutil
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -22,8 +26,8 @@ from typing import Any
 import filelock
 import numba
 import platformdirs
-from numba import extending
-from numba.core.caching import FunctionCache
+from numba import extending, types
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 # Options of the small functions that compiled loops call for each row. Without them, LLVM inlines few of the
 # functions. A call that is not inlined passes seven machine words and counts a reference for each array,
@@ -49,18 +53,22 @@ _WITHOUT_LOCKS: set[Path] = set()
 _LEARNERS, _LEARNERS_FOLDER = __name__.rsplit(".", 2)[0], Path(__file__).parents[1]
 
 
-def _package_of(function: Callable[..., Any]) -> str:
-    """Return the project package that defines a function; the learners' package for other code."""
-    package = ".".join(function.__module__.split(".")[:2])
-    namespace = _LEARNERS.split(".")[0]
-    return package if package.startswith(f"{namespace}.") else _LEARNERS
+def _package_of(thing: Any) -> str | None:
+    """Return the project package that defines a function or class; None for other code."""
+    package = ".".join(thing.__module__.split(".")[:2])
+    return package if package.startswith(f"{_LEARNERS.split('.')[0]}.") else None
 
 
-def digest_of_other_code(function: Callable[..., Any]) -> str:
-    """Return a hash of the file of a function from outside the project, or "" for a project function."""
-    if function.__module__.startswith(f"{_LEARNERS.split('.')[0]}."):
-        return ""
-    return "-" + hashlib.sha256(Path(function.__code__.co_filename).read_bytes()).hexdigest()[:16]
+def _can_be_saved(kind: types.Type) -> bool:
+    """Return whether code for arguments of a type is determined by the project's sources.
+
+    A rule of a user's module is not: Numba compares its class by name only, and cannot read the index of a
+    cache at all if the index names a module that is gone.
+    """
+    if isinstance(kind, types.BaseTuple):
+        own = not isinstance(kind, types.BaseNamedTuple) or _package_of(kind.instance_class) is not None
+        return own and all(map(_can_be_saved, kind))
+    return isinstance(kind, types.Array | types.Number | types.Boolean | types.NoneType | types.Omitted)
 
 
 def _source_hash(package: str) -> str:
@@ -111,6 +119,20 @@ def cache_folder(package: str = _LEARNERS) -> Path | None:
 _folder_of = functools.cache(cache_folder)
 
 
+class _Index(IndexDataCacheFile):
+    """The index of a cache; one that cannot be read is empty."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:  # unpickling a damaged file, or types of modules that are gone, raises any error
+            return {}
+
+    def _data_name(self, number: int) -> str:
+        # Random, since a file of an index that could not be read must not be taken for other code.
+        return super()._data_name(uuid.uuid4().int >> 64)
+
+
 class _SharedCache(FunctionCache):
     """Numba's disk cache of one function, safe for several processes that compile at the same time.
 
@@ -122,16 +144,23 @@ class _SharedCache(FunctionCache):
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         super().__init__(function)
         self._folder = folder
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _Index(self._cache_path, self._impl.filename_base, stamp)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         if self._py_func.__closure__ is None:
             return super()._index_key(sig, codegen)
         # Numba's key of cached code has a hash of the function's closure, which differs between processes
         # if the closure holds functions. It is left out here: the source code determines the closure, and the
-        # name of the cache folder (for code outside the project, of the function) contains the source's hash.
+        # name of the cache folder contains the source's hash.
         return sig, codegen.magic_tuple()
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return super().load_overload(sig, target_context) if all(map(_can_be_saved, sig)) else None
+
     def save_overload(self, sig: Any, data: Any) -> None:
+        if not all(map(_can_be_saved, sig)):
+            return
         with contextlib.ExitStack() as held:
             if self._folder not in _WITHOUT_LOCKS:
                 # Each save creates a new lock object, so that a forked process does not inherit one.
@@ -167,7 +196,7 @@ def entry_point(dispatcher: Any, arguments: tuple[Any, ...], rest: tuple[Any, ..
 
 
 def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
-    """Compile a function of plain loops over arrays on its first call, and cache the code on disk.
+    """Compile a function of plain loops over arrays on its first call, and cache the project's code on disk.
 
     Fast-math is off, so that results do not depend on the machine's vector width. With
     ``error_model="numpy"`` Numba does not check divisions for zero, so loops with divisions vectorize; the
@@ -176,7 +205,8 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     back takes ten times as long.
     """
     options = {"nogil": nogil, "error_model": "numpy", **_NO_WRAPPER}
-    folder = _folder_of(_package_of(function))
+    package = _package_of(function)
+    folder = _folder_of(package) if package else None
     if folder is None:
         return numba.njit(**options)(function)
     # Numba reads its setting CACHE_DIR when it decorates a function. The user's value is restored right

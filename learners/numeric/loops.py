@@ -10,7 +10,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .compiled import INLINE, compiled, digest_of_other_code, register_jitable
+from .compiled import INLINE, compiled, register_jitable
 from .rows import by_types, first_nonfinite_row, n_rows, part
 
 # The C library's number of a monotonic clock (CLOCK_MONOTONIC, CLOCK_UPTIME_RAW). On other platforms loops
@@ -126,5 +126,5 @@ def learning_loop(function: Callable[..., Any]) -> Any:
 
     # Numba caches the compiled code under this name, which must differ between loops.
     loop.__module__ = function.__module__
-    loop.__qualname__ = f"{function.__module__}.{function.__qualname__}{digest_of_other_code(function)}"
+    loop.__qualname__ = f"{function.__module__}.{function.__qualname__}"
     return compiled(loop)

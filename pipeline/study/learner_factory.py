@@ -123,7 +123,11 @@ class ResolvedLearner:
     @property
     def version(self) -> int | str:
         """Return the learner's version, a new value of which makes its cells run again."""
-        declared: int = getattr(self.factory, "algorithm_version", 1)
+        declared: int | str = getattr(self.factory, "algorithm_version", 1)
+        derived = isinstance(self.factory, type) and issubclass(self.factory, learners.OnlineClassifier)
+        if derived and not self.built_in:
+            # Earlier cells may have run machine code from before an edit, so they must have other keys.
+            declared = f"{declared}.1"
         if self.package:
             # Version 1 is left out, so that earlier cells keep their keys. The name of a notebook's learner
             # has a digest, which includes this version.

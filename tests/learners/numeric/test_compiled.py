@@ -3,11 +3,13 @@
 import errno
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import filelock
 import numba
@@ -105,14 +107,14 @@ def test_a_cache_folder_below_the_home_folder(tmp_path, monkeypatch):
 
 
 def tripling(monkeypatch, folder):
-    """Return a function to compile, with its cache in a folder, and the index of that cache."""
+    """Return a compiled function of the project, with its cache in a folder, and the index of that cache."""
     monkeypatch.setattr(module, "_folder_of", lambda package: folder)
 
-    @compiled
     def triple(x):
         return 3 * x
 
-    return triple, lambda: list(folder.rglob("*.nbi"))
+    triple.__module__ = module.__name__
+    return compiled(triple), lambda: list(folder.rglob("*.nbi"))
 
 
 def test_code_still_runs_where_the_folder_is_gone(tmp_path, monkeypatch):
@@ -141,6 +143,104 @@ def test_code_is_saved_under_a_lock(tmp_path, monkeypatch):
     assert tmp_path not in module._WITHOUT_LOCKS
 
 
+@pytest.mark.parametrize("damaged", [b"", b"no pickle", b"cmodule_that_is_gone\nRule\n."])
+def test_an_index_that_cannot_be_read_is_empty(tmp_path, monkeypatch, damaged):
+    triple, saved = tripling(monkeypatch, tmp_path)
+    assert triple(14) == 42
+    (index,) = saved()
+    index.write_bytes(pickle.dumps(numba.__version__) + damaged)
+    hits = []
+    for _ in range(2):
+        triple, _ = tripling(monkeypatch, tmp_path)
+        assert triple(14) == 42
+        hits.append(sum(triple.stats.cache_hits.values()))
+    assert hits == [0, 1]
+
+
+class Rule(NamedTuple):
+    """A rule of another package."""
+
+    eta: float
+
+
+class ProjectRule(NamedTuple):
+    """A rule of the project."""
+
+    eta: float
+
+
+ProjectRule.__module__ = module.__name__
+
+
+def test_code_for_rules_of_others_is_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_folder_of", lambda package: tmp_path)
+
+    def eta_of(rule):
+        return rule[0]
+
+    eta_of.__module__ = module.__name__
+    eta_of = compiled(eta_of)
+    for rule in (Rule(2.0), (Rule(2.0), 1.0), ((1.0, Rule(2.0)), 1.0)):
+        for _ in range(2):
+            assert eta_of(rule) == rule[0]
+    assert not list(tmp_path.rglob("*.nb?"))
+    assert sum(eta_of.stats.cache_misses.values()) == 3
+    assert eta_of(ProjectRule(2.0)) == 2.0
+    assert len(list(tmp_path.rglob("*.nbc"))) == 1
+
+
+def test_functions_of_others_are_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_folder_of", lambda package: tmp_path)
+
+    @compiled
+    def double(x):
+        return 2 * x
+
+    assert double(21) == 42
+    assert not list(tmp_path.iterdir())
+
+
+# A learner with its own rule, and what a learner learns.
+OWN_RULE = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from singlepass.learners.linear.first_order import FirstOrderClassifier
+
+class Rule(NamedTuple):
+    eta: float
+    def step(self, y, m, squares, weight):
+        return m <= 0.0, self.eta
+
+@dataclass(eq=False, repr=False)
+class Own(FirstOrderClassifier):
+    epochs: int = 1
+    def _rule(self):
+        return Rule(1.0)
+"""
+FITTED = "import numpy as np; from {} import {} as Own; print(*Own().fit(np.eye(3), [0, 1, 0]).coef_[0])"
+
+
+@pytest.mark.slow
+def test_an_edited_and_then_removed_rule_of_another_module(tmp_path):
+    environment = os.environ | {"SINGLEPASS_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    mine, printed = tmp_path / "mine.py", []
+
+    def fit(of, name):
+        code = FITTED.format(of, name)
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        printed.append(done.stdout.split())
+
+    for rule in (OWN_RULE, OWN_RULE.replace("self.eta", "2 * self.eta")):
+        mine.write_text(rule)
+        fit("mine", "Own")
+    mine.unlink()
+    fit("singlepass.learners", "Perceptron")
+    assert printed == [["-1.0", "1.0", "-1.0"], ["-2.0", "2.0", "-2.0"], ["-1.0", "1.0", "-1.0"]]
+
+
 # The child saves compiled code after its parent has saved some.
 FORKED = """
 import multiprocessing, sys
@@ -149,9 +249,11 @@ from singlepass.learners.numeric import compiled
 folder = Path(sys.argv[1])
 compiled._folder_of = lambda package: folder
 
-@compiled.compiled
 def triple(x):
     return 3 * x
+
+triple.__module__ = compiled.__name__
+triple = compiled.compiled(triple)
 
 def child():
     assert triple(0.5) == 1.5
