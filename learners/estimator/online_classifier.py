@@ -180,7 +180,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         raise self._undefined("_score_classes")
 
     def _undefined(self, method: str) -> NotImplementedError:
-        many = " and so takes two classes only" if method.endswith("_classes") else ""
+        many = (
+            " and so takes two classes only; learners of more are derived from MulticlassClassifier or, with "
+            "kernels, MulticlassRuleClassifier"
+        )
+        many = many if method.endswith("_classes") else ""
         return NotImplementedError(f"{type(self).__name__} does not define {method}(){many}")
 
     def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[np.float64]:

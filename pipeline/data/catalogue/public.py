@@ -98,7 +98,8 @@ class PublicSet:
     has_test: bool = False
     #: Default of the option ``standardize``: true if features differ too much in scale for linear learners.
     standardize: bool = False
-    #: Increase it whenever the reader returns another table; add that table's fingerprint to `fingerprints`.
+    #: Increase it after each edit of the declaration or its reader: otherwise a parsed table in the cache is
+    #: used. If the reader returns another table, add that table's fingerprint to `fingerprints`.
     version: int = 1
     #: For each name of a binary task, the classes that together are its positive class.
     groupings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -222,7 +222,7 @@ def test_kernel_evaluations_are_those_of_an_implementation_on_demand(learner):
         return
     elif isinstance(learner, Forgetron):
         expected += sizes[(margins <= 0) & (sizes == learner.budget)].sum()
-    assert model.n_kernel_evaluations_ == expected
+    assert model.n_kernel_evaluations_ == expected, "a rule that returns evaluations needs a line above"
 
 
 @pytest.mark.parametrize("sparse", [False, True])

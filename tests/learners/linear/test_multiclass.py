@@ -87,7 +87,8 @@ def test_dense_and_sparse_agree(learner):
                 sparse.learn(as_csr(X), y, range(n_classes)), scores, rtol=0, atol=1e-10
             )
         else:
-            assert sparse.learn(as_csr(X), y, classes=range(n_classes)).tolist() == scores.tolist()
+            same = sparse.learn(as_csr(X), y, classes=range(n_classes)).tolist() == scores.tolist()
+            assert same, "a learner that uses ‖x‖² must be in TAKING_LENGTHS"
         assert dense.n_mistakes_ == sparse.n_mistakes_
         assert dense.n_updates_ == sparse.n_updates_
         assert scores.shape == (len(y), n_classes)

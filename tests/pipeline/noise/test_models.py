@@ -20,6 +20,7 @@ from singlepass.pipeline.noise import (
     PairNoise,
     WindowNoise,
     noise_of,
+    parse,
     parse_noise,
 )
 from singlepass.pipeline.noise.margin import margin_chances
@@ -172,6 +173,19 @@ def any_noise(draw: Any) -> Noise:
         FeatureNoise(rate, scale=draw(st.floats(1e-3, 1e3))),
     ]
     return made[draw(st.integers(0, len(made) - 1))]
+
+
+@pytest.mark.parametrize("name", parse.MODELS)
+def test_a_model_has_its_own_name_and_place(name: str) -> None:
+    kind = parse.MODELS[name][0]
+    assert kind.model == name, f"{kind.__name__} needs model: ClassVar[str] = {name!r}"
+    assert [each for each, *_ in parse.MODELS.values() if each.place == kind.place] == [kind]
+
+
+@pytest.mark.parametrize("noise", MODELS, ids=lambda noise: noise.slug)
+def test_every_model_is_read_back(noise: Noise) -> None:
+    assert noise_of(noise.slug) == noise
+    assert parse_noise(noise.spec) == noise
 
 
 @given(any_noise())
