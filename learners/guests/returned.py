@@ -31,7 +31,7 @@ def as_numbers(found: Any, method: str) -> NDArray[np.float64]:
     try:
         numbers = _as_floats(np.asarray(found))
     except (TypeError, ValueError, OverflowError):
-        raise GuestError(f"{method} returned {_shown(found)}, which are not numbers") from None
+        raise GuestError(f"{method} returned {shown(found)}, which are not numbers") from None
     if not np.isfinite(numbers).all():
         odd = numbers[~np.isfinite(numbers)].ravel()[0]
         raise GuestError(f"{method} returned {odd} among its scores")
@@ -54,7 +54,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
     try:
         given = np.asarray(found)
     except ValueError:
-        raise GuestError(f"{method} returned {_shown(found)}, which are not labels") from None
+        raise GuestError(f"{method} returned {shown(found)}, which are not labels") from None
     if given.shape != (n,):
         raise GuestError(f"{method} returned labels of shape {given.shape}, not ({n},)")
     try:
@@ -64,7 +64,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
         sound = np.array([each in range(n_classes) for each in given.tolist()])
     if not sound.all():
         raise GuestError(
-            f"{method} returned the label {_shown(given[~sound].tolist()[0])}, which is not one of the "
+            f"{method} returned the label {shown(given[~sound].tolist()[0])}, which is not one of the "
             f"classes 0 to {n_classes - 1} of the stream"
         )
     return numbers.astype(np.int64)
@@ -116,7 +116,8 @@ def _as_floats(given: NDArray[Any]) -> NDArray[np.float64]:
     return given.astype(np.float64)
 
 
-def _shown(found: Any) -> str:
+def shown(found: Any) -> str:
+    """Return a value as text of at most 58 characters, in one line."""
     text = " ".join(repr(found).split())
     # A message must fit on one line.
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -18,6 +18,7 @@ from .returned import (
     first_line,
     scores_of_codes,
     scores_of_probabilities,
+    shown,
 )
 
 # Methods that predict, in order of preference: scores are computed from the first one that the learner has.
@@ -41,6 +42,7 @@ class PartialFitGuest(Guest):
 
     def _start(self, n_features: int) -> None:
         self._learns = False
+        self._known_classes: Any = None
         taken = inspect.signature(self.learner.partial_fit).parameters.values()
         told = any(each.name == "classes" or each.kind == each.VAR_KEYWORD for each in taken)
         self._told: dict[str, Any] = {"classes": self._classes} if told else {}
@@ -101,11 +103,25 @@ class PartialFitGuest(Guest):
     def _counted(self, found: Any) -> NDArray[np.float64]:
         """Convert the returned decision values, probabilities or labels of some rows into scores."""
         n, name = len(found), self._asked
+        self._check_order_of_classes()
         if name == "decision_function":
             return checked_scores(found, name, n, self._n_classes)
         if name == "predict_proba":
             return scores_of_probabilities(found, name, n, self._n_classes)
         return scores_of_codes(checked_codes(found, name, n, self._n_classes), self._n_classes)
+
+    def _check_order_of_classes(self) -> None:
+        """Raise GuestError if the learner has all classes, but in another order than its scores are read."""
+        classes = getattr(self.learner, "classes_", None)
+        if self._asked == "predict" or classes is self._known_classes:
+            return
+        given = np.asarray(classes)
+        order = given.tolist() if given.ndim == 1 else []
+        if len(order) == self._n_classes and order != sorted(order):
+            raise GuestError(
+                f"its classes_ are {shown(order)}, but {self._asked} must have the classes in ascending order"
+            )
+        self._known_classes = classes
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
         with in_one_line("predict"):
