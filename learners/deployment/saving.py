@@ -53,7 +53,7 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     ...     print(load(f"{folder}/arow.npz").predict([[0.0, 2.0]]))
     ['yes']
     """
-    if not _is_saved_class(type(learner)):
+    if not _is_learner(type(learner)):
         raise TypeError(f"save() takes a learner of singlepass, got {type(learner).__name__}")
     writer = _Writer()
     document = json.dumps({"format": _FORMAT, "learner": writer.encoded(learner)})
@@ -92,7 +92,10 @@ def load(path: str | os.PathLike[str]) -> Any:
             if document["format"] != _FORMAT:
                 raise ValueError(f"its format is {document['format']!r}, not {_FORMAT!r}")
 
-            return _Reader(archive).decoded(document["learner"])
+            learner = _Reader(archive).decoded(document["learner"])
+            if not _is_learner(type(learner)):
+                raise ValueError(f"it contains an object of type {type(learner).__name__}, not a learner")
+            return learner
     except (OSError, ImportError):
         raise
     except Exception as error:
@@ -234,10 +237,15 @@ class _Reader:
         return restored
 
 
+def _is_learner(cls: type) -> bool:
+    of_river = cls.__qualname__ == "RiverClassifier" and cls.__module__.startswith(f"{_PACKAGE}.deployment.")
+    return of_river or (cls.__name__ in ROWS and ROWS[cls.__name__].load() is cls)
+
+
 def _is_saved_class(cls: type) -> bool:
-    return cls.__module__.startswith(f"{_PACKAGE}.") and (
-        not issubclass(cls, OnlineClassifier) or (cls.__name__ in ROWS and ROWS[cls.__name__].load() is cls)
-    )
+    """Return whether a saved learner may contain objects of a class; adapters of other libraries are none."""
+    own = cls.__module__.startswith(f"{_PACKAGE}.") and not cls.__module__.startswith(f"{_PACKAGE}.guests.")
+    return own and (not issubclass(cls, OnlineClassifier) or _is_learner(cls))
 
 
 def _saved_class(name: str) -> Any:

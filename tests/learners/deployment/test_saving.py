@@ -162,6 +162,13 @@ def _changed(path, change):
         (lambda d: d["learner"]["state"]["dict"].append(["r", -1.0]), "AROW: r must be"),
         (lambda d: d["learner"]["state"]["dict"].append(["n_features_in_", 9]), "has a wrong shape"),
         (lambda d: d.pop("learner"), "'learner'"),
+        (lambda d: d.update(learner=5), "it contains an object of type int, not a learner"),
+        (
+            lambda d: d["learner"]["state"]["dict"].append(
+                ["r", {"object": ".guests.vowpal_wabbit:VowpalWabbit", "state": {"dict": []}}]
+            ),
+            "it names the class '.guests.vowpal_wabbit:VowpalWabbit'",
+        ),
     ],
 )
 def test_a_foreign_document_is_one_line(change, reason, tmp_path):
