@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from ...errors import InputError
 from ..corpora import mail, news, reviews
@@ -338,10 +338,23 @@ def _filled(value: Any, texts: Mapping[str, Any]) -> Any:
 
 def _read() -> tuple[dict[str, PublicSet], dict[str, Family]]:
     """Read ``sets/*.toml``; return all data sets and all families by name."""
-    folder = package_files(__package__) / "sets"
-    documents = [tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in _FILES]
-    declared = [each for document in documents for entry in document["sets"] for each in _sets(entry)]
-    sets = {each.name: each for each in TypeAdapter(list[PublicSet]).validate_python(declared)}
+    folder, adapter = package_files(__package__) / "sets", TypeAdapter(list[PublicSet])
+    documents: list[dict[str, Any]] = []
+    sets: dict[str, PublicSet] = {}
+    for file in (f"{name}.toml" for name in _FILES):
+        declared: list[dict[str, Any]] = []
+        try:
+            documents.append(tomllib.loads((folder / file).read_text("utf-8")))
+            declared += [each for entry in documents[-1]["sets"] for each in _sets(entry)]
+            sets |= {each.name: each for each in adapter.validate_python(declared)}
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"sets/{file}: {error}") from None
+        except KeyError as error:
+            raise InputError(f"sets/{file}: {error} is a missing key or an unknown reader") from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            name, key = declared[int(first["loc"][0])].get("name"), ".".join(map(str, first["loc"][1:]))
+            raise InputError(f"sets/{file}: data set {name!r}: {key!r}: {first['msg']}") from None
     families = []
     for entry in (entry for document in documents for entry in document.get("families", ())):
         # A family without the key ``members`` consists of all sets whose key ``family`` has its name.

@@ -16,6 +16,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from singlepass.pipeline.data import describe, expand, open_stream
+from singlepass.pipeline.data.catalogue import public
 from singlepass.pipeline.data.catalogue.public import CATALOGUE, FAMILIES, _text
 from singlepass.pipeline.data.tables.features import with_layout
 from singlepass.pipeline.data.tables.stream import Matrix, Table
@@ -345,3 +346,34 @@ def test_a_changed_value_is_refused(real: Path, tmp_path: Path, monkeypatch: pyt
         InputError, match=r"vehicle\.scale: not the public data: rows, .*changed or reordered"
     ):
         open_stream(expand(name="vehicle")[0])
+
+
+SET = """[[sets]]
+name = "mine"
+title = "t"
+licence = "l"
+note = "n"
+files = []
+reader = { name = "delimited" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('"delimited"', '"delimitd"', "'delimitd' is a missing key or an unknown reader"),
+        ("reader =", "readr =", "'reader' is a missing key or an unknown reader"),
+        ("note =", "nte =", "data set 'mine': 'note': Field required"),
+        ("files = []", "files = 1", "data set 'mine': 'files': Input should be a valid tuple"),
+        ("[[sets]]", "[[sets]", ".*line 1"),
+    ],
+)
+def test_a_mistake_in_a_declaration_is_one_line(
+    old: str, new: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets" / "mine.toml").write_text(SET.replace(old, new))
+    monkeypatch.setattr(public, "package_files", lambda package: tmp_path)
+    monkeypatch.setattr(public, "_FILES", ("mine",))
+    with pytest.raises(InputError, match=rf"^sets/mine\.toml: {line}"):
+        public._read()
