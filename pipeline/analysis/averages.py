@@ -18,7 +18,7 @@ from .design import Design, evaluation_rows, shared_seeds
 from .metrics import METRICS, Metric
 from .pairwise import LEVEL
 from .progress import Shortfall, shortfalls
-from .ranks import DroppedBlock, score_levels, snap_columns
+from .ranks import NOT_THERE, DroppedBlock, score_levels, snap_columns
 
 
 def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
@@ -175,7 +175,7 @@ class Averages:
             if finished > valued:
                 undefined.add(pair)
             if not finished and not design.runs(algorithm, dataset):
-                missing[pair] = "does not run there"
+                missing[pair] = NOT_THERE
             elif finished and is_of_test_part(metric.name) and dataset not in tables.tested:
                 missing[pair] = "no test part"
             elif len(valued) < len(expected):

@@ -20,7 +20,7 @@ from .friedman import Friedman, friedman, nemenyi_difference
 from .intervals import level_with_best, mean_intervals
 from .metrics import Metric
 from .pairwise import PairTest, cliques, smallest_p, wilcoxon_holm
-from .ranks import DroppedBlock, block_ranks, mean_ranks
+from .ranks import NOT_THERE, DroppedBlock, block_ranks, mean_ranks
 
 ALPHA = 0.05
 # Fewest base sets for Bayesian comparisons. With fewer, an exact two-sided signed-rank test of one pair
@@ -58,6 +58,11 @@ class Comparison:
     def k(self) -> int:
         """Return the number of algorithms ranked."""
         return self.scores.shape[1]
+
+    @property
+    def incomplete(self) -> list[DroppedBlock]:
+        """Return the data sets on which all algorithms run, but some has no complete value."""
+        return [block for block in self.dropped if NOT_THERE not in block.missing.values()]
 
     @property
     def n_sources(self) -> int:

@@ -20,6 +20,9 @@ from ..scoring import Direction
 # 1e6 examples is 1e-9) and drop rounding errors.
 _DIGITS = 12
 
+# What an algorithm lacks on a data set to which it is not bound.
+NOT_THERE = "does not run there"
+
 
 def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round to 12 digits, counted from the largest absolute value, so that equal results compare equal."""

@@ -71,11 +71,32 @@ def test_the_opening_says_how_few_data_sets_are_ranked() -> None:
     lost = whole.cells["dataset"].isin(["a", "c"]) & (whole.cells["noise"] == "0")
     view = StudyView(fail(whole, whole.cells.loc[lost & (whole.cells["algorithm"] == "PA"), "key"].tolist()))
     said = wording.headline(view.comparisons)
-    assert ", on b, the only one of 3 data sets with complete results; with one data set no" in said
+    assert ", on b, the only one of 3 data sets with a complete value of every algorithm; with one" in said
     [caution] = wording.cautions(view.design, view.coverage, view.comparisons)
     assert caution == (
-        "Not all 3 data sets are ranked (1 at 0%): on the others some algorithm has no complete result."
+        "Not all 3 data sets are ranked (1 at 0%): on the others some algorithm has no complete value of "
+        "test accuracy."
     )
+
+
+def test_a_finished_study_of_algorithms_bound_to_data_sets_lacks_nothing() -> None:
+    whole = make_results(datasets=("a", "b", "c"), algorithms=("PA", "CW"), noise=(0.0, 0.1), tuned=())
+    algorithms = [{"label": "PA", "datasets": ["b", "c"]}, {"label": "CW"}]
+    cells = whole.cells[(whole.cells["algorithm"] != "PA") | (whole.cells["dataset"] != "a")]
+    results = replace(whole, cells=cells, planned=len(cells), study=whole.study | {"algorithms": algorithms})
+    view = StudyView(results)
+    [caution] = wording.cautions(view.design, view.coverage, view.comparisons)
+    assert caution.startswith("Run on some of the data sets only: PA. Fewer than two algorithms run on all")
+    # A failed cell of the others is missing.
+    lost = cells.loc[(cells["dataset"] == "c") & (cells["algorithm"] == "PA"), "key"].tolist()
+    view = StudyView(fail(results, lost))
+    *_, caution = wording.cautions(view.design, view.coverage, view.comparisons)
+    assert caution.startswith("Not all 2 of these data sets are ranked (1 at 0%, 1 at 10%): on the others")
+    algorithms[0]["datasets"] = ["b"]
+    cells = cells[(cells["algorithm"] != "PA") | (cells["dataset"] == "b")]
+    view = StudyView(replace(results, cells=cells, planned=len(cells)))
+    assert len(wording.cautions(view.design, view.coverage, view.comparisons)) == 1
+    assert ", on b, the only data set on which all algorithms run; with" in wording.headline(view.comparisons)
 
 
 def test_no_table_or_curve_has_figures_of_stopped_cells(tmp_path: Path) -> None:

@@ -126,8 +126,10 @@ def _single(comparison: Comparison, first: list[str]) -> str:
         value = metric.show(float(scores[rest[0]]), unit=True, digits=digits)
         lead += f", followed by {rest[0]} ({value})"
     if comparison.dropped:
-        of = 1 + len(comparison.dropped)
-        lead += f", on {comparison.scores.index[0]}, the only one of {of} data sets with complete results"
+        which = "data set on which all algorithms run"
+        if comparison.incomplete:
+            which = f"one of {1 + len(comparison.dropped)} data sets with a complete value of every algorithm"
+        lead += f", on {comparison.scores.index[0]}, the only {which}"
     return f"{lead}; with one data set no difference can be tested."
 
 
@@ -308,12 +310,12 @@ def cautions(
             f"Run on some of the data sets only: {enumerate_names(partly)}. Fewer than two algorithms run on "
             "all, so only data sets on which all algorithms run are ranked."
         )
-    if lacking := [c for c in comparisons if c.dropped and c.n]:
-        of = lacking[0].n + len(lacking[0].dropped)
+    if lacking := [c for c in comparisons if c.incomplete and c.n]:
+        of = f"{lacking[0].n + len(lacking[0].incomplete)} {'of these ' if partly else ''}data sets"
         levels = ", ".join(f"{c.n} at {c.noise.short}" for c in lacking)
         found.append(
-            f"Not all {of} data sets are ranked ({levels}): on the others some algorithm has no complete "
-            "result."
+            f"Not all {of} are ranked ({levels}): on the others some algorithm has no complete value of "
+            f"{lacking[0].metric.label}."
         )
     if coverage.lost:
         found.append(
