@@ -18,7 +18,7 @@ from .design import Design, evaluation_rows, shared_seeds
 from .metrics import METRICS, Metric
 from .pairwise import LEVEL
 from .progress import Shortfall, shortfalls
-from .ranks import NOT_THERE, DroppedBlock, score_levels, snap_columns
+from .ranks import NOT_THERE, DroppedBlock, score_levels, snap_behind
 
 
 def asked_metrics(study: Mapping[str, Any]) -> list[Metric]:
@@ -88,7 +88,7 @@ class Scores:
             keyed = np.where(known, means[row] if highest else -means[row], -np.inf)
             best = int(score_levels(keyed).argmax())
             seeds = values.loc[dataset].to_numpy(np.float64)
-            behind = snap_columns(seeds - seeds[:, [best]])
+            behind = snap_behind(seeds, best)
             n = len(seeds)
             if n > 1:
                 errors[row] = deviations(behind) / np.sqrt(n)

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from .pairwise import LEVEL
+from .ranks import score_levels, score_tolerances
 
 # Fewest base sets for an interval. In simulated studies, 95% intervals from six base sets covered the mean in
 # 91 to 94% of cases, those from eight in 93 to 95%.
@@ -54,10 +55,14 @@ def level_with_best(table: pd.DataFrame, sources: Sequence[str], *, highest: boo
     The 95% interval of their difference to that column contains 0 (see `mean_intervals`). Below eight base
     sets these are only the best column itself and columns with the same mean.
     """
-    means = table.mean()
-    best = means.idxmax() if highest else means.idxmin()
-    behind = table.sub(table[best], axis=0)
-    found = mean_intervals(behind, sources)
+    means = table.mean().to_numpy(np.float64)
+    levels = score_levels(means if highest else -means)
+    best, values = int(levels.argmax()), table.to_numpy(np.float64)
+    near = np.array([score_tolerances(row) for row in values])
+    with np.errstate(invalid="ignore"):
+        behind = values - values[:, [best]]
+    behind[np.abs(behind) <= np.maximum(near, near[:, [best]])] = 0
+    found = mean_intervals(pd.DataFrame(behind, table.index, table.columns), sources)
     if found is None:
-        return behind.mean().abs() < 1e-12
+        return pd.Series(levels == levels.max(), table.columns)
     return (found["low"] <= 0) & (found["high"] >= 0)

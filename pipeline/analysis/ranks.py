@@ -27,28 +27,36 @@ NOT_THERE = "does not run there"
 def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round to 12 digits, counted from the largest absolute value, so that equal results compare equal."""
     largest = _largest(values)
-    return np.asarray(np.round(values, _DIGITS - int(np.ceil(np.log10(largest))) if largest else 0))
+    # np.round multiplies by a power of ten, which must be finite.
+    decimals = min(300, _DIGITS - int(np.ceil(np.log10(largest)))) if largest else 0
+    return np.asarray(np.round(values, decimals))
 
 
-def snap_columns(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round each column to 12 digits, counted from the largest value of all columns, but at most from 1.
+def snap_behind(scores: NDArray[np.float64], best: int) -> NDArray[np.float64]:
+    """Return how far each column of a data set's scores is from the column `best`, rounded to 12 digits.
 
-    A column with larger values counts from its own: a column of an algorithm that diverges does not round
-    the others to 0.
+    These are counted from the scores of the two columns (see `_sizes`), whose rounding errors the differences
+    have.
     """
-    least = min(_largest(values), 1.0)
-    return np.array([snap(np.append(column, least))[:-1] for column in values.T]).T
+    sizes = _sizes(np.abs(scores).max(axis=0))
+    sizes = np.maximum(sizes, sizes[best])
+    behind = scores - scores[:, [best]]
+    return np.array([snap(np.append(each, size))[:-1] for each, size in zip(behind.T, sizes, strict=True)]).T
+
+
+def _sizes(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values from which the digits that count are counted, one for each score of a data set.
+
+    This is the score itself, or the largest score of the data set if that is larger, but then at most 1: the
+    loss of an algorithm that diverges does not make the scores of others equal.
+    """
+    least = min(_largest(scores), 1.0)
+    return np.where(np.isfinite(scores), np.maximum(np.abs(scores), least), least)
 
 
 def score_tolerances(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far each score of a data set may be from another one that counts as equal.
-
-    This is 1e-12 of the score, or of the largest score of the data set if that is larger, but then at most of
-    1: the loss of an algorithm that diverges does not make the scores of others equal.
-    """
-    least = min(_largest(scores), 1.0)
-    sizes = np.where(np.isfinite(scores), np.maximum(np.abs(scores), least), least)
-    return np.asarray(10.0**-_DIGITS * sizes)
+    """Return how far each score of a data set may be from another one that counts as equal."""
+    return np.asarray(10.0**-_DIGITS * _sizes(scores))
 
 
 def score_levels(scores: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -175,3 +175,16 @@ def test_huge_values_have_finite_deviations_and_hide_no_others() -> None:
     errors, level = table.paired(highest=False)
     assert errors[0, 1:].tolist() == pytest.approx([0.01 / 3**0.5, 1e200 / 3**0.5])
     assert level[0].tolist() == [True, False, True]
+
+
+def test_rounding_errors_of_large_values_are_no_differences() -> None:
+    values = np.array([1234.5678, 1301.1, 1250.3])
+    losses = {"A": values, "B": values + 3 * np.spacing(values), "C": 2 * values}
+    cells = frame(
+        *(cell("d", a, s, hinge_loss_clean=x) for a, own in losses.items() for s, x in enumerate(own))
+    )
+    study = {"algorithms": [{"label": name} for name in losses], "seeds": [0, 1, 2]}
+    table = Averages(cells).scores(METRICS["hinge_loss"], CLEAN, study_design(cells, study))
+    errors, level = table.paired(highest=False)
+    assert level[0].tolist() == [True, True, False]
+    assert errors[0, 1] == 0

@@ -47,6 +47,22 @@ def test_bold_are_all_that_are_level_with_the_best() -> None:
     assert level_with_best(*table(12), highest=True).to_dict() == {"A": False, "B": False, "C": True}
 
 
+@pytest.mark.parametrize("n", [4, 9])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_17th_digit_tells_no_means_apart(n: int, sign: int) -> None:
+    values = {"A": 0.1 + 0.2, "B": 0.3, "C": 0.5, "D": 1e6 + 1e-9}
+    frame = sign * pd.DataFrame({name: np.full(n, value) for name, value in values.items()})
+    sources = [f"s{i}" for i in range(n)]
+    assert level_with_best(frame, sources, highest=sign < 0).tolist() == [True, True, False, False]
+    assert level_with_best(frame[["D"]].assign(E=sign * 1e6), sources).all()
+
+
+def test_huge_values_of_one_data_set_hide_no_difference_on_others() -> None:
+    frame = pd.DataFrame({"A": np.full(9, 0.5), "B": np.full(9, 0.504)})
+    frame.iloc[0] = 1e10
+    assert level_with_best(frame, [f"s{i}" for i in range(9)]).tolist() == [True, False]
+
+
 def test_the_interval_is_of_the_difference() -> None:
     """A small but steady difference is told apart, however much both vary between base sets."""
     noise = 5 * np.random.RandomState(1).standard_normal(20)

@@ -91,3 +91,4 @@ def test_mean_ranks_come_best_first_and_keep_the_order_of_equals() -> None:
 def test_snap_leaves_zero_and_nan_alone() -> None:
     assert snap(np.array([0.0, 0.0])).tolist() == [0, 0]
     assert np.isnan(snap(np.array([np.nan, 1.0]))).tolist() == [True, False]
+    assert np.isfinite(snap(np.array([1e-305]))).all()
