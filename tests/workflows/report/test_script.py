@@ -170,7 +170,8 @@ def test_address_with_anything_else_is_harmless(opened: Opened) -> None:
     opened.browser.problems.clear()
     opened.open("#explore?a=none&d=99,x,5-2&n=7&m=-1&q=1.5&s=&pair=1&hide=%3Cb%3E")
     assert opened.browser.problems == []
-    assert opened.run("document.querySelector('#explore .lead').textContent").startswith("No chosen data set")
+    said = opened.run("document.querySelector('#explore .lead').textContent")
+    assert said == "Choose at least one algorithm and one data set."
 
 
 def test_a_choice_of_nothing_and_a_name_given_twice_survive_a_link(opened: Opened) -> None:
@@ -369,7 +370,7 @@ def test_values_of_any_size_and_curves_of_one_point_are_shown(opened: Opened, tm
     assert lead.endswith("by model size, kB: PA and CW share the best mean rank, 1.50.")
 
 
-def test_a_choice_without_results_is_blamed_on_seeds_of_all_algorithms(
+def test_a_choice_without_results_says_that_seeds_of_all_algorithms_count(
     opened: Opened, tmp_path: Path
 ) -> None:
     results = make_results(datasets=("a",), algorithms=("PA", "CW", "AROW"), noise=(0.0,), seeds=2, tuned=())
@@ -377,7 +378,18 @@ def test_a_choice_without_results_is_blamed_on_seeds_of_all_algorithms(
     results = replace(results, cells=results.cells[kept])
     opened.browser.open(f"{render_report(results, tmp_path)[0].as_uri()}#explore?a=PA&a=CW")
     lead = opened.run("document.querySelector('#explore .lead').textContent")
-    assert "on seeds that every algorithm of the study, chosen or not, has run" in lead
+    assert lead.startswith("No chosen data set has a complete value of all chosen algorithms (means are over")
+    assert "seeds that all algorithms of the study have run" in lead
+
+
+def test_huge_losses_have_a_power_of_ten(opened: Opened, tmp_path: Path) -> None:
+    results = diverging_results()
+    loss = results.cells["algorithm"].map({"PA": 4e200, "CW": 0.5, "AROW": 0.6})
+    results = replace(results, cells=results.cells.assign(hinge_loss_clean=loss))
+    opened.browser.open(render_report(results, tmp_path)[0].as_uri())
+    assert opened.column("#explore table", 3)[2] == "4.000e+200"
+    texts = opened.run("[...document.querySelectorAll('#explore td, #explore text')].map(e => e.textContent)")
+    assert max(map(len, texts)) < 30
 
 
 def test_curves_of_every_task_are_there_on_demand(opened: Opened) -> None:

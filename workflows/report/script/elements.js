@@ -20,14 +20,19 @@ export function drawn(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+// Losses of learners that diverge have 300 digits: from this size on a value has a power of ten.
+const HUGE = 1e15;
+
 export function number(value, digits = 4) {
   if (value === null || !Number.isFinite(value)) return "–";
+  if (Math.abs(value) >= HUGE) return value.toExponential(3);
   if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(digits - 2);
   return value.toLocaleString("en", { maximumSignificantDigits: digits });
 }
 
 export function fixed(value, digits) {
   if (value === null || !Number.isFinite(value)) return "–";
+  if (Math.abs(value) >= HUGE) return value.toExponential(3);
   // No minus sign for what rounds to 0.
   return (Math.abs(value) < 0.5 / 10 ** digits ? 0 : value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

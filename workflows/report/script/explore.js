@@ -113,7 +113,8 @@ export function explore(D, visibility) {
     const first = names.filter((_, at) => c.mean[order[at]] === c.mean[best]), rank = fixed(c.mean[best], 2);
     const next = names.length > 1 ? `, followed by ${names[1]} (${fixed(c.mean[order[1]], 2)}${c.blocks > 1 ? `; ${test(order[1])}` : ""})` : "";
     const lead = first.length > 1 ? `${first.slice(0, -1).join(", ")} and ${first.at(-1)} share the best mean rank, ${rank}.` : `${names[0]} leads with mean rank ${rank}${next}.`;
-    told.textContent = c.n === 0 ? "No chosen data set has results of all chosen algorithms on seeds that every algorithm of the study, chosen or not, has run: choose others."
+    told.textContent = !state.a.length || !state.d.length ? "Choose at least one algorithm and one data set."
+      : c.n === 0 ? "No chosen data set has a complete value of all chosen algorithms (means are over seeds that all algorithms of the study have run): choose others."
       : `Recomputed in this page for ${part}: ${lead}` +
         (c.p === null || c.p === undefined ? "" : ` ${c.test}: ${equation(c.p)}.`);
     const costs = costMetrics.map((m) => costsOf(m, order.map((x) => meanOf(m, c.names[x], c.data))));
