@@ -253,6 +253,8 @@ def _matrix(c: Comparison) -> TableBlock:
     names = [str(name) for name in c.mean_ranks.index]
     found = {frozenset({p.first, p.second}): p for p in c.pairs}
     unit = ", points" if c.metric.percent else ""
+    # Without decimals, effects below 1, such as of sizes in kB, would all be 0.
+    digits = c.metric.decimals or c.metric.digits([abs(p.effect) for p in c.pairs])
     rows, bold = [], []
     for i, row in enumerate(names):
         texts, strong = [], []
@@ -261,7 +263,7 @@ def _matrix(c: Comparison) -> TableBlock:
             if i == j:
                 texts.append("")
             elif i < j:
-                texts.append(_effect(c, found[pair], row))
+                texts.append(_effect(c, found[pair], row, digits))
             else:
                 p = found[pair]
                 wins, losses = (p.wins, p.losses) if p.first == row else (p.losses, p.wins)
@@ -282,16 +284,16 @@ def _matrix(c: Comparison) -> TableBlock:
     )
 
 
-def _effect(c: Comparison, pair: PairTest, row: str) -> str:
+def _effect(c: Comparison, pair: PairTest, row: str, digits: int) -> str:
     """Write how much `row` differs from the other algorithm of the pair, with its interval if finite."""
     sign = 1.0 if pair.first == row else -1.0
     ends = sorted((sign * pair.low, sign * pair.high))
-    text = _signed(c, sign * pair.effect)
-    return f"{text} ({_signed(c, ends[0])} to {_signed(c, ends[1])})" if math.isfinite(ends[0]) else text
+    effect, low, high = (_signed(c, value, digits) for value in (sign * pair.effect, *ends))
+    return f"{effect} ({low} to {high})" if math.isfinite(ends[0]) else effect
 
 
-def _signed(c: Comparison, value: float) -> str:
-    text = c.metric.show(abs(value), digits=c.metric.decimals)
+def _signed(c: Comparison, value: float, digits: int) -> str:
+    text = c.metric.show(abs(value), digits=digits)
     zero = not any(letter in "123456789" for letter in text)
     return text if zero else f"{'+' if value > 0 else '−'}{text}"
 

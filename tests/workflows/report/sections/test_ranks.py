@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from singlepass.workflows.report.page.view import StudyView
-from singlepass.workflows.report.parts.rank_tables import mean_rank_table
+from singlepass.workflows.report.parts.rank_tables import comparison_matrices, mean_rank_table
 
 from ...synthetic_results import DATASETS, fail, make_results
 from ..report_page import csv_rows, render
@@ -150,3 +150,20 @@ def test_the_matrix_of_pairs_has_effects_and_tests(tmp_path: Path) -> None:
     assert (tmp_path / "tables" / "posterior-noise-0.1.csv").exists()
     # With ten base sets the table of mean ranks has intervals.
     assert re.search(rf"\| {best} \| \**\d\.\d\d \(\d\.\d\d to \d\.\d\d\)", markdown)
+
+
+def test_effects_below_1_of_a_metric_without_decimals_are_shown() -> None:
+    made = make_results(datasets=tuple("abcdef"), algorithms=("A", "B", "C"), noise=(0.0,), tuned=())
+    sizes = made.cells["algorithm"].map({"A": 24, "B": 64, "C": 1204})
+    view = StudyView(
+        replace(
+            made,
+            cells=made.cells.assign(model_bytes=sizes),
+            study=made.study | {"metrics": ["model_kilobytes"]},
+        )
+    )
+    [matrix] = comparison_matrices(view.comparisons)
+    assert [entry.text for entry in matrix.rows[0][2:]] == [
+        "−0.040 (−0.040 to −0.040)",
+        "−1.180 (−1.180 to −1.180)",
+    ]
