@@ -39,7 +39,7 @@ def failed(view: StudyView) -> Section | None:
 
 
 def section(view: StudyView) -> Section:
-    """Print the command that was run, the versions and machine, and the study."""
+    """Print the commands that were run, the versions and machine, and the study."""
     study, provenance = view.results.study, view.results.provenance
     blocks: list[Block] = [Code(_commands(study, provenance))]
     if provenance:
@@ -65,7 +65,7 @@ def as_toml(study: Mapping[str, Any]) -> str:
 
 
 def _commands(study: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
-    """Return the command lines of all runs, oldest first; a run in Python is a comment."""
+    """Return the command lines of all runs, in the order of the store; a run in Python is a comment."""
     name = shlex.quote(str(study.get("name", "STUDY")))
     python = (
         f"# {name} was run in Python: singlepass.workflows.run(study, out=FOLDER)\nsinglepass report FOLDER"
