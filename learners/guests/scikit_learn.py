@@ -117,7 +117,10 @@ class PartialFitGuest(Guest):
             return
         given = np.asarray(classes)
         order = given.tolist() if given.ndim == 1 else []
-        if len(order) == self._n_classes and order != sorted(order):
+        # A list that the learner appends classes to is looked at again until it has all of them.
+        if len(order) < self._n_classes:
+            return
+        if order != sorted(order):
             raise GuestError(
                 f"its classes_ are {shown(order)}, but {self._asked} must have the classes in ascending order"
             )

@@ -493,6 +493,8 @@ FAILURES = {
     "Unlikely": "algorithm 'Unlikely': predict_proba returned probabilities from -1 to 2",
     "Reversed": "algorithm 'Reversed': its classes_ are [1, 0], but predict_proba must have the classes in "
     "ascending order",
+    "Appending": "algorithm 'Appending': its classes_ are [1, 0], but predict_proba must have the classes in "
+    "ascending order",
     "Chunky": "algorithm 'Chunky': learn() returned nan among its scores",
     "Slipping": "algorithm 'Slipping': predict_one returned the label 'spam', which is not one of the "
     "classes 0 to 1 of the stream",
