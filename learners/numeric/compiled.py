@@ -120,7 +120,13 @@ _folder_of = functools.cache(cache_folder)
 
 
 class _Index(IndexDataCacheFile):
-    """The index of a cache; one that cannot be read is empty."""
+    """The index of a cache; one that cannot be read is empty, and so is code that cannot be read."""
+
+    def load(self, key: Any) -> Any:
+        try:
+            return super().load(key)
+        except Exception:  # after a power loss a file can be empty; saving the code again replaces it
+            return None
 
     def _load_index(self) -> Any:
         try:

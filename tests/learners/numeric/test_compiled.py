@@ -157,6 +157,20 @@ def test_an_index_that_cannot_be_read_is_empty(tmp_path, monkeypatch, damaged):
     assert hits == [0, 1]
 
 
+@pytest.mark.parametrize("damaged", [b"", b"no pickle"])
+def test_code_that_cannot_be_read_is_compiled_again(tmp_path, monkeypatch, damaged):
+    triple, _ = tripling(monkeypatch, tmp_path)
+    assert triple(14) == 42
+    (code,) = tmp_path.rglob("*.nbc")
+    code.write_bytes(damaged)
+    hits = []
+    for _ in range(2):
+        triple, _ = tripling(monkeypatch, tmp_path)
+        assert triple(14) == 42
+        hits.append(sum(triple.stats.cache_hits.values()))
+    assert hits == [0, 1]
+
+
 class Rule(NamedTuple):
     """A rule of another package."""
 
