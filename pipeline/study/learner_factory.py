@@ -124,20 +124,32 @@ class ResolvedLearner:
     def version(self) -> int | str:
         """Return the learner's version, a new value of which makes its cells run again."""
         declared: int | str = getattr(self.factory, "algorithm_version", 1)
-        derived = isinstance(self.factory, type) and issubclass(self.factory, learners.OnlineClassifier)
-        if derived and not self.built_in:
+        if self._derived:
             # Earlier cells may have run machine code from before an edit, so they must have other keys.
             declared = f"{declared}.1"
         if self.package:
             # Version 1 is left out, so that earlier cells keep their keys. The name of a notebook's learner
-            # has a digest, which includes this version.
-            return self.package if declared == 1 or names_given(self.name) else f"{declared}+{self.package}"
+            # has a digest, which includes its declared version.
+            kept = declared == 1 or (names_given(self.name) and not self._derived)
+            return self.package if kept else f"{declared}+{self.package}"
         if not isinstance(self.factory, type):
             return ""
         # A plug-in's version includes a hash of the file, because authors rarely raise the version while they
         # write a learner.
         content = registry.content_of(self.factory)
         return declared if content is None else f"{declared}+{content[:16]}"
+
+    @cached_property
+    def _derived(self) -> bool:
+        """Return whether a user's class that is derived from this package's learners learns here.
+
+        It is the learner's class, or that of an object in its parameters or attributes.
+        """
+        if not isinstance(self.factory, Template):
+            return _is_derived(self.factory)
+        thing = self.factory.thing
+        held = thing.get_params() if hasattr(thing, "get_params") else getattr(thing, "__dict__", {})
+        return any(map(_is_derived, (thing, *held.values())))
 
     @property
     def batch(self) -> bool:
@@ -238,6 +250,13 @@ class ResolvedLearner:
             # River's classifiers declare this by `_multiclass`; its wrappers have tags that fail.
             return bool(getattr(made, "_multiclass", True))
         return declared is None or bool(declared.multi_class)
+
+
+def _is_derived(thing: Any) -> bool:
+    """Return whether an object's class, or a class, is derived from this package's learners elsewhere."""
+    cls = thing if isinstance(thing, type) else type(thing)
+    elsewhere = not cls.__module__.startswith(f"{learners.__name__}.")
+    return elsewhere and issubclass(cls, learners.OnlineClassifier)
 
 
 def resolve_learner(name: str, *, again: bool = False) -> ResolvedLearner:

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
-from singlepass.learners import NoChange, registry, to_river
+from singlepass.learners import NoChange, Perceptron, Resetting, registry, to_river
 from singlepass.learners.guests import names, versions
 from singlepass.learners.guests.given import give
 from singlepass.learners.guests.kinds import as_guest
@@ -25,6 +28,7 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run import prequential
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.cell import Cell
+from singlepass.pipeline.study.learner_factory import resolve_learner
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.pipeline.workers.in_flight import InFlight
@@ -456,6 +460,41 @@ def test_a_class_derived_from_a_learner_of_this_package_has_its_version(
     package = first.spec.algorithm_version
     assert re.fullmatch(r"1\.1\+derived_own [0-9a-f]{16}", package)
     assert second.spec.algorithm_version == package.replace("1.1+", "2.1+")
+
+
+class Derived(Perceptron):
+    """A class of a notebook, derived from a learner of this package."""
+
+
+class Holder:
+    """A learner without `get_params` that holds another."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> None:
+        self.inner.partial_fit(X, y, classes)
+
+    def predict(self, X: Any) -> Any:
+        return self.inner.predict(X)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda learner: learner,
+        lambda learner: make_pipeline(Normalizer(), learner),
+        lambda learner: Resetting(learner, "ddm"),
+        Holder,
+    ],
+)
+def test_notebook_learners_of_derived_classes_have_a_new_version(around: Callable[[Any], Any]) -> None:
+    before, now = (resolve_learner(give(around(each())).name).version for each in (Perceptron, Derived))
+    module = __name__.partition(".")[0]
+    assert not str(before).startswith("1.1")
+    assert str(now).startswith("1.1+")
+    assert module in str(now)
+    assert str(resolve_learner(give(Derived).name).version).startswith("1.1+")
 
 
 def test_what_a_guest_draws_begins_with_the_repetition() -> None:
