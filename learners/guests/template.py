@@ -1,11 +1,12 @@
-"""Create learners from an object: each run of a study gets an untrained copy of it."""
+"""Create learners from an object: each run of a study gets a copy of it."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
-import itertools
 import operator
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -16,10 +17,11 @@ STATES = ("random_state", "seed")
 
 
 class Template:
-    """A learner object from which untrained copies are made; the object itself is never trained.
+    """A learner object from which copies are made; the object itself is never trained.
 
-    Learners of scikit-learn and River are cloned, which leaves out what they have learned. Any other object
-    is deep-copied with all that it has learned, so it must be given untrained.
+    Give an untrained object. Learners of scikit-learn and River are cloned, also those in lists, tuples and
+    dicts of a River object, but training may have changed their parameters. Any other object is deep-copied
+    with all that it has learned.
 
     Examples
     --------
@@ -36,7 +38,7 @@ class Template:
         parameters = thing.get_params() if self._cloned else {}
         # If the object, or a model in it, has seed parameters that are None, copies take one parameter
         # `random_state`, which sets all of them.
-        if _lacks_seed(self.content) if self._of_river else self._seeded(0):
+        if self.lacks_seed:
             parameters = {**parameters, "random_state": None}
         self.__signature__ = inspect.Signature(
             [
@@ -50,44 +52,81 @@ class Template:
         """Return a copy with the given parameters; `random_state` replaces seed parameters that are None."""
         if self._of_river:
             # Models of a list differ in their seeds, since members of an ensemble with equal draws are equal.
-            states = itertools.repeat(None) if random_state is None else itertools.count(random_state)
-            parameters = _replaced(
-                self.thing._get_params(), lambda each: Template(each)(next(states)), random_state
-            )
-            return self.thing.clone(parameters)
+            draws = None if random_state is None else random.Random(int(random_state))
+            made: dict[int, Any] = {}
+
+            def model(each: Any) -> Any:
+                # A model that is listed twice is one model in the copy, too.
+                if id(each) not in made:
+                    made[id(each)] = Template(each)(None if draws is None else draws.getrandbits(31))
+                return made[id(each)]
+
+            return self.thing.clone(_replaced(self.thing._get_params(), model, random_state))
         if not self._cloned:
-            made = copy.deepcopy(self.thing)
+            copied = copy.deepcopy(self.thing)
             for name, state in self._seeded(random_state).items():
-                setattr(made, name, state)
-            return made
-        made, changed = clone(self.thing), {**self._seeded(random_state), **params}
-        return made.set_params(**changed) if changed else made
+                setattr(copied, name, state)
+            return copied
+        cloned, changed = clone(self.thing), {**self._seeded(random_state), **params}
+        return cloned.set_params(**changed) if changed else cloned
 
     @property
     def content(self) -> Any:
-        """What the learner's digest covers: a River model's type and parameters, else an untrained copy."""
+        """What the learner's digest covers: a River model's type and parameters, else an untrained copy.
+
+        Earlier versions seeded models in lists and other objects differently, or not at all, so a mark gives
+        their cells another digest.
+        """
         if self._of_river:
-            parameters = _replaced(self.thing._get_params(), lambda each: Template(each).content)
-            return [type(self.thing), parameters]
-        # Earlier versions did not set the seeds of such objects; their cells have another digest.
+            places: dict[int, int] = {}
+
+            def model(each: Any) -> Any:
+                if id(each) in places:
+                    return ["again", places[id(each)]]
+                places[id(each)] = len(places)
+                template = Template(each)
+                return [template.content, "drawn"] if template.lacks_seed else template.content
+
+            return [type(self.thing), _replaced(self.thing._get_params(), model)]
         return self() if self._cloned or not self._seeded(0) else [self(), "seeded"]
+
+    @property
+    def lacks_seed(self) -> bool:
+        """Whether a seed parameter of the object, or of a model in it, is None."""
+        return _lacks_seed(self.thing._get_params()) if self._of_river else bool(self._seeded(0))
 
     def _seeded(self, state: int | None) -> dict[str, Any]:
         """Return ``{name: state}`` for the seed parameters that are None of an object that is not River's."""
-        if self._cloned:
-            params = self.thing.get_params()
-        else:
-            names = _parameter_names(type(self.thing))
-            params = {name: getattr(self.thing, name, "") for name in STATES if name in names}
+        if state is None:
+            return {}
+        if not self._cloned:
+            return dict.fromkeys(_settable_seeds(self.thing), state)
         return {
             name: state
-            for name, value in params.items()
+            for name, value in self.thing.get_params().items()
             if value is None and name.rpartition("__")[2] in STATES
         }
 
 
 def _is_of_river(thing: Any) -> bool:
     return not inspect.isclass(thing) and hasattr(thing, "_get_params") and hasattr(thing, "clone")
+
+
+def _is_model(thing: Any) -> bool:
+    """Return whether an object is a model of River or scikit-learn."""
+    return _is_of_river(thing) or (hasattr(thing, "get_params") and not inspect.isclass(thing))
+
+
+def _settable_seeds(thing: Any) -> list[str]:
+    """Return the names of seed parameters that are None and that can be set after the constructor."""
+    names, found = _parameter_names(type(thing)), []
+    for name in STATES:
+        # Properties without a setter and frozen objects raise various errors.
+        with contextlib.suppress(Exception):
+            if name in names and getattr(thing, name) is None:
+                setattr(copy.deepcopy(thing), name, 0)
+                found.append(name)
+    return found
 
 
 def _parameter_names(cls: type) -> set[str]:
@@ -103,22 +142,31 @@ def _replaced(value: Any, model: Callable[[Any], Any], state: int | None = None)
 
     River's `clone` copies models in lists, and those of scikit-learn, with all that they have learned.
     """
+    if _is_model(value):
+        return model(value)
     if isinstance(value, dict):
         named = {
             name: state if each is None and name in STATES else _replaced(each, model, state)
             for name, each in value.items()
         }
-        return named if any(named[name] is not each for name, each in value.items()) else value
+        if not any(named[name] is not each for name, each in value.items()):
+            return value
+        # The copy is of the same class, such as `defaultdict`.
+        copied = copy.copy(value)
+        copied.update(named)
+        return copied
     if isinstance(value, list | tuple):
         listed = [_replaced(each, model, state) for each in value]
-        return type(value)(listed) if any(map(operator.is_not, listed, value)) else value
-    if _is_of_river(value):
-        return model(value)
-    return clone(value) if hasattr(value, "get_params") and not inspect.isclass(value) else value
+        # Named tuples take their values by `_make`.
+        made = getattr(value, "_make", type(value))
+        return made(listed) if any(map(operator.is_not, listed, value)) else value
+    return value
 
 
-def _lacks_seed(content: Any) -> bool:
-    """Return whether the content of a River model has a seed parameter that is None."""
-    if isinstance(content, dict):
-        return any((each is None and name in STATES) or _lacks_seed(each) for name, each in content.items())
-    return isinstance(content, list | tuple) and any(map(_lacks_seed, content))
+def _lacks_seed(value: Any) -> bool:
+    """Return whether a parameter of a River model contains a seed parameter that is None."""
+    if _is_model(value):
+        return Template(value).lacks_seed
+    if isinstance(value, dict):
+        return any((each is None and name in STATES) or _lacks_seed(each) for name, each in value.items())
+    return isinstance(value, list | tuple) and any(map(_lacks_seed, value))

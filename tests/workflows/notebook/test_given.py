@@ -6,11 +6,12 @@ import copy
 import pickle
 import subprocess
 import sys
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 import numpy as np
@@ -40,6 +41,7 @@ forest = pytest.importorskip("river.forest")
 preprocessing = pytest.importorskip("river.preprocessing")
 ensemble = pytest.importorskip("river.ensemble")
 compat = pytest.importorskip("river.compat")
+river_base = pytest.importorskip("river.base")
 
 X, Y = load_breast_cancer(return_X_y=True)
 DATA = {"mine": (X, Y)}
@@ -169,9 +171,60 @@ def test_models_in_a_list_get_the_seeds_of_the_study() -> None:
     assert not given.changed
     assert given.name != give(ensemble.VotingClassifier([forest.ARFClassifier(3, seed=0), model[1]])).name
     assert list(given.factory.__signature__.parameters) == ["random_state"]
-    assert [each.seed for each in given.factory(random_state=5)] == [5, 7]
-    twins = give(ensemble.VotingClassifier([forest.ARFClassifier(), forest.ARFClassifier()]))
-    assert [each.seed for each in twins.factory(random_state=5)] == [5, 6]
+    copied, again = given.factory(random_state=5), given.factory(random_state=5)
+    assert copied[0].seed == again[0].seed is not None
+    assert copied[1].seed == 7
+    # Members of nested ensembles differ, too.
+    pair = ensemble.VotingClassifier([forest.ARFClassifier(), forest.ARFClassifier()])
+    nested = give(ensemble.VotingClassifier([pair, forest.ARFClassifier()])).factory(random_state=5)
+    assert len({nested[0][0].seed, nested[0][1].seed, nested[1].seed, None}) == 4
+
+
+def test_a_model_listed_twice_remains_one_model() -> None:
+    model = linear_model.LogisticRegression()
+    twice, separate = (ensemble.VotingClassifier([model, each]) for each in (model, model.clone()))
+    copied = give(twice).factory()
+    assert copied[0] is copied[1] is not model
+    assert give(twice).name != give(separate).name
+
+
+class Models(NamedTuple):
+    first: Any
+    second: Any
+
+
+class Several(river_base.Classifier):  # type: ignore[misc]
+    def __init__(self, models: Any) -> None:
+        self.models = models
+
+    def learn_one(self, x: Any, y: Any) -> None: ...
+
+    def predict_proba_one(self, x: Any) -> Any: ...
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        Models(linear_model.LogisticRegression(), 1),
+        OrderedDict(first=linear_model.LogisticRegression()),
+        defaultdict(int, first=linear_model.LogisticRegression()),
+    ],
+)
+def test_containers_of_models_keep_their_class(models: Any) -> None:
+    copied = give(Several(models)).factory().models
+    assert type(copied) is type(models)
+    assert len(copied) == len(models)
+
+
+def test_models_of_scikit_learn_in_river_objects_get_the_seed_of_the_study() -> None:
+    model = compat.SKL2RiverClassifier(SGDClassifier(), [False, True])
+    factory = give(model).factory
+    assert list(factory.__signature__.parameters) == ["random_state"]
+    first, again, other = (factory(random_state=state).estimator.random_state for state in (5, 5, 6))
+    assert first == again != other
+    # Its cells of earlier versions, whose draws no seed repeats, have another key.
+    earlier = digest_of([type(model), model._get_params()])[0]
+    assert give(model).name != f"object:SKL2RiverClassifier-{earlier[:16]}"
 
 
 RANDOM = """
@@ -200,6 +253,31 @@ def test_an_object_without_a_seed_gets_that_of_the_study() -> None:
     # Its cells of earlier versions, whose draws no seed repeats, have another key.
     assert give(Coin()).name != f"object:Coin-{digest_of(Coin())[0][:16]}"
     assert give(Coin(3)).factory().random_state == 3
+
+
+SEALED = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Frozen:
+    seed: int | None = None
+    def partial_fit(self, X, y): ...
+    def predict(self, X): ...
+
+class Fixed:
+    seed = property(lambda self: None)
+    def __init__(self, seed=None): ...
+    partial_fit, predict = Frozen.partial_fit, Frozen.predict
+"""
+
+
+@pytest.mark.parametrize("name", ["Frozen", "Fixed"])
+def test_an_object_whose_seed_cannot_be_set_is_copied(name: str) -> None:
+    made = cell(SEALED)[name]()
+    given = give(made)
+    assert not given.factory.__signature__.parameters
+    assert given.factory().seed is None
+    assert given.name == f"object:{name}-{digest_of(made)[0][:16]}"
 
 
 def test_a_pipeline_counts_as_by_its_own_loop() -> None:
