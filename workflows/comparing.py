@@ -369,12 +369,11 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     left out, about each algorithm that runs on none of these data sets, and about each that is left out on a
     data set because cells failed or were stopped. If two results use one label for algorithms with different
     parameters, or perhaps different code, the second label is extended by the name of its results. Raises
-    InputError if no algorithm is left, if two results have different counts of a cell, if studies differ in a
-    key that is neither "baselines" nor in `_LISTS` or `_OWN`, if results of online learners count other rows,
-    or if, of several shared seeds, only some results depend on the seed.
+    InputError if no algorithm is left, if two results have different counts of a compared cell, if studies
+    differ in a key that is neither "baselines" nor in `_LISTS` or `_OWN`, if results of online learners count
+    other rows, or if, of several shared seeds, only some results depend on the seed.
     """
     found = [_read(url) for url in urls]
-    refuse_other_counts(url for each in found for url in each.sources)
     first = found[0]
     shared = {key: list(first.study[key]) for key in _LISTS}
     for other in found[1:]:
@@ -400,6 +399,7 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     codes: dict[str, tuple[Any, ...]] = {}
     counts = Counter[str]()
     comparable = {each.store.url: _comparable(each, shared, note) for each in found}
+    refuse_other_counts((url for each in found for url in each.sources), comparable.values())
     _refuse_other_rows(found, comparable, one_seed=len(shared["seeds"]) == 1)
     for each in found:
         cells, labels = comparable[each.store.url], dict[str, str]()

@@ -70,17 +70,24 @@ def refuse_conflicts(store: Store, keys: Collection[str]) -> None:
             raise InputError(_message(own, key, column, (store.url, mine), (base.name, other)))
 
 
-def refuse_other_counts(urls: Iterable[str]) -> None:
-    """Raise InputError if the stores at two of these URLs have different counts of a cell."""
+def refuse_other_counts(urls: Iterable[str], compared: Iterable[pd.DataFrame]) -> None:
+    """Raise InputError if the stores at two of these URLs have different counts of a compared cell.
+
+    `compared` has tables of cells. Curves are not checked, because they can have very many points.
+    """
+    keys = {key for cells in compared for key in cells["key"]}
     for first, other in itertools.combinations(map(Base, dict.fromkeys(urls)), 2):
-        shared = sorted(first.keys & other.keys)
-        _refuse_other_counts(shared, (first.name, first.table), (other.name, other.table))
+        shared = sorted(first.keys & other.keys & keys)
+        stores = (first.name, first.table), (other.name, other.table)
+        _refuse_other_counts(shared, *stores, tables=["cells"])
 
 
-def _refuse_other_counts(keys: Sequence[str], *stores: tuple[str, Callable[..., pa.Table]]) -> None:
+def _refuse_other_counts(
+    keys: Sequence[str], *stores: tuple[str, Callable[..., pa.Table]], tables: Iterable[str] = SCHEMAS
+) -> None:
     """Raise InputError if two stores differ in a cell; each has a name and a function that reads a table."""
     (first, read), (second, read_second) = stores
-    for within in SCHEMAS if keys else ():
+    for within in tables if keys else ():
         for key, column, mine, theirs in conflicts(read(within, keys), read_second(within, keys), within):
             raise InputError(_message(read("cells", [key]), key, column, (first, mine), (second, theirs)))
 

@@ -120,6 +120,18 @@ def test_a_changed_count_is_caught(tmp_path: Path, column: str) -> None:
     assert not (tmp_path / "both").exists()
 
 
+def test_a_comparison_ignores_cells_that_it_leaves_out(tmp_path: Path) -> None:
+    gauss, cancer = STUDY["datasets"]
+    both = [run(tmp_path / name, **SMALL) for name in "ab"]
+    key, cells = with_changed_cell(both[1], "mistakes"), Store(both[0]).cells()
+    changed = cells.set_index("key").loc[key, "parent"]
+    # Its cells of the other data set are no longer planned, but stay in the store.
+    run(tmp_path / "a", **SMALL, datasets=[cancer if changed == gauss["name"] else gauss])
+    assert key in read_cells(tmp_path / "a")
+    compare_results(both, str(tmp_path / "both"), None, lambda line: None)
+    assert changed not in set(read_results(str(tmp_path / "both")).cells["dataset"])
+
+
 def read_cells(out: Path) -> dict[str, str]:
     return Store(str(out)).own_keys()
 
