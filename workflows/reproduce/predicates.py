@@ -37,7 +37,7 @@ def measure(rows: Callable[Concatenate[Evidence, P], Rows]) -> Callable[P, Measu
     The decorated function takes the options alone and returns a `Measure`, a function that takes evidence and
     returns the rows as a frame. A column whose name is a number, a noise rate, is renamed in percent ("10%").
     The measure raises `NotThere` if one of the values is NaN or infinite, such as the end of an interval of
-    too few data sets. A column that a row does not name is NaN in it.
+    too few data sets, or a percentage of 0 mistakes. A column that a row does not name is NaN in it.
     """
 
     def given(*args: P.args, **options: P.kwargs) -> Measure:
@@ -51,7 +51,7 @@ def measure(rows: Callable[Concatenate[Evidence, P], Rows]) -> Callable[P, Measu
                 for column, value in row.items():
                     if not np.isfinite(value):
                         what = " at ".join(filter(None, (name, column)))
-                        raise NotThere(f"too few results: {what} is {value:g}")
+                        raise NotThere(f"cannot be computed: {what} is {value:g}")
             return pd.DataFrame(made, list(found))
 
         return frame

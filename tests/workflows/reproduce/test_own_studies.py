@@ -206,6 +206,6 @@ def test_too_few_base_sets_decide_nothing() -> None:
     results = make_results(datasets=own_studies._TEXT, algorithms=("PA", "PA-I", "CW", "AROW"), tuned=())
     evidence = Evidence({"slack": StudyEvidence("slack", results)})
     found = verdicts_on(OWN["slack"], evidence, "slack-1")["slack-1"]
-    assert found == Verdict(Outcome.UNTESTED, "too few results: PA at 0% is -inf")
+    assert found == Verdict(Outcome.UNTESTED, "cannot be computed: PA at 0% is -inf")
     with pytest.raises(NotThere, match=r"has no results on digits\[round\], mnist\[3-vs-rest\]"):
         own_studies._leads_figure(evidence)

@@ -137,7 +137,7 @@ def test_a_conjunction_asks_every_question() -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("-inf")])
 def test_a_value_that_is_not_finite_decides_nothing(value: float) -> None:
-    with pytest.raises(NotThere, match=f"^too few results: usps at CW is {value}$"):
+    with pytest.raises(NotThere, match=f"^cannot be computed: usps at CW is {value}$"):
         Question(errors(second=value), at_most(3.0, "CW"), "errors")(NONE)
 
 
