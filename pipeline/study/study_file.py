@@ -179,9 +179,13 @@ class _Extension:
     @property
     def table(self) -> dict[str, Any]:
         """Return the keys of both studies together, as `extended` describes."""
+        own = _tables(self.own, "algorithms")
+        places = {_label(each): place for place, each in enumerate(own)}
         both = {_label(each): each for each in _tables(self.base, "algorithms")}
-        both |= {_label(each): each for each in _tables(self.own, "algorithms")}
-        return {**self.base, **self.own, "algorithms": list(both.values())}
+        both |= {label: own[place] for label, place in places.items()}
+        # If the study itself repeats a label, both entries remain, and are refused later.
+        repeated = [each for place, each in enumerate(own) if places[_label(each)] != place]
+        return {**self.base, **self.own, "algorithms": [*both.values(), *repeated]}
 
     def __str__(self) -> str:
         mine, theirs = (

@@ -97,6 +97,7 @@ def test_a_shipped_study_and_a_chain(tmp_path: Path) -> None:
             MINE.replace('"base.toml"', "true"),
             "extends: True should be the name or file of a study, in quotes",
         ),
+        (MINE.replace('"NHERD"', '"AROW"'), "algorithms: two entries are called 'AROW'"),
         (MINE.replace("seeds", "seed"), "unknown key 'seed': did you mean 'seeds'"),
     ],
 )
