@@ -74,7 +74,8 @@ def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
         return _of_arrays(table, str(table.get("label") or unnamed))
     parts = table.get("compose")
     for part in parts if isinstance(parts, list | tuple) else ():
-        if not (isinstance(part, Mapping) and ("name" in part or "path" in part)):
+        has_rows = ("X" in part or "frame" in part) if isinstance(part, Mapping) else isinstance(part, tuple)
+        if has_rows or _is_frame(part):
             raise InputError(
                 f"data set {table.get('label') or unnamed!r}: compose: each source is a table with a 'name' "
                 "or a 'path': save rows in memory to a file first"

@@ -188,6 +188,11 @@ FRAME, Y = pd.DataFrame({"a": [0.0, 1.0]}), ["no", "yes"]
         ({"datasets": {"mine": (FRAME, Y, FRAME.to_numpy(), Y)}}, "X is a frame and X_test a ndarray"),
         ({"datasets": {"mine": {"compose": [{"X": FRAME, "y": Y}] * 2}}}, "data set 'mine': compose: each"),
         ({"datasets": {"mine": {"compose": [(FRAME, Y)] * 2}}}, "data set 'mine': compose: each source is a"),
+        (
+            {"datasets": {"mine": {"compose": [FRAME] * 2}}},
+            "data set 'mine': compose: each source is a table",
+        ),
+        ({"datasets": {"mine": {"compose": ["sea", "sea"]}}}, "datasets[1].compose[1]: 'sea'"),
         ({"sedes": 3}, "did you mean 'seeds'?"),
         ({"noise": 1.5}, "noise"),
     ],
