@@ -56,6 +56,13 @@ class ResolvedLearner:
         """Return whether this package defines the learner, rather than a plug-in or a library."""
         return not self.package and registry.is_built_in(self.factory)
 
+    @property
+    def compiled(self) -> bool:
+        """Return whether the learner is one of this package or derived from one, so that it needs Numba."""
+        thing = self.factory.thing if isinstance(self.factory, Template) else self.factory
+        cls = thing if isinstance(thing, type) else type(thing)
+        return self.built_in or issubclass(cls, learners.OnlineClassifier)
+
     @cached_property
     def parameters(self) -> frozenset[str]:
         """Return the names of the learner's parameters.

@@ -60,9 +60,11 @@ def this_environment() -> Environment:
 
 
 def refuse_uncompiled() -> None:
-    """Raise InputError if a variable keeps Numba from compiling: the loops of learners run only compiled."""
+    """Raise InputError if a variable keeps Numba from compiling the loops of this package's learners."""
     if numba.config.DISABLE_JIT:
-        raise InputError("NUMBA_DISABLE_JIT is set, but learners run only as compiled code: unset it")
+        raise InputError(
+            "NUMBA_DISABLE_JIT is set, but this package's learners run only as compiled code: unset it"
+        )
 
 
 def differences(here: Environment, there: Environment) -> list[tuple[str, str, str]]:

@@ -88,7 +88,6 @@ def plan_of(
     For data that are not on this machine, or not parsed yet if `parse` is false, the plan uses the
     fingerprints that the bases of `store` recorded.
     """
-    refuse_uncompiled()
     known, base = store.known_data(), None if file is None else file.parent
     try:
         return make_plan(study, base=base, plugins=plugins, known=known, parse=parse)
@@ -129,6 +128,8 @@ def run_study(
     if rerun_times and not store.bases:
         raise InputError(f"--rerun-times: {out} has no base whose cells to compute again: add --base")
     plan = plan_of(study, file, plugins, store)
+    if plan.compiled:
+        refuse_uncompiled()
     store.prepare()
     with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:

@@ -140,7 +140,9 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
         _check_sendable(plan)
         pins, must = data.pins_of(plan.here), bool(options.workers_write)
-        preparation = Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
+        preparation = Preparation(
+            uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must, compiled=plan.compiled
+        )
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)

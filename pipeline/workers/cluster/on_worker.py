@@ -140,6 +140,8 @@ class Preparation:
     output: str | None = None
     # Whether a worker that cannot write results is refused; otherwise the client writes them for it.
     must_write: bool = False
+    # Whether a worker is refused on which Numba does not compile.
+    compiled: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,10 +171,11 @@ _watching = contextlib.ExitStack()
 def prepare(preparation: Preparation) -> Answer:
     """Prepare this worker for a run; if it lacks tables, only return these.
 
-    Raises an error that says why, if this worker does not compile, or must write results to the store and
+    Raises an error that says why, if this worker must compile learners, or write results to the store, and
     cannot.
     """
-    refuse_uncompiled()
+    if preparation.compiled:
+        refuse_uncompiled()
     if lacking := data.lacking(preparation.pins):
         return Answer(lacking)
     data.pin(preparation.pins)

@@ -46,7 +46,8 @@ def test_only_the_run_that_the_output_is_marked_with_is_written(tmp_path: Path) 
 def test_a_worker_that_does_not_compile_is_not_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     with pytest.raises(InputError, match=r"NUMBA_DISABLE_JIT is set, .*: unset it"):
-        prepare(Preparation("run", (), (), 60.0))
+        prepare(Preparation("run", (), (), 60.0, compiled=True))
+    prepare(Preparation("plain", (), (), 60.0))
 
 
 def test_a_run_joins_one_before_that_told_workers_the_same(tmp_path: Path) -> None:
