@@ -102,7 +102,8 @@ class Store:
     def drop_leftovers(self) -> None:
         """Remove files of incomplete parts, unless workers may still write; the caller must have the lock."""
         if not self.read_json(MARK):
-            self._parts.drop_leftovers(timedelta(0))
+            # A worker of a run that has just ended may still write the part that it began.
+            self._parts.drop_leftovers(timedelta(minutes=5))
 
     def compact(self, *, above: int = MAX_PARTS) -> Compaction | None:
         """Merge parts into few if there are more than `above`; the caller must have the store's lock."""
