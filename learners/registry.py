@@ -25,8 +25,8 @@ ENTRY_POINT_GROUP = "singlepass.learners"
 LearnerClass: TypeAlias = type[Any]
 
 _plugins: dict[str, LearnerClass] = {}
-# The source of each plug-in file, by the name of its module.
-_sources: dict[str, str] = {}
+# The content of each plug-in file when it was run, by the name of its module.
+_sources: dict[str, bytes] = {}
 # The local modules that each plug-in file imports, and their versions when it was run.
 _imports: dict[str, tuple[list[str], str]] = {}
 # The name of the module that `load_plugin` made of each plug-in file. The file may have been edited since.
@@ -179,6 +179,11 @@ def left_out(path: str | Path) -> dict[str, str]:
     }
 
 
+def loaded_content(path: str | Path) -> bytes:
+    """Return the content of a plug-in file that `load_plugin` ran; the file may be edited or removed now."""
+    return _sources[_loaded[Path(path).resolve()]]
+
+
 def content_of(learner: LearnerClass) -> str | None:
     """Return a hash (64 hex digits) of the code that a plug-in's learner uses, None for any other learner.
 
@@ -188,16 +193,17 @@ def content_of(learner: LearnerClass) -> str | None:
     name. If no statement of the file defines the class by its name, the code is the whole file. The versions
     of local modules that the file imports are added.
     """
-    source = _sources.get(learner.__module__)
-    if source is None:
+    content = _sources.get(learner.__module__)
+    if content is None:
         return None
-    used, (modules, version) = _used_by(learner.__name__, source), _imports[learner.__module__]
+    used, (modules, version) = _used_by(learner.__name__, content), _imports[learner.__module__]
     return hashlib.sha256((f"{used}\n{version}" if modules else used).encode()).hexdigest()
 
 
 @functools.lru_cache(maxsize=128)
-def _used_by(name: str, source: str) -> str:
+def _used_by(name: str, content: bytes) -> str:
     """Return the parts of a Python file that the definition of a name uses; see `content_of`."""
+    source = importlib.util.decode_source(content)
     # The file's docstring and other constants at its top level are left out.
     statements = [
         each
@@ -260,7 +266,7 @@ def _learners_in(path: Path) -> dict[str, LearnerClass]:
     loaded = module_name in sys.modules
     if not loaded:
         _run(path, content, module_name)
-        _sources[module_name] = importlib.util.decode_source(content)
+        _sources[module_name] = content
     classes = _classes_in(module_name)
     learners = {name: value for name, value in classes.items() if _is_learner(value)}
     try:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ...learners.registry import loaded_content
 from ...pipeline import data
 from ...pipeline.analysis.study_results import StudyResults, read_results
 from ...pipeline.errors import InputError
@@ -375,7 +376,7 @@ class _Run:
         return self.plan.n_tuning_cells + self.plan.n_evaluation_cells
 
     def _record_study(self) -> None:
-        plugins = {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in self.plan.plugins}
+        plugins = {path: hashlib.sha256(loaded_content(path)).hexdigest() for path in self.plan.plugins}
         fingerprints = self.plan.data_fingerprints
         self.store.write_json("plan.json", {"planned": self.total, "data": fingerprints, "plugins": plugins})
         self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))

@@ -9,13 +9,13 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import joblib
 
 from ...learners.guests.given import find_given
 from ...learners.guests.returned import GuestError
+from ...learners.registry import loaded_content
 from ...pipeline import data
 from ...pipeline.errors import InputError
 from ...pipeline.run.readings import Reading
@@ -137,7 +137,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         else:
             place = SchedulerPlace(options.scheduler, options.scheduler_file, options.security)
         patience = wait if options.patience is None else options.patience
-        plugins = tuple(Plugin(path, Path(path).read_bytes()) for path in plan.plugins)
+        plugins = tuple(Plugin(path, loaded_content(path)) for path in plan.plugins)
         _check_sendable(plan)
         pins, must = data.pins_of(plan.here), bool(options.workers_write)
         preparation = Preparation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -17,14 +18,17 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from singlepass.learners import registry
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import CLEAN
 from singlepass.pipeline.store.schema import PROVENANCE, CellResult
 from singlepass.pipeline.store.store import CLUSTER, Store
+from singlepass.pipeline.study.plan import Plan, make_plan
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.report import write_report
 from singlepass.workflows.running import run
+from singlepass.workflows.running import workers as workers_module
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
 from singlepass.workflows.shipped import find_study
@@ -433,3 +437,38 @@ def test_a_damaged_document_is_named_set_aside_and_rewritten(
     left = {path.name for path in copied.iterdir()} - {"damaged"}
     assert left == before - lost
     assert len(read_results(str(copied)).cells) == summary.reused
+
+
+PLAIN = b"class Plain:\n    def partial_fit(self, X, y): ...\n    def predict(self, X): return [1] * len(X)\n"
+
+
+@pytest.mark.parametrize("edited", [b"raise SystemError\n", None])
+def test_a_run_records_and_sends_the_plugin_that_it_planned_with(
+    edited: bytes | None, tmp_path: Path, silent: Silent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_plugins", {})
+    plugin, out, sent = tmp_path / "mine.py", tmp_path / "out", []
+    plugin.write_bytes(PLAIN)
+
+    def planned(*args: Any, **kwargs: Any) -> Plan:
+        plan = make_plan(*args, **kwargs)
+        plugin.unlink() if edited is None else plugin.write_bytes(edited)
+        return plan
+
+    class Noted(workers_module.Workforce):
+        def __init__(self, preparation: Any, *args: Any) -> None:
+            sent.append(preparation.plugins[0].content)
+            super().__init__(preparation, *args)
+
+    monkeypatch.setattr(run, "make_plan", planned)
+    monkeypatch.setattr(workers_module, "Workforce", Noted)
+    gauss = {"name": "gauss", "n_train": 20, "n_test": 10}
+    study = parse_study({"name": "s", "seeds": 1, "datasets": [gauss], "algorithms": [{"name": "Plain"}]})
+    ended = run_study(study, str(out), progress=silent, plugins=(str(plugin),))
+    assert (ended.computed, ended.failed) == (1, 0)
+    digest = hashlib.sha256(PLAIN).hexdigest()
+    assert json.loads((out / "plan.json").read_text())["plugins"] == {str(plugin): digest}
+    plugin.write_bytes(PLAIN)
+    plan = planned(study, plugins=(str(plugin),))
+    with workers_module.workers(WorkerOptions(scheduler="tcp://127.0.0.1:1"), plan, str(out), silent):
+        assert sent == [PLAIN]
