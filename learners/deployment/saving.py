@@ -243,7 +243,7 @@ def _is_learner(cls: type) -> bool:
 
 
 def _is_saved_class(cls: type) -> bool:
-    """Return whether a saved learner may contain objects of a class; adapters of other libraries are none."""
+    """Return whether a saved learner may contain objects of a class; it may not contain adapters."""
     own = cls.__module__.startswith(f"{_PACKAGE}.") and not cls.__module__.startswith(f"{_PACKAGE}.guests.")
     return own and (not issubclass(cls, OnlineClassifier) or _is_learner(cls))
 

@@ -117,7 +117,7 @@ class PartialFitGuest(Guest):
             return
         given = np.asarray(classes)
         order = given.tolist() if given.ndim == 1 else []
-        # A list that the learner appends classes to is looked at again until it has all of them.
+        # The learner may append to the list: it is checked once it has all classes.
         if len(order) < self._n_classes:
             return
         if order != sorted(order):
