@@ -56,7 +56,7 @@ class Template:
             made: dict[int, Any] = {}
 
             def model(each: Any) -> Any:
-                # A model that is listed twice is one model in the copy, too.
+                # A model that is listed twice in one object is one model in the copy, too.
                 if id(each) not in made:
                     made[id(each)] = Template(each)(None if draws is None else draws.getrandbits(31))
                 return made[id(each)]
@@ -87,7 +87,8 @@ class Template:
                 template = Template(each)
                 return [template.content, "drawn"] if template.lacks_seed else template.content
 
-            return [type(self.thing), _replaced(self.thing._get_params(), model)]
+            content = [type(self.thing), _replaced(self.thing._get_params(), model)]
+            return [*content, steps] if (steps := _unnamed_steps(self.thing)) else content
         return self() if self._cloned or not self._seeded(0) else [self(), "seeded"]
 
     @property
@@ -106,6 +107,25 @@ class Template:
             for name, value in self.thing.get_params().items()
             if value is None and name.rpartition("__")[2] in STATES
         }
+
+
+def _unnamed_steps(thing: Any) -> list[Any]:
+    """Return the content of steps of pipelines and unions of River whose class the parameters do not show.
+
+    Parameters have a step's name, which is usually its class's name.
+    """
+    found = []
+    steps = {**getattr(thing, "steps", {}), **getattr(thing, "transformers", {})}
+    held = steps or {name: getattr(thing, name, None) for name in thing._get_params()}
+    for name, each in held.items():
+        if not _is_of_river(each):
+            continue
+        cls = type(each)
+        if steps and (name != cls.__name__ or not cls.__module__.startswith("river.")):
+            found.append([name, Template(each).content])
+        else:
+            found += _unnamed_steps(each)
+    return found
 
 
 def _is_of_river(thing: Any) -> bool:

@@ -7,7 +7,7 @@ import functools
 import inspect
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -55,13 +55,6 @@ class ResolvedLearner:
     def built_in(self) -> bool:
         """Return whether this package defines the learner, rather than a plug-in or a library."""
         return not self.package and registry.is_built_in(self.factory)
-
-    @property
-    def compiled(self) -> bool:
-        """Return whether the learner is one of this package or derived from one, so that it needs Numba."""
-        thing = self.factory.thing if isinstance(self.factory, Template) else self.factory
-        cls = thing if isinstance(thing, type) else type(thing)
-        return self.built_in or issubclass(cls, learners.OnlineClassifier)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
@@ -152,11 +145,8 @@ class ResolvedLearner:
 
         It is the learner's class, or that of an object in its parameters or attributes.
         """
-        if not isinstance(self.factory, Template):
-            return _is_derived(self.factory)
-        thing = self.factory.thing
-        held = thing.get_params() if hasattr(thing, "get_params") else getattr(thing, "__dict__", {})
-        return any(map(_is_derived, (thing, *held.values())))
+        thing = self.factory.thing if isinstance(self.factory, Template) else self.factory
+        return _holds_derived(thing, set())
 
     @property
     def batch(self) -> bool:
@@ -257,6 +247,21 @@ class ResolvedLearner:
             # River's classifiers declare this by `_multiclass`; its wrappers have tags that fail.
             return bool(getattr(made, "_multiclass", True))
         return declared is None or bool(declared.multi_class)
+
+
+def _holds_derived(thing: Any, seen: set[int]) -> bool:
+    """Return whether an object is of a derived class, or holds one: in attributes, also those of models."""
+    if isinstance(thing, type) or id(thing) in seen or _is_derived(thing):
+        return _is_derived(thing)
+    held: Iterable[Any] = ()
+    if isinstance(thing, list | tuple):
+        held = thing
+    elif isinstance(thing, dict):
+        held = thing.values()
+    elif not seen or hasattr(thing, "get_params") or hasattr(thing, "_get_params"):
+        held = getattr(thing, "__dict__", {}).values()
+    seen.add(id(thing))
+    return any(_holds_derived(each, seen) for each in held)
 
 
 def _is_derived(thing: Any) -> bool:

@@ -485,6 +485,8 @@ class Holder:
         lambda learner: learner,
         lambda learner: make_pipeline(Normalizer(), learner),
         lambda learner: Resetting(learner, "ddm"),
+        lambda learner: pytest.importorskip("river.preprocessing").StandardScaler() | to_river(learner),
+        lambda learner: pytest.importorskip("river.ensemble").VotingClassifier([to_river(learner)] * 2),
         Holder,
     ],
 )

@@ -42,6 +42,7 @@ preprocessing = pytest.importorskip("river.preprocessing")
 ensemble = pytest.importorskip("river.ensemble")
 compat = pytest.importorskip("river.compat")
 river_base = pytest.importorskip("river.base")
+river_compose = pytest.importorskip("river.compose")
 
 X, Y = load_breast_cancer(return_X_y=True)
 DATA = {"mine": (X, Y)}
@@ -186,6 +187,27 @@ def test_a_model_listed_twice_remains_one_model() -> None:
     copied = give(twice).factory()
     assert copied[0] is copied[1] is not model
     assert give(twice).name != give(separate).name
+
+
+def test_the_classes_of_steps_in_a_river_pipeline_are_in_its_name() -> None:
+    def own(constant: int) -> Any:
+        class Own(river_base.Classifier):  # type: ignore[misc]
+            def learn_one(self, x: Any, y: Any) -> None: ...
+
+            def predict_one(self, x: Any) -> Any:
+                return constant
+
+        return preprocessing.MinMaxScaler() | Own()
+
+    def named(scaler: Any) -> Any:
+        return river_compose.Pipeline(("scale", scaler), ("model", linear_model.LogisticRegression()))
+
+    minmax, maxabs = preprocessing.MinMaxScaler, preprocessing.MaxAbsScaler
+    for make, first, other in ((own, 1, 2), (named, minmax(), maxabs())):
+        one, same, two = (make(each) for each in (first, first, other))
+        assert give(one).name == give(same).name != give(two).name
+        bagged = [ensemble.BaggingClassifier(each, n_models=2, seed=1) for each in (one, same, two)]
+        assert give(bagged[0]).name == give(bagged[1]).name != give(bagged[2]).name
 
 
 class Models(NamedTuple):
