@@ -254,7 +254,10 @@ def _matrix(c: Comparison) -> TableBlock:
     found = {frozenset({p.first, p.second}): p for p in c.pairs}
     unit = ", points" if c.metric.percent else ""
     # Without decimals, effects below 1, such as of sizes in kB, would all be 0.
-    digits = c.metric.decimals or c.metric.digits([abs(p.effect) for p in c.pairs])
+    effects = [abs(p.effect) for p in c.pairs]
+    # Rounding errors of effects that are 0 do not count.
+    known = [each for each in effects if each > 1e-9 * max(effects)]
+    digits = c.metric.decimals or min(c.metric.digits(known), 3)
     rows, bold = [], []
     for i, row in enumerate(names):
         texts, strong = [], []
