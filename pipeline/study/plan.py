@@ -235,11 +235,6 @@ class Plan:
             )
         return replace(self, absent=self.absent - {label})
 
-    @property
-    def compiled(self) -> bool:
-        """Return whether any algorithm runs loops of this package, which Numba must compile."""
-        return any(learner.compiled for learner in self.learners.values())
-
     @cached_property
     def data_fingerprints(self) -> dict[str, str]:
         """Return the fingerprints of the tasks' data, by what identifies the data (see `data_id`)."""

@@ -11,11 +11,8 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
-import numba
-
 from .. import data
 from ..code import code_digest
-from ..errors import InputError
 
 # Results depend on the packages in COMPARED, so their versions must match (for singlepass: the digest of its
 # code). Versions of the other packages are only reported.
@@ -57,14 +54,6 @@ def this_environment() -> Environment:
         os.getpid(),
         str(data.cache_folder()),
     )
-
-
-def refuse_uncompiled() -> None:
-    """Raise InputError if a variable keeps Numba from compiling the loops of this package's learners."""
-    if numba.config.DISABLE_JIT:
-        raise InputError(
-            "NUMBA_DISABLE_JIT is set, but this package's learners run only as compiled code: unset it"
-        )
 
 
 def differences(here: Environment, there: Environment) -> list[tuple[str, str, str]]:

@@ -366,13 +366,12 @@ def test_a_report_removes_files_of_the_previous_report(
     assert (tmp_path / "other.toml").exists()
 
 
-def test_a_run_without_compiled_code_is_refused(
-    tmp_path: Path, singlepass: Call, study_file: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_says_that_nothing_is_compiled(
+    singlepass: Call, study_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert singlepass("run", study_file.name).returncode == 0
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
-    assert_one_line(singlepass("run", study_file.name), "NUMBA_DISABLE_JIT is set", "unset it")
-    assert not (tmp_path / "results").exists()
-    assert singlepass("plan", study_file.name).returncode == 0
+    assert "NUMBA_DISABLE_JIT is set: learners of this" in singlepass("run", study_file.name).stderr
 
 
 def test_a_recorded_command_line_is_utf8(monkeypatch: pytest.MonkeyPatch) -> None:

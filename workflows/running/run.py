@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numba
 import pyarrow as pa
 
 from ...learners.registry import loaded_content
@@ -28,7 +29,7 @@ from ...pipeline.store.store import CLUSTER, MARK, MAX_PARTS, Store, exclusive
 from ...pipeline.study.learner_factory import left_out, missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
-from ...pipeline.workers.environment import Environment, refuse_uncompiled, this_environment
+from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.warned import each_once
 from .progress import RunProgress
 from .provenance import provenance, with_reuse
@@ -129,8 +130,8 @@ def run_study(
     if rerun_times and not store.bases:
         raise InputError(f"--rerun-times: {out} has no base whose cells to compute again: add --base")
     plan = plan_of(study, file, plugins, store)
-    if plan.compiled:
-        refuse_uncompiled()
+    if numba.config.DISABLE_JIT:
+        progress.note("NUMBA_DISABLE_JIT is set: learners of this package run only compiled, so they fail")
     store.prepare()
     with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:

@@ -140,9 +140,7 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         plugins = tuple(Plugin(path, loaded_content(path)) for path in plan.plugins)
         _check_sendable(plan)
         pins, must = data.pins_of(plan.here), bool(options.workers_write)
-        preparation = Preparation(
-            uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must, compiled=plan.compiled
-        )
+        preparation = Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)

@@ -21,7 +21,6 @@ from ...run.task import failed
 from ...store.schema import CellResult
 from ...store.store import MARK, Store
 from ...study.cell import Cell
-from ..environment import refuse_uncompiled
 from ..subprocess_runner import run_in_subprocess
 from ..timeout import ended_when_frozen, run_with_timeout
 
@@ -140,8 +139,6 @@ class Preparation:
     output: str | None = None
     # Whether a worker that cannot write results is refused; otherwise the client writes them for it.
     must_write: bool = False
-    # Whether a worker is refused on which Numba does not compile.
-    compiled: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,11 +168,8 @@ _watching = contextlib.ExitStack()
 def prepare(preparation: Preparation) -> Answer:
     """Prepare this worker for a run; if it lacks tables, only return these.
 
-    Raises an error that says why, if this worker must compile learners, or write results to the store, and
-    cannot.
+    Raises an error that says why, if this worker must write results to the store and cannot.
     """
-    if preparation.compiled:
-        refuse_uncompiled()
     if lacking := data.lacking(preparation.pins):
         return Answer(lacking)
     data.pin(preparation.pins)

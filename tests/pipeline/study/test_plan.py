@@ -522,16 +522,3 @@ def test_a_metric_of_two_classes_ranks_no_task_of_many() -> None:
         make_plan(parse_study(study))
     make_plan(parse_study({**study, "rank_by": "balanced_accuracy"}))
     make_plan(parse_study({**study, "datasets": [{"name": "digits", "task": "one-vs-rest:3"}]}))
-
-
-@pytest.mark.parametrize(("bases", "compiled"), [("", False), ("(AROW)", True)])
-def test_learners_of_this_package_and_derived_ones_are_compiled(
-    bases: str, compiled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(registry, "_plugins", {})
-    path = tmp_path / "mine.py"
-    methods = "    def partial_fit(self, X, y): ...\n    def predict(self, X): return [1] * len(X)\n"
-    path.write_text(f"from singlepass.learners import AROW\nclass Plain{bases}:\n{methods}")
-    study = {**STUDY, "algorithms": [{"name": "Plain"}]}
-    assert make_plan(parse_study(study), plugins=(str(path),)).compiled is compiled
-    assert make_plan(parse_study(STUDY)).compiled

@@ -6,13 +6,9 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-import numba
-import pytest
-
-from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import CellResult
 from singlepass.pipeline.store.store import MARK, Store
-from singlepass.pipeline.workers.cluster.on_worker import Plugin, Preparation, Writer, prepare
+from singlepass.pipeline.workers.cluster.on_worker import Plugin, Preparation, Writer
 from singlepass.workflows.running.workers import shared
 
 
@@ -41,13 +37,6 @@ def test_only_the_run_that_the_output_is_marked_with_is_written(tmp_path: Path) 
     this.add([_outcome("c")])
     this.flush()
     assert list(store.done()) == ["a"]
-
-
-def test_a_worker_that_does_not_compile_is_not_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
-    with pytest.raises(InputError, match=r"NUMBA_DISABLE_JIT is set, .*: unset it"):
-        prepare(Preparation("run", (), (), 60.0, compiled=True))
-    prepare(Preparation("plain", (), (), 60.0))
 
 
 def test_a_run_joins_one_before_that_told_workers_the_same(tmp_path: Path) -> None:
