@@ -180,12 +180,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         raise self._undefined("_score_classes")
 
     def _undefined(self, method: str) -> NotImplementedError:
-        many = (
-            " and so takes two classes only; learners of more are derived from MulticlassClassifier or, with "
-            "kernels, MulticlassRuleClassifier"
-        )
-        many = many if method.endswith("_classes") else ""
-        return NotImplementedError(f"{type(self).__name__} does not define {method}(){many}")
+        message = f"{type(self).__name__} does not define {method}()"
+        if method.endswith("_classes"):
+            message += (
+                " and so takes two classes only; learners of more are derived from MulticlassClassifier or, "
+                "with kernels, MulticlassRuleClassifier"
+            )
+        return NotImplementedError(message)
 
     def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[np.float64]:
         """Predict each row, then learn from it, in order.

@@ -117,7 +117,7 @@ def _as_floats(given: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def shown(found: Any) -> str:
-    """Return a value as text of at most 58 characters, in one line."""
+    """Return a value as text of at most 60 characters, in one line."""
     text = " ".join(repr(found).split())
     # A message must fit on one line.
     return text if len(text) <= 60 else f"{text[:57]}…"

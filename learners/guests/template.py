@@ -72,7 +72,7 @@ class Template:
 
     @property
     def content(self) -> Any:
-        """What the learner's digest covers: a River model's type and parameters, else an untrained copy.
+        """What the learner's digest covers: a River model's type and parameters, else a copy.
 
         Earlier versions seeded models in lists and other objects differently, or not at all, so a mark gives
         their cells another digest.

@@ -143,26 +143,16 @@ def test_code_is_saved_under_a_lock(tmp_path, monkeypatch):
     assert tmp_path not in module._WITHOUT_LOCKS
 
 
+# An index begins with the version of Numba.
+@pytest.mark.parametrize(
+    ("kind", "begin"), [("*.nbi", pickle.dumps(numba.__version__)), ("*.nbc", b"")], ids=["index", "code"]
+)
 @pytest.mark.parametrize("damaged", [b"", b"no pickle", b"cmodule_that_is_gone\nRule\n."])
-def test_an_index_that_cannot_be_read_is_empty(tmp_path, monkeypatch, damaged):
-    triple, saved = tripling(monkeypatch, tmp_path)
-    assert triple(14) == 42
-    (index,) = saved()
-    index.write_bytes(pickle.dumps(numba.__version__) + damaged)
-    hits = []
-    for _ in range(2):
-        triple, _ = tripling(monkeypatch, tmp_path)
-        assert triple(14) == 42
-        hits.append(sum(triple.stats.cache_hits.values()))
-    assert hits == [0, 1]
-
-
-@pytest.mark.parametrize("damaged", [b"", b"no pickle"])
-def test_code_that_cannot_be_read_is_compiled_again(tmp_path, monkeypatch, damaged):
+def test_what_cannot_be_read_is_compiled_again(tmp_path, monkeypatch, kind, begin, damaged):
     triple, _ = tripling(monkeypatch, tmp_path)
     assert triple(14) == 42
-    (code,) = tmp_path.rglob("*.nbc")
-    code.write_bytes(damaged)
+    (file,) = tmp_path.rglob(kind)
+    file.write_bytes(begin + damaged)
     hits = []
     for _ in range(2):
         triple, _ = tripling(monkeypatch, tmp_path)
