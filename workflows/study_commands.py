@@ -225,7 +225,8 @@ def compare(
     data sets that are on this machine. NAME selects a learner of a file that has several; without a file, it
     is the name of a learner as in a study.
     """
-    from .comparing import compare_results, newcomer, with_newcomers
+    from .comparing import compare_results
+    from .newcomers import newcomer, with_newcomers
     from .progress import progress_display
 
     if not newcomers:
@@ -269,7 +270,7 @@ def compare(
 @click.option("--out", required=True, callback=_not_empty, help="New folder or fsspec URL of the results.")
 def merge(results: tuple[str, ...], out: str) -> None:
     """Merge RESULTS of one study from several machines; differing counts of a cell are an error."""
-    from .comparing import merge_results
+    from .merging import merge_results
 
     click.echo(merge_results(results, out, lambda line: click.echo(line, err=True)))
 

@@ -14,14 +14,10 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.comparing import (
-    _conflicting,
-    _identified,
-    compare_results,
-    merge_results,
-    newcomer,
-    with_newcomers,
-)
+from singlepass.workflows.comparing import compare_results
+from singlepass.workflows.finished_results import conflicting, identified
+from singlepass.workflows.merging import merge_results
+from singlepass.workflows.newcomers import newcomer, with_newcomers
 from singlepass.workflows.running.run import run_study
 
 from .conftest import Silent
@@ -503,15 +499,15 @@ def test_a_repetition_of_every_seed_must_have_one_count() -> None:
         for seed, mistakes in ((0, 5), (2, 5), (2, 6))
     )
     drawn = other.assign(repetitions=None)
-    assert conflicting(first, second) == []
-    assert conflicting(first, other) == ["A"]
+    assert differing(first, second) == []
+    assert differing(first, other) == ["A"]
     # In a comparison of one seed, results of a study that draws random numbers are the same repetition.
-    assert conflicting(second, drawn.assign(key="other version")) == ["A"]
-    assert conflicting(first, drawn) == ["A"]
+    assert differing(second, drawn.assign(key="other version")) == ["A"]
+    assert differing(first, drawn) == ["A"]
 
 
-def conflicting(first: pd.DataFrame, second: pd.DataFrame, *, tune_each: bool = False) -> list[str]:
-    return _conflicting(_identified(first, 2), _identified(second, 2), tune_each=tune_each)
+def differing(first: pd.DataFrame, second: pd.DataFrame, *, tune_each: bool = False) -> list[str]:
+    return conflicting(identified(first, 2), identified(second, 2), tune_each=tune_each)
 
 
 def test_winners_of_one_grid_must_agree() -> None:
@@ -522,10 +518,10 @@ def test_winners_of_one_grid_must_agree() -> None:
         pd.DataFrame([{**what, "seed": seed, "key": str(r), "params": f'{{"r": {r}}}'}])
         for seed, r in ((0, 0.1), (1, 1.0))
     )
-    assert conflicting(first, second) == ["AROW"]
-    assert conflicting(first, second, tune_each=True) == []
-    assert conflicting(first, second.assign(seed=0), tune_each=True) == ["AROW"]
-    assert conflicting(first, first.assign(seed=1)) == []
+    assert differing(first, second) == ["AROW"]
+    assert differing(first, second, tune_each=True) == []
+    assert differing(first, second.assign(seed=0), tune_each=True) == ["AROW"]
+    assert differing(first, first.assign(seed=1)) == []
 
 
 def test_finished_cells_of_a_later_result_count(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.schema import PLAN
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.comparing import compare_results, merge_results
+from singlepass.workflows.comparing import compare_results
+from singlepass.workflows.merging import merge_results
 from singlepass.workflows.running.run import run_study
 
 from .conftest import Silent

@@ -23,7 +23,7 @@ from singlepass.pipeline.store.store import Store
 from singlepass.pipeline.store.tables import to_parquet
 from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.comparing import merge_results
+from singlepass.workflows.merging import merge_results
 from singlepass.workflows.running import recomputation
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.submission import Verification, submit, verify

@@ -1,0 +1,139 @@
+"""Merge results that several machines have computed for one study."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..pipeline.analysis.design import one_repetition, study_design
+from ..pipeline.analysis.progress import not_run
+from ..pipeline.errors import InputError
+from ..pipeline.store.merging import merge_cells, merge_plans
+from ..pipeline.store.store import Store, exclusive
+from ..pipeline.store.tables import as_planned
+from .finished_results import (
+    LIST_KEYS,
+    OWN_KEYS,
+    FinishedResults,
+    Note,
+    conflicting,
+    contains,
+    identified,
+    new_store,
+    placeless,
+    read_finished,
+    refuse_incomparable,
+    refuse_other_rows,
+)
+
+
+def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
+    """Write the cells of several results of a study to a new folder or URL; return a line about them.
+
+    The new study has the seeds, noise levels, data sets and algorithms of all results; `note` receives a line
+    for each result whose study differs from the first one's in a key of `OWN_KEYS`. Raises InputError if
+    studies differ in any other key but "baselines", if two of them use one label for different data sets,
+    algorithms or cells, or if two results have different counts of a cell.
+    """
+    found = [read_finished(url) for url in urls]
+    study = dict(found[0].study)
+    for place, other in enumerate(found[1:], 1):
+        for earlier in found[:place]:
+            _refuse_other_entries(earlier, other)
+            refuse_incomparable(earlier, other)
+        for key in LIST_KEYS:
+            new = [each for each in other.study[key] if not contains(study[key], each)]
+            study[key] = study[key] + new
+        differing = [
+            key for key in OWN_KEYS if key in study and study[key] != other.study.get(key, study[key])
+        ]
+        if differing:
+            note(
+                f"{other.store.url}: its study differs in {', '.join(differing)}; "
+                f"the values of {urls[0]} are kept"
+            )
+    study["seeds"] = sorted(study["seeds"])
+    # The baselines are among the algorithms.
+    study["baselines"] = any(each.study["baselines"] for each in found)
+    stores = [each.store for each in found]
+    try:
+        plan = merge_plans(stores)
+    except InputError as error:
+        plan = None
+        note(f"{out} has no report before its study has run there: {error}")
+    else:
+        _refuse_other_cells(found)
+    planned = found[0].plan.get("planned") if all(each.study == study for each in found) else None
+    fingerprints: dict[str, str] = {}
+    # The path of each plug-in, by file name and checksum: machines have one file at several paths.
+    plugins: dict[tuple[str, str], str] = {}
+    for each in found:
+        fingerprints |= each.plan.get("data", {})
+        for path, checksum in each.plan.get("plugins", {}).items():
+            plugins.setdefault((Path(path).name, checksum), path)
+    store = new_store(out)
+    with exclusive(store, note):
+        cells = merge_cells(stores, store)
+        store.write_json("study.json", study)
+        runs = [run for each in found for run in each.runs]
+        store.write_json(
+            "provenance.json", {"runs": [run for i, run in enumerate(runs) if run not in runs[:i]]}
+        )
+        if bases := [base.url for each in stores for base in each.bases]:
+            store.use_bases(bases)
+            keys = [] if plan is None else plan["key"].unique().to_pylist()
+            store.write_bases(Counter(base.url for base in store.base_of(keys).values()))
+        if plan is not None:
+            store.write_plan([plan])
+            planned = planned or len(plan) + _unplanned(store, plan, study)
+        known = {path: checksum for (_, checksum), path in plugins.items()}
+        document = {"planned": planned or cells, "data": fingerprints, "plugins": known}
+        store.write_json("plan.json", document)
+    return f"{out}: {cells:,} cells of {', '.join(urls)}"
+
+
+def _refuse_other_entries(first: FinishedResults, other: FinishedResults) -> None:
+    """Raise InputError if one label names different data sets or different algorithms in two results."""
+    for key, kind in (("datasets", "data set"), ("algorithms", "algorithm")):
+        known = {(each["label"], each.get("task")): each for each in first.study[key]}
+        for entry in other.study[key]:
+            same = placeless(known.get((entry["label"], entry.get("task")), entry))
+            mine = placeless(entry)
+            if differing := [name for name in same | mine if same.get(name) != mine.get(name)]:
+                raise InputError(
+                    f"{first.store.url} and {other.store.url}: {kind} {entry['label']!r} differs in "
+                    f"{', '.join(differing)}: only results of one study can be merged; give one of them "
+                    f"another label{', or use `singlepass compare`' if kind == 'algorithm' else ''}"
+                )
+
+
+def _refuse_other_cells(found: Sequence[FinishedResults]) -> None:
+    """Raise InputError if two results have different cells of one algorithm, data set and repetition."""
+    planned = {each.store.url: identified(each.cells(), found[0].study["seeds"][0]) for each in found}
+    refuse_other_rows(found, planned, one_seed=False)
+    for (first, one), (second, two) in itertools.combinations(planned.items(), 2):
+        if other := conflicting(one, two, tune_each=found[0].study["tune_each"]):
+            raise InputError(
+                f"{first} and {second}: the cells of {', '.join(other)} differ in code, rows or winners of a "
+                "grid: `singlepass compare` shows both"
+            )
+
+
+def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
+    """Return about how many final cells of a merged study none of its results planned.
+
+    They are missing if results differ in two of these: algorithms, data sets, noise levels and seeds. The
+    number is exact if all planned cells have run.
+    """
+    cells = as_planned(store.cells(plan["key"].to_pylist()), plan)
+    once = one_repetition(cells, study)
+    absent = sum(lack.cells for lack in not_run(once, study_design(once, study)))
+    # Some may be planned but not have run. `not_run` ignores data sets without any cell.
+    planned = plan.to_pandas()
+    waiting = ~planned["key"].isin(cells["key"]) & planned["parent"].isin(cells["parent"])
+    return max(0, absent - int(waiting.sum()))
