@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +19,6 @@ from ..pipeline.store.schema import PLAN
 from ..pipeline.store.store import exclusive
 from ..pipeline.study.study import TUNING_SEED
 from .finished_results import (
-    LIST_KEYS,
     WHAT,
     FinishedResults,
     Note,
@@ -46,73 +46,29 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     """
     found = [read_finished(url) for url in urls]
     first = found[0]
-    shared = {key: list(first.study[key]) for key in LIST_KEYS}
-    for other in found[1:]:
-        refuse_incomparable(first, other)
-        # Parameters of an algorithm that one study lacks do not make its data sets different.
-        alone = {each["label"] for each in first.study["algorithms"]} ^ {
-            each["label"] for each in other.study["algorithms"]
-        }
-        for key in ("datasets", "noise", "seeds"):
-            common = [each for each in shared[key] if contains(other.study[key], each, alone)]
-            if not common:
-                raise InputError(
-                    f"{first.store.url} and {other.store.url}: no {key} in common: nothing to compare"
-                )
-            every = (*shared[key], *other.study[key])
-            left = [labelled(each) for each in every if not contains(common, each, alone)]
-            if left:
-                note(f"{key} that not all results have are left out: {', '.join(dict.fromkeys(left))}")
-            shared[key] = common
-    # The algorithms and their cells, by the label in the new results.
-    algorithms: dict[str, dict[str, Any]] = {}
-    planned: dict[str, pd.DataFrame] = {}
-    codes: dict[str, tuple[Any, ...]] = {}
-    counts = Counter[str]()
+    shared = _shared_entries(found, note)
     comparable = {each.store.url: _comparable(each, shared, note) for each in found}
     refuse_other_counts((url for each in found for url in each.sources), comparable.values())
     refuse_other_rows(found, comparable, one_seed=len(shared["seeds"]) == 1)
+    algorithms = _Algorithms(first.study)
+    counts = Counter[str]()
     for each in found:
-        cells, labels = comparable[each.store.url], dict[str, str]()
-        entries, own = _on_shared_data(each, shared, note), dict[str, dict[str, Any]]()
-        given = {entry["label"] for entry in entries}
-        for entry in sorted(entries, key=_depends):
-            entry = _with_labels(entry, labels)
-            rows, code = cells[cells["algorithm"] == entry["label"]], each.code_of(entry)
-            for label in _labels_for(entry["label"], each):
-                # A new label must differ from all labels of the same results.
-                if label in given - {entry["label"]}:
-                    continue
-                rows = rows.assign(algorithm=label)
-                known, before = algorithms.get(label), planned.get(label, rows[:0])
-                # Keys of cells depend on the version of the code, so a cell in common shows one version.
-                common = before.empty or rows.empty or rows["key"].isin(before["key"]).any()
-                if known is None or (
-                    _same_settings(known, entry, first.study)
-                    and (common or (code[0] is not None and codes[label] == code))
-                    and not conflicting(before, rows, tune_each=first.study["tune_each"])
-                ):
-                    break
-            labels[entry["label"]] = label
-            own[label] = {**entry, "label": label, "datasets": _united(known or entry, entry)}
-            planned[label] = pd.concat([before, rows]).drop_duplicates(WHAT)
-            codes.setdefault(label, code)
-            counts[each.store.url] += len(planned[label]) - len(before)
-        for label in (labels[entry["label"]] for entry in entries):
-            algorithms[label] = own[label]
+        before = algorithms.n_cells
+        labels = algorithms.add(each, _on_shared_data(each, shared, note), comparable[each.store.url])
+        counts[each.store.url] += algorithms.n_cells - before
         theirs = {(of["label"], of["task"]): of["parameters"] for of in each.study["datasets"]}
         shared["datasets"] = [
             _with_parameters_of(dataset, theirs[dataset["label"], dataset["task"]], labels)
             for dataset in shared["datasets"]
         ]
-    if not algorithms:
+    if not algorithms.entries:
         where = " and ".join(each.store.url for each in found)
         raise InputError(f"{where}: no algorithm runs on a data set in common: nothing to compare")
     study = {**first.study, **shared, "rankings": [], "curves": [], "solutions": []}
-    study["algorithms"] = [*algorithms.values()]
+    study["algorithms"] = [*algorithms.entries.values()]
     study["name"] = "-and-".join(dict.fromkeys(each.name for each in found))[:100]
     study["title"] = " and ".join(dict.fromkeys(each.study.get("title") or each.name for each in found))
-    plan = pd.concat([*planned.values()])[PLAN.names]
+    plan = pd.concat([*algorithms.cells.values()])[PLAN.names]
     store = new_store(out)
     with exclusive(store, note):
         store.use_bases([url for each in found for url in each.sources])
@@ -126,7 +82,87 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
         store.write_json("provenance.json", {"runs": [run]})
 
 
-def labelled(entry: Any) -> Any:
+def _shared_entries(found: Sequence[FinishedResults], note: Note) -> dict[str, list[Any]]:
+    """Return the data sets, noise levels and seeds that all results have; note the others.
+
+    Raises InputError if there are none, or if results cannot be compared.
+    """
+    first = found[0]
+    shared = {key: list(first.study[key]) for key in ("datasets", "noise", "seeds")}
+    for other in found[1:]:
+        refuse_incomparable(first, other)
+        # Parameters of an algorithm that one study lacks do not make its data sets different.
+        alone = {each["label"] for each in first.study["algorithms"]} ^ {
+            each["label"] for each in other.study["algorithms"]
+        }
+        for key, entries in shared.items():
+            common = [each for each in entries if contains(other.study[key], each, alone)]
+            if not common:
+                raise InputError(
+                    f"{first.store.url} and {other.store.url}: no {key} in common: nothing to compare"
+                )
+            every = (*entries, *other.study[key])
+            left = [_labelled(each) for each in every if not contains(common, each, alone)]
+            if left:
+                note(f"{key} that not all results have are left out: {', '.join(dict.fromkeys(left))}")
+            shared[key] = common
+    return shared
+
+
+@dataclass
+class _Algorithms:
+    """The algorithms of several results, with their cells and code, by the label in the new results."""
+
+    #: The first study: algorithms that do not set `winner` or `tune` take its value.
+    study: Mapping[str, Any]
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    cells: dict[str, pd.DataFrame] = field(default_factory=dict)
+    codes: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def n_cells(self) -> int:
+        return sum(map(len, self.cells.values()))
+
+    def add(
+        self, found: FinishedResults, entries: Sequence[dict[str, Any]], cells: pd.DataFrame
+    ) -> dict[str, str]:
+        """Add the algorithms `entries` of one of the results; return their new labels by the old ones."""
+        labels, own = dict[str, str](), dict[str, dict[str, Any]]()
+        given = {entry["label"] for entry in entries}
+        for entry in sorted(entries, key=_depends):
+            entry = _with_labels(entry, labels)
+            rows, code = cells[cells["algorithm"] == entry["label"]], found.code_of(entry)
+            label = next(
+                label
+                for label in _labels_for(entry["label"], found)
+                # A new label must differ from all labels of the same results.
+                if label not in given - {entry["label"]} and self._takes(label, entry, rows, code)
+            )
+            labels[entry["label"]] = label
+            united = _united(self.entries.get(label, entry), entry)
+            own[label] = {**entry, "label": label, "datasets": united}
+            both = pd.concat([self.cells.get(label, rows[:0]), rows.assign(algorithm=label)])
+            self.cells[label] = both.drop_duplicates(WHAT)
+            self.codes.setdefault(label, code)
+        for entry in entries:
+            self.entries[labels[entry["label"]]] = own[labels[entry["label"]]]
+        return labels
+
+    def _takes(self, label: str, entry: Mapping[str, Any], rows: pd.DataFrame, code: tuple[Any, ...]) -> bool:
+        """Return whether `label` is new, or that of the same algorithm: parameters, code and cells agree."""
+        if label not in self.entries:
+            return True
+        before, rows = self.cells[label], rows.assign(algorithm=label)
+        # Keys of cells depend on the version of the code, so a cell in common shows one version.
+        common = before.empty or rows.empty or rows["key"].isin(before["key"]).any()
+        return (
+            _same_settings(self.entries[label], entry, self.study)
+            and (common or (code[0] is not None and self.codes[label] == code))
+            and not conflicting(before, rows, tune_each=self.study["tune_each"])
+        )
+
+
+def _labelled(entry: Any) -> Any:
     """Return what identifies an entry of a study's list: the label of a table, or another value as text."""
     return entry["label"] if isinstance(entry, dict) and "label" in entry else repr(entry)
 
