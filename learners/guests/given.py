@@ -21,6 +21,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from ..estimator.online_classifier import OnlineClassifier
 from .capymoa import leave_signals_to_python
 from .kinds import lacking
 from .returned import GuestError, first_line
@@ -46,6 +47,13 @@ _NOT_CODE = {
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 # Options with which Numba compiles functions that may return other values, and their defaults.
 _NUMBA = {"fastmath": False, "parallel": False, "error_model": "python"}
+# Modules of this package's learners have names that start with this.
+_LEARNERS = __name__.removesuffix("guests.given")
+
+
+def is_derived(cls: type) -> bool:
+    """Return whether a class outside this package is derived from its learners."""
+    return issubclass(cls, OnlineClassifier) and not cls.__module__.startswith(_LEARNERS)
 
 
 def importable(thing: Any) -> bool:
@@ -165,11 +173,13 @@ class _Walk:
         return ["named", module, name]
 
     def _class(self, cls: type[Any]) -> Any:
+        # Earlier cells of such a class may have run machine code from before an edit.
+        compiled = ["compiled again"] if is_derived(cls) else []
         if importable(cls):
             # A class that can be imported is listed by its name, without its code. Learners of this package
             # have a version number for changes of the code; for other classes `modules` records the package.
             version = getattr(cls, "algorithm_version", 1)
-            return [*self._by_name(cls.__module__, cls.__qualname__), version]
+            return [*self._by_name(cls.__module__, cls.__qualname__), version, *compiled]
         members = [
             [name, self.listed(value)]
             for name, value in sorted(vars(cls).items())
@@ -177,7 +187,7 @@ class _Walk:
             and type(value).__name__ != "member_descriptor"
             and (name != "__slotnames__" or cls in self._copied)
         ]
-        return ["class", cls.__name__, *map(self.listed, (type(cls), *cls.__bases__)), *members]
+        return ["class", cls.__name__, *map(self.listed, (type(cls), *cls.__bases__)), *members, *compiled]
 
     def _function(self, function: FunctionType) -> Any:
         if importable(function):
@@ -323,9 +333,10 @@ def give(thing: Any) -> Given:
     """Register a learner for the studies of this process, and return it; equal content gives the same name.
 
     `thing` is an object or a class with the methods of a kind of learner in docs/own-learner.md, or a
-    scikit-learn pipeline whose steps learn along a stream. An object is a template: each cell gets an
-    untrained copy. Raise ValueError, with one line, if `thing` cannot learn along a stream or be copied, or
-    if a file that it uses has changed since it was imported.
+    scikit-learn pipeline whose steps learn along a stream. An object is a template: each cell gets a copy,
+    which is untrained if the object is River's or like scikit-learn's. Raise ValueError, with one line, if
+    `thing` cannot learn along a stream or be copied, or if a file that it uses has changed since it was
+    imported.
     """
     thing = _streaming(thing)
     if problem := lacking(thing if inspect.isclass(thing) else type(thing)):
@@ -384,6 +395,6 @@ def _called(thing: Any) -> list[str]:
     steps = getattr(thing, "steps", None)
     if isinstance(steps, dict):
         return [type(each).__name__ for each in steps.values()]
-    if isinstance(steps, list):
+    if isinstance(steps, list) and hasattr(thing, "named_steps"):
         return [type(each).__name__ for _, each in steps]
     return [type(thing).__name__]

@@ -8,6 +8,7 @@ import inspect
 import operator
 import random
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from sklearn.base import clone
@@ -62,12 +63,13 @@ class Template:
                 return made[id(each)]
 
             return self.thing.clone(_replaced(self.thing._get_params(), model, random_state))
+        seeds = {} if random_state is None else dict.fromkeys(self._seeds, random_state)
         if not self._cloned:
             copied = copy.deepcopy(self.thing)
-            for name, state in self._seeded(random_state).items():
+            for name, state in seeds.items():
                 setattr(copied, name, state)
             return copied
-        cloned, changed = clone(self.thing), {**self._seeded(random_state), **params}
+        cloned, changed = clone(self.thing), {**seeds, **params}
         return cloned.set_params(**changed) if changed else cloned
 
     @property
@@ -89,41 +91,38 @@ class Template:
 
             content = [type(self.thing), _replaced(self.thing._get_params(), model)]
             return [*content, steps] if (steps := _unnamed_steps(self.thing)) else content
-        return self() if self._cloned or not self._seeded(0) else [self(), "seeded"]
+        return self() if self._cloned or not self._seeds else [self(), "seeded"]
 
     @property
     def lacks_seed(self) -> bool:
         """Whether a seed parameter of the object, or of a model in it, is None."""
-        return _lacks_seed(self.thing._get_params()) if self._of_river else bool(self._seeded(0))
+        return _lacks_seed(self.thing._get_params()) if self._of_river else bool(self._seeds)
 
-    def _seeded(self, state: int | None) -> dict[str, Any]:
-        """Return ``{name: state}`` for the seed parameters that are None of an object that is not River's."""
-        if state is None:
-            return {}
+    @cached_property
+    def _seeds(self) -> list[str]:
+        """The names of the seed parameters that are None of an object that is not River's."""
         if not self._cloned:
-            return dict.fromkeys(_settable_seeds(self.thing), state)
-        return {
-            name: state
-            for name, value in self.thing.get_params().items()
-            if value is None and name.rpartition("__")[2] in STATES
-        }
+            return _settable_seeds(self.thing)
+        params = self.thing.get_params()
+        return [name for name in params if params[name] is None and name.rpartition("__")[2] in STATES]
 
 
 def _unnamed_steps(thing: Any) -> list[Any]:
-    """Return the content of steps of pipelines and unions of River whose class the parameters do not show.
+    """Return the steps of River's pipelines and unions that are not named after their class, with the class.
 
     Parameters have a step's name, which is usually its class's name.
     """
     found = []
-    steps = {**getattr(thing, "steps", {}), **getattr(thing, "transformers", {})}
-    held = steps or {name: getattr(thing, name, None) for name in thing._get_params()}
-    for name, each in held.items():
-        if not _is_of_river(each):
-            continue
-        cls = type(each)
-        if steps and (name != cls.__name__ or not cls.__module__.startswith("river.")):
-            found.append([name, Template(each).content])
-        else:
+    own = getattr(thing, "steps", getattr(thing, "transformers", None))
+    steps = own if isinstance(own, dict) else {}
+    for name in thing._get_params():
+        each = steps.get(name, getattr(thing, name, None))
+        if _is_of_river(each):
+            cls = type(each)
+            # River numbers the steps of one class.
+            named = name.rstrip("0123456789") == cls.__name__ and cls.__module__.startswith("river.")
+            if name in steps and not named:
+                found.append([name, cls])
             found += _unnamed_steps(each)
     return found
 

@@ -7,7 +7,7 @@ import functools
 import inspect
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from ... import learners
 from ...learners import registry
-from ...learners.guests.given import find_given, names_given
+from ...learners.guests.given import find_given, is_derived, names_given
 from ...learners.guests.kinds import as_guest, takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
@@ -124,29 +124,20 @@ class ResolvedLearner:
     def version(self) -> int | str:
         """Return the learner's version, a new value of which makes its cells run again."""
         declared: int | str = getattr(self.factory, "algorithm_version", 1)
-        if self._derived:
+        given = names_given(self.name)
+        if not given and isinstance(self.factory, type) and is_derived(self.factory):
             # Earlier cells may have run machine code from before an edit, so they must have other keys.
             declared = f"{declared}.1"
         if self.package:
             # Version 1 is left out, so that earlier cells keep their keys. The name of a notebook's learner
             # has a digest, which includes its declared version.
-            kept = declared == 1 or (names_given(self.name) and not self._derived)
-            return self.package if kept else f"{declared}+{self.package}"
+            return self.package if given or declared == 1 else f"{declared}+{self.package}"
         if not isinstance(self.factory, type):
             return ""
         # A plug-in's version includes a hash of the file, because authors rarely raise the version while they
         # write a learner.
         content = registry.content_of(self.factory)
         return declared if content is None else f"{declared}+{content[:16]}"
-
-    @cached_property
-    def _derived(self) -> bool:
-        """Return whether a user's class that is derived from this package's learners learns here.
-
-        It is the learner's class, or that of an object in its parameters or attributes.
-        """
-        thing = self.factory.thing if isinstance(self.factory, Template) else self.factory
-        return _holds_derived(thing, set())
 
     @property
     def batch(self) -> bool:
@@ -247,28 +238,6 @@ class ResolvedLearner:
             # River's classifiers declare this by `_multiclass`; its wrappers have tags that fail.
             return bool(getattr(made, "_multiclass", True))
         return declared is None or bool(declared.multi_class)
-
-
-def _holds_derived(thing: Any, seen: set[int]) -> bool:
-    """Return whether an object is of a derived class, or holds one: in attributes, also those of models."""
-    if isinstance(thing, type) or id(thing) in seen or _is_derived(thing):
-        return _is_derived(thing)
-    held: Iterable[Any] = ()
-    if isinstance(thing, list | tuple):
-        held = thing
-    elif isinstance(thing, dict):
-        held = thing.values()
-    elif not seen or hasattr(thing, "get_params") or hasattr(thing, "_get_params"):
-        held = getattr(thing, "__dict__", {}).values()
-    seen.add(id(thing))
-    return any(_holds_derived(each, seen) for each in held)
-
-
-def _is_derived(thing: Any) -> bool:
-    """Return whether an object's class, or a class, is derived from this package's learners elsewhere."""
-    cls = thing if isinstance(thing, type) else type(thing)
-    elsewhere = not cls.__module__.startswith(f"{learners.__name__}.")
-    return elsewhere and issubclass(cls, learners.OnlineClassifier)
 
 
 def resolve_learner(name: str, *, again: bool = False) -> ResolvedLearner:

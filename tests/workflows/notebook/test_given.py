@@ -210,6 +210,19 @@ def test_the_classes_of_steps_in_a_river_pipeline_are_in_its_name() -> None:
         assert give(bagged[0]).name == give(bagged[1]).name != give(bagged[2]).name
 
 
+def test_an_own_river_model_may_have_a_parameter_steps() -> None:
+    class Own(river_base.Classifier):  # type: ignore[misc]
+        def __init__(self, steps: Any) -> None:
+            self.steps = steps
+
+        def learn_one(self, x: Any, y: Any) -> None: ...
+
+        def predict_one(self, x: Any) -> Any:
+            return self.steps
+
+    assert give(Own(3)).name == give(Own(3)).name != give(Own([1, 2])).name
+
+
 class Models(NamedTuple):
     first: Any
     second: Any
