@@ -236,7 +236,6 @@ def compact_results(url: str, note: Callable[[str], None]) -> str:
     with exclusive(store, note):
         for part in store.set_aside:
             note(f"{part}: damaged, moved to {url}/damaged; `singlepass run` computes its content again")
-        store.drop_leftovers()
         merged = store.compact(above=0)
     if merged is None:
         return f"{url}: contains no cells yet"

@@ -29,9 +29,6 @@ from .folder import Folder
 from .schema import OTHER_OUTPUT, SCHEMAS, as_now, fits, refuse_other_versions, schema_of
 from .tables import JUDGED_BY, beaten_keys, in_order, joined, only, read_lean, to_parquet, without
 
-# Parts with one of two files that are older than this were left by killed processes, and are removed. A
-# worker may still be writing younger ones.
-LEFT_AFTER = timedelta(hours=1)
 # A reader starts again if parts are merged while it reads, at most this often. A run merges once, at its end.
 _TRIES = 20
 # Seconds to wait before the second try. The wait grows with each try, because on a busy machine a merge may
@@ -161,7 +158,7 @@ class Parts:
                 self.folder.move(f"{within}/{name}", f"damaged/{within}-{name}")
         return [f"{self.url}/cells/{name}" for name in damaged]
 
-    def drop_leftovers(self, age: timedelta = LEFT_AFTER) -> None:
+    def drop_leftovers(self, age: timedelta) -> None:
         """Remove files of incomplete parts that have at least this age by the file system's clock."""
         whole = set(self.names())
         left = [f"{within}/{name}" for within in SCHEMAS for name in self.folder.listed(within)]

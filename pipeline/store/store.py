@@ -40,6 +40,9 @@ MARK = "shared.json"
 CLUSTER = "cluster.json"
 # The small JSON documents of a store, except those of its lock.
 DOCUMENTS = ("study.json", "plan.json", "provenance.json", BASES, MARK, CLUSTER)
+# Files of incomplete parts that are older than this were left by killed processes, and are removed. A worker
+# may still be writing younger ones; a run whose workers write may also have been killed without their notice.
+LEFT_AFTER, LEFT_BY_WORKERS_AFTER = timedelta(minutes=5), timedelta(hours=1)
 # Columns of the cells table from which the progress of a run is computed.
 PROGRESS = ("key", "status", "n_examples", "fit_seconds", "total_seconds", "started", "worker")
 
@@ -86,7 +89,7 @@ class Store:
                 self.folder.make("damaged")
                 self.folder.move(name, f"damaged/{name}")
                 self.set_aside.append(f"{self.url}/{name}")
-        self._parts.drop_leftovers()
+        self._parts.drop_leftovers(LEFT_BY_WORKERS_AFTER if self.read_json(MARK) else LEFT_AFTER)
 
     def write(self, results: list[CellResult]) -> None:
         """Write finished cells, the last result of each, as one part; many processes may write at once."""
@@ -98,12 +101,6 @@ class Store:
     def write_tables(self, cells: pa.Table, curves: pa.Table) -> None:
         """Write cells and their curves, given as tables with any columns of the schema, as one part."""
         self._parts.write(as_now(cells, SCHEMAS["cells"]), as_now(curves, SCHEMAS["curves"]))
-
-    def drop_leftovers(self) -> None:
-        """Remove files of incomplete parts, unless workers may still write; the caller must have the lock."""
-        if not self.read_json(MARK):
-            # A worker of a run that has just ended may still write the part that it began.
-            self._parts.drop_leftovers(timedelta(minutes=5))
 
     def compact(self, *, above: int = MAX_PARTS) -> Compaction | None:
         """Merge parts into few if there are more than `above`; the caller must have the store's lock."""

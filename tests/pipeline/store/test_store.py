@@ -16,9 +16,8 @@ import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store.folder import Folder
-from singlepass.pipeline.store.parts import LEFT_AFTER
 from singlepass.pipeline.store.schema import CELLS, CURVES, PLAN, CellResult
-from singlepass.pipeline.store.store import MAX_PARTS, PROGRESS, Store, exclusive
+from singlepass.pipeline.store.store import LEFT_AFTER, MAX_PARTS, PROGRESS, Store, exclusive
 from singlepass.pipeline.store.tables import as_planned, to_parquet
 
 
@@ -140,9 +139,9 @@ def test_what_a_kill_left_half_written_is_dropped(store: Store) -> None:
     assert len(opened_again(store).done()) == 1
     assert half.exists()
     assert len(parts(store, "curves")) == 2
-    hours_ago = time.time() - 1.1 * LEFT_AFTER.total_seconds()
+    minutes_ago = time.time() - 1.1 * LEFT_AFTER.total_seconds()
     for path in (half, *parts(store, "curves")):
-        os.utime(path, (hours_ago, hours_ago))
+        os.utime(path, (minutes_ago, minutes_ago))
     again = opened_again(store)
     assert len(again.done()) == 1
     assert [path.name for path in parts(again, "curves")] == [path.name for path in parts(again, "cells")]
