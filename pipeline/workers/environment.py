@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
+import numba
+
 from .. import data
 from ..code import code_digest
 
@@ -44,6 +46,9 @@ class Environment:
 def this_environment() -> Environment:
     """Return the package versions and the machine of this process."""
     versions = {name: _version(name) for name in ("singlepass", "numba", "numpy", "scipy", *_TOLD)}
+    # On a worker, compiled learners fail with this setting.
+    if numba.config.DISABLE_JIT:
+        versions["numba"] = f"{versions['numba']} (NUMBA_DISABLE_JIT)"
     versions["python"] = platform.python_version()
     return Environment(
         versions,

@@ -130,8 +130,6 @@ def run_study(
     if rerun_times and not store.bases:
         raise InputError(f"--rerun-times: {out} has no base whose cells to compute again: add --base")
     plan = plan_of(study, file, plugins, store)
-    if numba.config.DISABLE_JIT:
-        progress.note("NUMBA_DISABLE_JIT is set: learners of this package run only compiled, so they fail")
     store.prepare()
     with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:
@@ -221,6 +219,11 @@ class _Run:
         if work.missing and not self.computed:
             check_splits(self.plan.split_cells())
             self._note_classes_alike()
+            if numba.config.DISABLE_JIT:
+                self.progress.note(
+                    "NUMBA_DISABLE_JIT is set: most learners of this package fail, because they run only "
+                    "compiled: unset it, and run again with --retry-failed"
+                )
             self._plan_holds = self._is_planned(stage)
             self._record_study()
             self.progress.start(self.total, self.reused)

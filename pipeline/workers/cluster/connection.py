@@ -145,6 +145,11 @@ class SchedulerPlace:
     # name of its jobs or the address of its remote scheduler. Stored with the results; may be empty.
     leftovers: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def worker_command(self) -> str:
+        """A command that starts a worker of this scheduler."""
+        return f"dask worker {self.address or f'--scheduler-file {self.file}'}"
+
     def __str__(self) -> str:
         return f"scheduler {self.address}" if self.address else f"scheduler file {self.file}"
 

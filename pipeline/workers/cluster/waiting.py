@@ -61,7 +61,7 @@ class Waiting:
             raise InputError(f"{self._place}: {waited}{kept}; {told and told + '; '}{self._advice()}")
         if not self._said:
             self._said = True
-            start = "" if starting else f" (`dask worker {self._place.address}` starts one)"
+            start = "" if starting else f" (`{self._place.worker_command}` starts one)"
             limit = f"{self._patience:g} s at most (--patience)"
             self._note(f"{self._place}: {lacking}; waiting for one{start}, {limit}{told and '; ' + told}")
 
@@ -78,4 +78,4 @@ class Waiting:
     def _advice(self) -> str:
         if self._place.starting:
             return self._place.starting.advice
-        return f"start one with `dask worker {self._place.address or '...'}`"
+        return f"start one with `{self._place.worker_command}`"

@@ -11,6 +11,10 @@ from singlepass.pipeline.workers.cluster.connection import SchedulerPlace
 from singlepass.pipeline.workers.cluster.waiting import Waiting
 
 
+def test_the_command_that_starts_a_worker_names_a_scheduler_file() -> None:
+    assert SchedulerPlace(file="s.json").worker_command == "dask worker --scheduler-file s.json"
+
+
 @pytest.mark.parametrize(
     ("there", "unfit", "cause"),
     [

@@ -254,10 +254,8 @@ def _matrix(c: Comparison) -> TableBlock:
     found = {frozenset({p.first, p.second}): p for p in c.pairs}
     unit = ", points" if c.metric.percent else ""
     # Without decimals, effects below 1, such as of sizes in kB, would all be 0.
-    effects = [abs(p.effect) for p in c.pairs]
-    # Rounding errors of effects that are 0 do not count.
-    known = [each for each in effects if each > 1e-9 * max(effects)]
-    digits = c.metric.decimals or min(c.metric.digits(known), 3)
+    # Effects below 0.0005, such as rounding errors, do not count.
+    digits = c.metric.decimals or min(c.metric.digits([round(abs(p.effect), 3) for p in c.pairs]), 3)
     rows, bold = [], []
     for i, row in enumerate(names):
         texts, strong = [], []

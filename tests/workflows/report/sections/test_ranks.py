@@ -152,18 +152,25 @@ def test_the_matrix_of_pairs_has_effects_and_tests(tmp_path: Path) -> None:
     assert re.search(rf"\| {best} \| \**\d\.\d\d \(\d\.\d\d to \d\.\d\d\)", markdown)
 
 
-def test_effects_below_1_of_a_metric_without_decimals_are_shown() -> None:
+@pytest.mark.parametrize(
+    ("sizes", "effects"),
+    [
+        ((24, 64, 1204), ["−0.040 (−0.040 to −0.040)", "−1.180 (−1.180 to −1.180)"]),
+        # A rounding error does not choose the decimals.
+        ((1000, 1000 + 1e-9, 6000), ["0.0 (0.0 to 0.0)", "−5.0 (−5.0 to −5.0)"]),
+    ],
+)
+def test_effects_below_1_of_a_metric_without_decimals_are_shown(
+    sizes: tuple[float, ...], effects: list[str]
+) -> None:
     made = make_results(datasets=tuple("abcdef"), algorithms=("A", "B", "C"), noise=(0.0,), tuned=())
-    sizes = made.cells["algorithm"].map({"A": 24, "B": 64, "C": 1204})
+    sizes_of = made.cells["algorithm"].map(dict(zip("ABC", sizes, strict=True)))
     view = StudyView(
         replace(
             made,
-            cells=made.cells.assign(model_bytes=sizes),
+            cells=made.cells.assign(model_bytes=sizes_of),
             study=made.study | {"metrics": ["model_kilobytes"]},
         )
     )
     [matrix] = comparison_matrices(view.comparisons)
-    assert [entry.text for entry in matrix.rows[0][2:]] == [
-        "−0.040 (−0.040 to −0.040)",
-        "−1.180 (−1.180 to −1.180)",
-    ]
+    assert [entry.text for entry in matrix.rows[0][2:]] == effects
