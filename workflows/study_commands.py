@@ -222,8 +222,8 @@ def compare(
     """Run a new learner and compare it with those of STUDY; or compare finished RESULTS in one report.
 
     With --with, the cells of STUDY are taken from --base, by default reference, and the learner runs on the
-    data sets that are on this machine. NAME selects a learner of a file that has several; without a file, it
-    is the name of a learner as in a study.
+    named data sets that are on this machine, and on your files. NAME selects a learner of a file that has
+    several; without a file, it is the name of a learner as in a study.
     """
     from .comparing import compare_results
     from .newcomers import newcomer, with_newcomers
