@@ -48,7 +48,7 @@ def mark(style: Style) -> tuple[str, str]:
 
 def named(file: Path, svg: str) -> set[str]:
     """Return the algorithms that a figure shows, from its texts or its name."""
-    if found := re.search(r"against-(\w+?)(-0-\d)?-0(\.1)?\.svg", file.name):
+    if found := re.search(r"against-\d-(\w+?)(-0-\d)?-0(\.1)?\.svg", file.name):
         return {name for name in ALGORITHMS if re.sub(r"\W", "-", name) == found[1] + (found[2] or "")}
     if "error-reduction" in file.name:
         return {"AROW"}

@@ -66,7 +66,8 @@ def _scatters(shown: Sequence[Comparison], focus: str, styles: Styles, prefix: s
     metric = shown[0].metric
     above = "above" if metric.direction == "higher" else "below"
     pictures = []
-    for other in [name for name in shown[0].scores.columns if name != focus]:
+    # Labels may differ only in characters that `slug` replaces, so file names also have a number.
+    for place, other in enumerate((name for name in shown[0].scores.columns if name != focus), 1):
         for comparison in shown:
             ours, theirs = comparison.scores[focus], comparison.scores[other]
             # Compare ranks, because they treat scores that differ only by rounding error as equal.
@@ -83,7 +84,7 @@ def _scatters(shown: Sequence[Comparison], focus: str, styles: Styles, prefix: s
                         f"{other}, %",
                         f"{focus}, %",
                     ),
-                    f"figures/{prefix}{slug(focus)}-against-{slug(other)}-{comparison.noise.stem}.svg",
+                    f"figures/{prefix}{slug(focus)}-against-{place}-{slug(other)}-{comparison.noise.stem}.svg",
                 )
             )
     note = f"Every point is a task: {metric.label} of {focus} against that of another algorithm."

@@ -81,7 +81,7 @@ def test_focus_draws_one_algorithm_against_the_others(tmp_path: Path) -> None:
     assert f"CW, 30% label noise: {wins} of 11 tasks above the line" in page.text
     files = {path.name for path in (tmp_path / "figures").glob("ranking-1-*.svg")}
     scatters = {
-        f"ranking-1-AROW-against-{name}-{p}.svg" for name in ("PA-I", "CW") for p in ("0", "0.1", "0.3")
+        f"ranking-1-AROW-against-{name}-{p}.svg" for name in ("1-PA-I", "2-CW") for p in ("0", "0.1", "0.3")
     }
     others = {f"ranking-1-{name}.svg" for name in ("mean-by-noise", "increase-in-error", "error-reduction")}
     assert scatters | others == {name for name in files if "critical" not in name}
@@ -91,6 +91,17 @@ def test_focus_draws_one_algorithm_against_the_others(tmp_path: Path) -> None:
     render(results, tmp_path / "one")
     drawn = (tmp_path / "one" / "figures").glob("ranking-1-AROW-against-*.svg")
     assert sorted(path.name[-7:] for path in drawn) == ["0.3.svg"] * 2
+
+
+def test_similar_labels_have_figures_of_their_own(tmp_path: Path) -> None:
+    names = ("AROW", "PA (C=1)", "PA [C=1]", "感知机", "平均感知机")
+    results = make_results(datasets=("a", "b"), algorithms=names, noise=(0.0,), seeds=1, tuned=())
+    results.study["rankings"] = [{"title": "All", "algorithms": [*names], "focus": "AROW"}]
+    render(results, tmp_path)
+    figures = sorted((tmp_path / "figures").glob("ranking-1-AROW-against-*.svg"))
+    assert len(figures) == 4
+    for name, file in zip(names[1:], figures, strict=True):
+        assert f"of AROW against {name}, 0% label noise" in file.read_text(encoding="utf-8")
 
 
 def test_pictures_of_focus_show_the_numbers() -> None:
