@@ -18,12 +18,23 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    # The default encoding of fonts, OT1, lacks straight quotes.
+    '"': "''",
     # LaTeX would read a "[" at the start of a row as the optional length of the preceding line break.
     "[": "{[}",
     "]": "{]}",
     "±": r"$\pm$",
     "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "√": r"$\surd$",
+    "∞": r"$\infty$",
+    "α": r"$\alpha$",
+    "η": r"$\eta$",
+    "κ": r"$\kappa$",
+    "λ": r"$\lambda$",
+    "φ": r"$\varphi$",
     "χ": r"$\chi$",
     "²": r"$^2$",
     "−": "$-$",
@@ -40,7 +51,9 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&])")
 
 def latex(text: str) -> str:
     """Escape text for LaTeX; line breaks become spaces."""
-    escaped = "".join(_LATEX.get(character, character) for character in text)
+    # LaTeX would join successive hyphens to a dash.
+    parts = re.split("(?<=[-–])(?=[-–])", text)
+    escaped = "{}".join("".join(_LATEX.get(character, character) for character in part) for part in parts)
     # LaTeX would read a "*" at the start of a row as part of the preceding line break.
     return re.sub(r"^( *)\*", r"\1{*}", escaped)
 
