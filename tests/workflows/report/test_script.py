@@ -25,7 +25,7 @@ from singlepass.workflows.report.document import SCRIPT
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.embedded import numbers
 
-from ..synthetic_results import diverging_results, make_results
+from ..synthetic_results import diverging_results, fail, make_results
 from .chromium import Browser, browser, needs_chromium
 
 pytestmark = needs_chromium
@@ -380,6 +380,27 @@ def test_a_choice_without_results_says_that_seeds_of_all_algorithms_count(
     lead = opened.run("document.querySelector('#explore .lead').textContent")
     assert lead.startswith("No chosen data set has a complete value of all chosen algorithms (means are over")
     assert "seeds that all algorithms of the study have run" in lead
+
+
+def test_an_algorithm_without_a_complete_value_is_ranked_as_in_the_report(
+    opened: Opened, tmp_path: Path
+) -> None:
+    results = make_results(
+        datasets=("a", "b"), algorithms=("PA", "CW", "AROW"), noise=(0.0,), seeds=2, tuned=()
+    )
+    cells = results.cells
+    results = fail(results, cells.loc[cells["algorithm"] == "CW", "key"].tolist())
+    lead = "document.querySelector('#explore .lead').textContent"
+    url = render_report(results, tmp_path)[0].as_uri()
+    opened.browser.open(url)
+    # The report leaves out CW, which has no value at all.
+    assert opened.column("#explore table", 0) == [*StudyView(results).comparisons[0].mean_ranks.index]
+    opened.browser.open(f"{url}#explore?a=CW")
+    assert opened.run(lead) == "None of the algorithms to rank has a value of test accuracy: choose others."
+    results = fail(results, cells.loc[(cells["algorithm"] == "AROW") & (cells["seed"] == 1), "key"].tolist())
+    assert StudyView(results).comparisons[0].n == 0
+    opened.browser.open(render_report(results, tmp_path)[0].as_uri())
+    assert opened.run(lead).startswith("No chosen data set has a complete value of all chosen algorithms")
 
 
 def test_huge_losses_have_a_power_of_ten(opened: Opened, tmp_path: Path) -> None:

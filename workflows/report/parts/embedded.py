@@ -102,6 +102,7 @@ def _scores(view: StudyView, metric: Metric) -> dict[str, Any]:
         "percent": metric.percent,
         "decimals": metric.decimals,
         "scientific": metric.scientific,
+        "measured": [name in view.averages.measured(metric) for name in view.design.algorithms],
         "values": _all_short(tables, _SCORE_DIGITS),
     }
 

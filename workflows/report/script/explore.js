@@ -30,10 +30,8 @@ const equation = (p) => (p < 0.0005 ? "p < 0.001" : `p = ${shownP(p)}`);
 
 // Compare the chosen algorithms on the chosen data sets, as pipeline.analysis.comparison.compare does.
 export function compared(D, { a, d, n, m }) {
-  const { values, higher } = D.metrics[m], known = (i) => d.some((j) => values[n][j]?.[i] != null);
-  const runs = (i) => d.every((j) => !D.bound[i] || D.bound[i].includes(j));
-  const measured = a.filter(known), everywhere = measured.filter(runs);
-  const names = everywhere.length > 1 ? everywhere : measured;
+  const { values, higher, measured } = D.metrics[m], runs = (i) => d.every((j) => !D.bound[i] || D.bound[i].includes(j));
+  const everywhere = a.filter(runs), names = (everywhere.length > 1 ? everywhere : a).filter((i) => measured[i]);
   const data = names.length ? d.filter((j) => names.every((i) => values[n][j]?.[i] != null)) : [];
   const rows = data.map((j) => names.map((i) => (higher ? -1 : 1) * values[n][j][i]));
   return { names, data, ...(rows.length ? compare(rows, data.map((j) => D.bases[j])) : { n: 0, blocks: 0, mean: [], pairs: [] }) };
@@ -114,6 +112,7 @@ export function explore(D, visibility) {
     const next = names.length > 1 ? `, followed by ${names[1]} (${fixed(c.mean[order[1]], 2)}${c.blocks > 1 ? `; ${test(order[1])}` : ""})` : "";
     const lead = first.length > 1 ? `${first.slice(0, -1).join(", ")} and ${first.at(-1)} share the best mean rank, ${rank}.` : `${names[0]} leads with mean rank ${rank}${next}.`;
     told.textContent = !state.a.length || !state.d.length ? "Choose at least one algorithm and one data set."
+      : !c.names.length ? `None of the algorithms to rank has a value of ${metrics[state.m].label}: choose others.`
       : c.n === 0 ? "No chosen data set has a complete value of all chosen algorithms (means are over seeds that all algorithms of the study have run): choose others."
       : `Recomputed in this page for ${part}: ${lead}` +
         (c.p === null || c.p === undefined ? "" : ` ${c.test}: ${equation(c.p)}.`);
