@@ -108,7 +108,6 @@ def check(opened: Opened, comparison: Comparison) -> None:
     first, *others = opened.column("#explore table", 4)
     assert first == "–"
     if pairs:
-        # Rounded halves differ: 0.8125 is 0.813 here and 0.812 in Python.
         shown = [0.0 if text == "<0.001" else float(text) for text in others]
         assert shown == pytest.approx([pairs[frozenset({names[0], name})] for name in names[1:]], abs=0.00051)
     else:
@@ -424,9 +423,9 @@ def test_curves_of_every_task_are_there_on_demand(opened: Opened) -> None:
     )
 
 
-def statistics(chromium: Browser, call: str) -> Any:
-    """Evaluate an expression with the functions of statistics.js."""
-    source = (SCRIPT / "statistics.js").read_text(encoding="utf-8").replace("export ", "")
+def statistics(chromium: Browser, call: str, module: str = "statistics") -> Any:
+    """Evaluate an expression with the functions of a module of the script."""
+    source = (SCRIPT / f"{module}.js").read_text(encoding="utf-8").replace("export ", "")
     return chromium.run(f"(() => {{ {source} return {call}; }})()")
 
 
@@ -437,6 +436,15 @@ def test_infinite_values_are_sorted_and_stopped_ones_come_last(opened: Opened) -
     rows = f"{json.dumps(texts)}.map(text => ({{ cells: [{{ textContent: text }}] }}))"
     found = opened.run(f"(() => {{ {source} const rows = {rows}; return [false, true].map({sort}); }})()")
     assert found == [["−1", "3.5", "∞", *texts[1:3]], ["∞", "3.5", "−1", *texts[1:3]]]
+
+
+@pytest.mark.parametrize("digits", range(4))
+def test_numbers_are_rounded_as_in_the_report(digits: int, opened: Opened) -> None:
+    # Halves, and decimals that the nearest float is a little above or below.
+    values = [*(i / 16 for i in range(160)), *(i / 200 for i in range(2000)), 2.675, 1234.5, 98765.4321]
+    found = statistics(opened.browser, f"{values}.map(value => fixed(value, {digits}))", "elements")
+    assert found == [f"{value:,.{digits}f}" for value in values]
+    assert statistics(opened.browser, f"fixed(-0.4 / 10 ** {digits}, {digits})", "elements")[0] == "0"
 
 
 @pytest.mark.parametrize("n", [2, 5, 12, 60, 140, 230])

@@ -33,8 +33,11 @@ export function number(value, digits = 4) {
 export function fixed(value, digits) {
   if (value === null || !Number.isFinite(value)) return "–";
   if (Math.abs(value) >= HUGE) return value.toExponential(3);
+  // As Python, round the exact value, and halves to even; toLocaleString rounds the shortest decimal of the value, such as 2.675.
+  const half = (Math.abs(value) * 2 ** (digits + 1)) % 2 === 1;
+  const rounded = Number((half ? 2 * Math.round(value * 10 ** digits / 2) / 10 ** digits : value).toFixed(digits));
   // No minus sign for what rounds to 0.
-  return (Math.abs(value) < 0.5 / 10 ** digits ? 0 : value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return (rounded || 0).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 // Return the place of the algorithm that a row is about, or -1, given the row's first entry and its header. A
