@@ -251,7 +251,7 @@ def test_one_data_set_has_a_leader_and_no_test(tmp_path: Path) -> None:
     results = make_results(datasets=("arow-synthetic",), noise=(0.1,), seeds=6, tuned=())
     page, markdown = render(results, tmp_path)
     assert re.search(r"has the best test accuracy \(\d\d\.\d%\), followed by", markdown)
-    assert "with one data set no difference can be tested" in markdown
+    assert "with one data set no test over data sets is possible" in markdown
     assert "no significance test is made over data sets" in markdown
     assert "The 6 seeds are repetitions on the same data set" in markdown
     assert headings(markdown)[:2] == ["Ranks", "Test accuracy"]

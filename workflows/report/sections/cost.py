@@ -54,7 +54,7 @@ def section(view: StudyView) -> Section:
         columns["labels asked for"] = asked.reindex(design.algorithms).tolist()
         writers.append(partial(queries.show, unit=True))
         metrics.append(queries)
-        of_queries = "Labels asked for: share of the examples, mean over all cells. "
+        of_queries = "Labels asked for: share of the examples, mean over the cells of these data sets. "
     timed, elsewhere = _measured(done)
     rate = timed.assign(rate=speed.of(timed)).groupby("algorithm")["rate"].median()
     columns["examples/s"] = rate.reindex(design.algorithms).tolist()
@@ -67,9 +67,9 @@ def section(view: StudyView) -> Section:
         write=[*writers, speed.show],
         note=f"Updates: mean over {wording.averaged_over(done, design)}. {of_queries}"
         "A learner with several epochs can update more than once on an example, and a grid tuned along the "
-        "stream (leader, weights) counts the updates of all its points. Speed: median over all cells, of the "
-        "learner's own pass. It depends on the machine and on how many cells ran at once, so algorithms are "
-        "not ranked by it."
+        "stream (leader, weights) counts the updates of all its points. Speed: median over the cells of "
+        "these data sets, of the learner's own pass. It depends on the machine and on how many cells ran at "
+        "once, so algorithms are not ranked by it."
         + (f" {_GREY.format(', '.join(sorted(set(elsewhere.values()))))}" if elsewhere else ""),
         grey=np.array([[name in elsewhere] for name in design.algorithms]),
         data=data,

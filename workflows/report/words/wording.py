@@ -130,7 +130,7 @@ def _single(comparison: Comparison, first: list[str]) -> str:
         if comparison.incomplete:
             which = f"one of {1 + len(comparison.dropped)} data sets with a complete value of every algorithm"
         lead += f", on {comparison.scores.index[0]}, the only {which}"
-    return f"{lead}; with one data set no difference can be tested."
+    return f"{lead}; with one data set no test over data sets is possible."
 
 
 def _sample(comparison: Comparison) -> str:

@@ -13,7 +13,7 @@ from singlepass.workflows.report.page.table import TableBlock
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.sections.cost import _limits, section, within_seconds
 
-from ...synthetic_results import make_results
+from ...synthetic_results import fail, make_results
 
 SECONDS = {"small": 0.02, "large": 0.2}
 MISTAKES = {("slow", "small"): 100, ("slow", "large"): 60, ("fast", "small"): 80, ("fast", "large"): 90}
@@ -104,3 +104,14 @@ def test_the_note_explains_more_updates_than_examples(results: StudyResults) -> 
     assert (
         "a grid tuned along the stream (leader, weights) counts the updates of all its points" in table.note
     )
+
+
+def test_the_note_says_that_only_data_sets_of_all_algorithms_count(results: StudyResults) -> None:
+    lost = results.cells["dataset"].eq("small") & results.cells["algorithm"].eq("fast")
+    cells = results.cells.assign(queried=10)
+    failed = fail(replace(results, cells=cells), cells.loc[lost, "key"].tolist())
+    (table,) = section(StudyView(failed)).blocks
+    assert isinstance(table, TableBlock)
+    assert "Updates: mean over the 2 of 3 data sets on which every algorithm finished." in table.note
+    assert "mean over the cells of these data sets." in table.note
+    assert "median over the cells of these data sets, of the learner's own pass" in table.note
