@@ -24,7 +24,7 @@ from .pairwise import PairTest, wilcoxon_holm
 FEWEST_BLOCKS = 10
 # Consecutive steps of a curve are joined into blocks: at most this many, each of at least this many rows. The
 # errors in a long block depend less on those in the block before, and algorithms tie less often.
-_MOST_BLOCKS, _LEAST_ROWS = 50, 30
+_MOST_BLOCKS, LEAST_ROWS = 50, 30
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def block_errors(
             found[algorithm] = found.get(algorithm, np.zeros(len(t))) + mistakes / len(series)
     if ends is None or np.ptp(np.diff(ends, prepend=0.0)) > 1.0:
         return pd.DataFrame()
-    steps = max(-(-len(ends) // _MOST_BLOCKS), int(-(-_LEAST_ROWS // ends[0])))
+    steps = max(-(-len(ends) // _MOST_BLOCKS), int(-(-LEAST_ROWS // ends[0])))
     if len(ends) // steps < FEWEST_BLOCKS:
         return pd.DataFrame()
     picked = slice(steps - 1, None, steps)

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from ....pipeline.analysis.blocks import BlockTest, block_errors, leader_tests
+from ....pipeline.analysis.blocks import FEWEST_BLOCKS, LEAST_ROWS, BlockTest, block_errors, leader_tests
 from ....pipeline.analysis.comparison import ALPHA
 from ..page.blocks import Section, Text
 from ..page.table import tabulate
@@ -19,9 +19,9 @@ _METHOD = (
     "errs less on this stream, not whether it would on others. Neighboring blocks should not resemble each "
     "other: where the last column is well above 0, p-values are too small."
 )
-_SHORT = (
-    "Tests on single streams need learning curves with equal steps, at least 10 blocks of 30 rows: set "
-    "checkpoints = 30 in the study, for example."
+_NEEDED = (
+    "Tests on single streams need learning curves with equal steps, at least "
+    f"{FEWEST_BLOCKS} blocks of {LEAST_ROWS} rows: "
 )
 
 
@@ -47,7 +47,11 @@ def section(view: StudyView) -> Section | None:
         for test in leader_tests(block_errors(view.curves, dataset, noise, view.design.algorithms, column))
     ]
     if not found:
-        return Section("one-stream", "Tests on single streams", [Text(_SHORT, "soft")])
+        longest = int(cells.loc[cells["dataset"].isin(streams), "n_examples"].max())
+        lacks = "set checkpoints = 30 in the study, for example."
+        if longest < FEWEST_BLOCKS * LEAST_ROWS:
+            lacks = f"the longest stream has {longest} rows."
+        return Section("one-stream", "Tests on single streams", [Text(_NEEDED + lacks, "soft")])
     header = ["data set", "noise", "leader", "algorithm", "difference", "p (Holm)", "blocks", "correlation"]
     texts = [
         (dataset, noise.short, test.leader, test.algorithm, *_texts(test)) for dataset, noise, test in found

@@ -38,8 +38,14 @@ def test_the_leader_of_each_stream_is_compared() -> None:
 
 
 def test_log_spaced_curves_say_what_to_set() -> None:
-    text, table = section_of(datasets=DATASETS[:2])
+    text, table = section_of(datasets=STREAMS[1:])
     assert "checkpoints = 30" in text
+    assert table is None
+
+
+def test_short_streams_say_how_long_they_are() -> None:
+    text, table = section_of(datasets=DATASETS[:2], checkpoints=30)
+    assert text.endswith("at least 10 blocks of 30 rows: the longest stream has 200 rows.")
     assert table is None
 
 
