@@ -256,6 +256,8 @@ def _matrix(c: Comparison) -> TableBlock:
     # Without decimals, effects below 1, such as of sizes in kB, would all be 0.
     # Effects below 0.0005, such as rounding errors, do not count.
     digits = c.metric.decimals or min(c.metric.digits([round(abs(p.effect), 3) for p in c.pairs]), 3)
+    known = any(math.isfinite(p.low) for p in c.pairs)
+    interval = "with its 95% interval" if known else "without an interval, which needs six base sets"
     rows, bold = [], []
     for i, row in enumerate(names):
         texts, strong = [], []
@@ -278,9 +280,9 @@ def _matrix(c: Comparison) -> TableBlock:
         f"Every pair by {c.metric.label}, {c.noise.label}",
         bold=bold,
         note=f"Best mean rank first. Above the diagonal: Hodges–Lehmann estimate of row minus column{unit}, "
-        "with the 95% interval of Wilcoxon's signed-rank test. Below it: Holm-adjusted p-value of that test, "
-        f"and in brackets on how many of {c.n_sources} base sets the row is better, equal, worse. Bold: "
-        f"significant at {percent(ALPHA)}, which also requires that the Friedman test finds differences.",
+        f"{interval}. Below it: Holm-adjusted p-value of Wilcoxon's signed-rank test, and in brackets on how "
+        f"many of {c.n_sources} base sets the row is better, equal, worse. Bold: significant at "
+        f"{percent(ALPHA)}, which also requires that the Friedman test finds differences.",
         data=pairs_frame([c]),
     )
 

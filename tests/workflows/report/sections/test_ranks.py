@@ -174,3 +174,14 @@ def test_effects_below_1_of_a_metric_without_decimals_are_shown(
     )
     [matrix] = comparison_matrices(view.comparisons)
     assert [entry.text for entry in matrix.rows[0][2:]] == effects
+
+
+@pytest.mark.parametrize(
+    ("datasets", "told"),
+    [("abcde", "without an interval, which needs six base sets."), ("abcdef", "with its 95% interval.")],
+)
+def test_the_note_of_the_matrix_promises_intervals_only_if_there_are_any(datasets: str, told: str) -> None:
+    made = make_results(datasets=tuple(datasets), algorithms=("A", "B"), noise=(0.0,), seeds=1, tuned=())
+    [matrix] = comparison_matrices(StudyView(made).comparisons)
+    assert told in matrix.note
+    assert (" to " in matrix.rows[0][2].text) == (len(datasets) == 6)
