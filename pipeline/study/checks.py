@@ -35,16 +35,17 @@ def check_study(study: Study, learners: Learners) -> None:
 _ALONG = {"tune": "tune compares points", "query": "query asks for labels", "reset": "reset detects changes"}
 
 
-def draws_randomly(study: Study, learners: Learners) -> bool:
-    """Return whether any algorithm draws random numbers that differ between repetitions.
+def draws_randomly(study: Study, dataset: DatasetSpec, learners: Learners) -> bool:
+    """Return whether any algorithm on a data set draws random numbers that differ between repetitions.
 
     Such draws are made by active-learning strategies, and by learners of other packages with a free seed.
     """
-    given = ((each, learners[each.label]) for each in study.algorithms)
+    given = ((each, learners[each.label]) for each in _on(study, dataset.label))
+    own = ((with_dataset_parameters(each, dataset, learner), learner) for each, learner in given)
     return any(
         (each.query is not None and STRATEGIES[each.query].draws)
         or learner.state_parameter({**each.fixed, **each.lists}) is not None
-        for each, learner in given
+        for each, learner in own
     )
 
 

@@ -280,7 +280,7 @@ class Plan:
     def _differ(self, dataset: DatasetSpec, noise: Noise, *, drawn: bool) -> bool:
         """Return whether repetitions differ, also if the study has one seed; `drawn` as in `repetitions`."""
         moved = self.study.order_of(dataset) != "given" or noise.rate > 0 or drawn
-        return moved or draws_randomly(self.study, self.learners)
+        return moved or draws_randomly(self.study, dataset, self.learners)
 
     def _tuning_seeds(self, task: data.TaskRef, noise: Noise) -> list[int]:
         return list(dict.fromkeys(map(self.study.tuning_seed, self.seeds_of(task, noise))))

@@ -148,6 +148,21 @@ def test_seeds_that_move_nothing_are_one_repetition(tmp_path: Path) -> None:
     assert len(shuffled) == 3
 
 
+def test_only_algorithms_on_a_data_set_can_make_its_repetitions_differ(tmp_path: Path) -> None:
+    dataset, _, _ = written(tmp_path)
+    datasets = [{**dataset, "label": name} for name in ("one", "two", "set")]
+    datasets[2]["parameters"] = {"random_state": 3}
+    sgd = {"name": "sklearn.linear_model:SGDClassifier", "datasets": ["two", "set"]}
+    table = {"name": "s", "order": "given", "seeds": 3, "datasets": datasets}
+    plan = make_plan(parse_study({**table, "algorithms": [{"name": "Perceptron"}, sgd]}))
+    found = {task.label: plan.seeds_of(task, plan.study.noise[0]) for task in plan.tasks}
+    assert found == {"one": [0], "two": [0, 1, 2], "set": [0]}
+    repetitions = {
+        (cell.spec.dataset.label, cell.execution.repetitions) for cell in plan.evaluation_cells({})
+    }
+    assert repetitions == {("one", 1), ("two", None), ("set", 1)}
+
+
 def test_without_these_keys_nothing_of_a_cell_is_new() -> None:
     [cell, *_] = cells_of({"name": "gauss"}, {"name": "Perceptron"}, order="shuffled")
     assert cell.spec.course.document == {}
