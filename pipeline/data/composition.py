@@ -194,11 +194,6 @@ class ComposedSource(Source):
                 # Draw n rows from each generator, enough even if all rows of the stream come from it.
                 asked = {**part.options, "n_train": n, "n_test": 0}
                 tables[i] = part.source.table(asked, draws[i])
-                if is_sparse(tables[i].X):
-                    raise InputError(
-                        f"compose: the rows of {part.source.name!r} are sparse, which cannot be composed; "
-                        "remove this source"
-                    )
         due = _due(draw.random_state(), n, at, self._declared["width"])
         if not all(self._drawn):
             _give_shares(due, at)
@@ -257,8 +252,15 @@ def _give_shares(due: NDArray[np.int64], at: Sequence[float]) -> None:
 def _check_features(parts: Sequence[Part]) -> None:
     """Raise InputError if a column of files is not the same features in all parts.
 
-    Parts with other numbers of features are refused when they are joined.
+    Parts with other numbers of features are refused when they are joined. Generators of sparse rows are
+    refused here, because their rows are not drawn before the first cell.
     """
+    for part in parts:
+        if isinstance(part.source, GeneratorSource) and part.source.generator.row_bytes:
+            raise InputError(
+                f"compose: the rows of {part.source.name!r} are sparse, which cannot be composed; "
+                "remove this source"
+            )
     known = [
         (part.source.name, encoder)
         for part in parts

@@ -140,9 +140,9 @@ def test_seeds_draw_anew_and_content_names_it() -> None:
     assert len(prints) == 4
 
 
-def test_sparse_rows_of_a_generator_are_refused() -> None:
+def test_sparse_rows_of_a_generator_are_refused_before_they_are_drawn() -> None:
     with pytest.raises(InputError, match="the rows of 'clicks' are sparse, which cannot be composed; remove"):
-        composed([{"name": "clicks"}] * 2, options={"n_train": 20})
+        expand(label="c", compose=[{"name": "clicks"}] * 2)
 
 
 def test_a_part_may_have_an_alias() -> None:
