@@ -150,7 +150,7 @@ def _check_support_sizes(study: Study, learners: Learners) -> None:
 
 
 def _check_regret(study: Study, learners: Learners) -> None:
-    """Raise InputError if metric 'regret' is asked for, but a learner does not have one weight vector.
+    """Raise InputError if metric 'regret' is asked for, but an algorithm does not have one weight vector.
 
     Batch learners and the baselines that see only labels are exempt.
     """
@@ -161,11 +161,16 @@ def _check_regret(study: Study, learners: Learners) -> None:
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
         instead = "remove 'regret' from metrics, or the algorithm from the study"
-        changing = "tune" in algorithm.strategy or "reset" in algorithm.strategy
-        if changing or not (learner.linear or learner.batch or algorithm.name in BASELINES):
+        if not (learner.linear or learner.batch or algorithm.name in BASELINES):
             raise InputError(
                 f"algorithm {algorithm.label!r}: 'regret' needs a linear learner of this package, which has "
                 f"weights: {instead}"
+            )
+        if changing := [key for key in ("tune", "reset") if key in algorithm.strategy]:
+            key = changing[0]
+            raise InputError(
+                f"algorithm {algorithm.label!r}: 'regret' compares with one vector of weights, but {key} = "
+                f"{algorithm.strategy[key]!r} changes the model along the stream: remove {key}, or {instead}"
             )
         for dataset in study.datasets if learner.linear else ():
             own = with_dataset_parameters(algorithm, dataset, learner)

@@ -226,6 +226,8 @@ def test_strategies_have_that_of_the_learner_within_and_references_none() -> Non
         ({"name": "KT", "scale": ["running", "instance"]}, GAUSS, "'KT': 'regret' compares with one"),
         ({"name": "MarginPerceptron", "output": "voted"}, GAUSS, "'regret' compares with one"),
         ({"name": "KT"}, GAUSS | {"parameters": {"scale": "instance"}}, "'KT': 'regret' compares with one"),
+        ({"name": "AROW", "reset": "ddm"}, GAUSS, "but reset = 'ddm' changes the model .*: remove reset, or"),
+        ({"name": "AROW", "r": [1, 2], "tune": "leader"}, GAUSS, "but tune = 'leader' changes the model"),
         ({"name": "AROW"}, {"name": "digits"}, "'digits' has more than two classes, but 'regret' needs two"),
     ],
 )
