@@ -231,6 +231,11 @@ class Study(BaseModel):
         if self.tune_each:
             for entry in self.datasets:
                 if self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given":
+                    if self.tune in TUNERS:
+                        raise ValueError(
+                            f"tune_each does not work with tune = {self.tune!r}, which tunes grids along the "
+                            "stream of each repetition: remove tune_each"
+                        )
                     raise ValueError(
                         f"tune_each: data set {entry.label!r} would tune its grids on the stream whose "
                         "results it reports: set protocol 'holdout' or 'crossval', or tune = \"leader\""

@@ -212,6 +212,8 @@ def test_each_repetition_may_tune_its_own_grid() -> None:
     assert first.key == cells[0].key
     with pytest.raises(InputError, match="tune_each: data set 'breast-cancer' would tune its grids"):
         parse_study({**study, "protocol": "prequential"})
+    with pytest.raises(InputError, match="stream of each repetition: remove tune_each"):
+        parse_study({**study, "protocol": "prequential", "tune": "leader"})
 
 
 def test_a_parameter_may_be_the_support_size_of_another_algorithm() -> None:
