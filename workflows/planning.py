@@ -447,14 +447,24 @@ def _budgets(found: StudyOutline) -> Iterator[str]:
 
 
 def _late_labels(found: StudyOutline) -> Iterator[str]:
-    """Yield a line for each data set whose stream ends before the first label comes."""
-    delay = found.study.delay
-    for outlook, entry in zip(found.outlooks, found.study.datasets, strict=True):
-        rows = rows_of_task(found.study, entry, outlook)
-        if 0 < rows <= delay:
+    """Yield a line for each data set without a label before its last prediction, or before that of grids."""
+    study = found.study
+    tuned = {number for stage, (number, _) in found.planned if stage == "tuning"}
+    for number, (outlook, entry) in enumerate(zip(found.outlooks, study.datasets, strict=True)):
+        rows, late = rows_of_task(study, entry, outlook), study.late
+        judging = study.course_of(entry, tuned=number in tuned).prefix(rows)
+        judging = judging or min(rows, entry.max_tune or study.max_tune or rows)
+        # The label of the first row is learned after row `late`, counted from 0.
+        if late and 0 < rows <= late + 1:
             yield (
-                f"delay    {outlook.label}: no label comes before the end of a stream of {rows:,} rows "
-                f"(delay = {delay:,}), so nothing is learned along the stream; set a smaller delay"
+                f"delay    {outlook.label}: no prediction along a stream of {rows:,} rows uses a label "
+                f"(delay = {study.delay:,}); set a smaller delay"
+            )
+        elif late and number in tuned and study.judge_of(entry) == "online" and 0 < judging <= late + 1:
+            yield (
+                f"delay    {outlook.label}: grids are judged on {judging:,} rows that are predicted before "
+                f"any label comes (delay = {study.delay:,}), so their winners say nothing; set a smaller "
+                "delay, or a larger tune_fraction or max_tune"
             )
 
 

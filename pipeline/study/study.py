@@ -363,14 +363,19 @@ class Study(BaseModel):
         """Return the order of a data set's rows, "shuffled", "blocks" or "given": its own or the study's."""
         return entry.order or self.order
 
+    @property
+    def late(self) -> int:
+        """Return how many further examples are predicted before the label of an example is learned."""
+        # With "before", a label arrives just before row t is predicted, which is just after row t-1: the
+        # delay is one less.
+        return self.delay - (self.label_due == "before")
+
     def course_of(self, entry: DatasetSpec, *, tuned: bool) -> Course:
         """Return how cells read and measure a data set; `tuned` says whether any grid is tuned on it."""
         judged = tuned and self.order_of(entry) == "given"
         return Course(
             order=self.order_of(entry),
-            # With "before", a label arrives just before row t is predicted, which is just after row t-1: the
-            # delay is one less.
-            delay=self.delay - (self.label_due == "before"),
+            delay=self.late,
             window=self.window,
             fading=self.fading,
             tune_fraction=self.tune_fraction if judged else 0.0,

@@ -527,19 +527,43 @@ def test_random_reads_of_a_table_beyond_memory_are_named(
     assert 'set order = "blocks" or "given"' in line
 
 
-@pytest.mark.parametrize(("delay", "said"), [(0, False), (59, False), (60, True)])
-def test_streams_that_end_before_the_first_label_are_named(delay: int, said: bool) -> None:
-    dataset = {"name": "gauss", "n_train": 90, "n_test": 0}
+@pytest.mark.parametrize(
+    ("delay", "more", "line"),
+    [
+        (0, {}, ""),
+        (58, {}, ""),
+        (59, {}, "no prediction along a stream of 60 rows uses a label (delay = 59)"),
+        (59, {"label_due": "before"}, ""),
+        (60, {"label_due": "before"}, "no prediction along a stream of 60 rows uses a label (delay = 60)"),
+        (4, {"order": "given"}, ""),
+        (
+            5,
+            {"order": "given"},
+            "grids are judged on 6 rows that are predicted before any label comes (delay = 5)",
+        ),
+        (
+            9,
+            {"max_tune": 10},
+            "grids are judged on 10 rows that are predicted before any label comes (delay = 9)",
+        ),
+        (9, {"max_tune": 10, "tune_by": "validation"}, ""),
+    ],
+)
+def test_streams_and_grids_that_end_before_the_first_label_are_named(
+    delay: int, more: dict[str, Any], line: str
+) -> None:
     study = {
         "name": "s",
         "max_examples": 60,
         "delay": delay,
-        "datasets": [dataset],
-        "algorithms": [{"name": "AROW"}],
+        "datasets": [{"name": "gauss", "n_train": 90, "n_test": 0}],
+        "algorithms": [{"name": "AROW", "r": [0.1, 1.0]}],
+        **more,
     }
     lines = list(planning._late_labels(outline(parse_study(study), "out")))
-    text = "delay    gauss: no label comes before the end of a stream of 60 rows (delay = 60), so nothing"
-    assert [line.startswith(text) for line in lines] == [True] * said
+    assert [each.partition("; ")[0].partition(", so")[0] for each in lines] == (
+        [f"delay    gauss: {line}"] if line else []
+    )
 
 
 def test_classes_that_a_limit_keeps_from_being_learned_are_named(tmp_path: Path) -> None:

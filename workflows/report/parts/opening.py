@@ -48,13 +48,27 @@ def _by_data_set(view: StudyView, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
-    """Warn of streams that end before the first label arrives, because labels are delayed."""
-    delay = view.results.study.get("delay", 0)
+    """Warn of streams, and of grids, whose predictions use no label, because labels are delayed."""
+    study = view.results.study
+    delay = study.get("delay", 0)
+    # As in `Study.late`. The label of the first row is learned after this row, counted from 0.
+    late = delay - (study.get("label_due") == "before")
+    if not late:
+        return
     # Delay counts from the first row of the stream, including rows that only serve to choose parameters.
     length = rows["n_examples"].astype(int) + rows["counted_from"].fillna(0).astype(int)
-    ended = rows.loc[length <= delay, "dataset"].unique().tolist()
+    ended = rows.loc[length <= late + 1, "dataset"].unique().tolist()
     if ended:
-        yield f"No label comes before the end of {few(ended)} (delay = {delay}), so nothing is learned there."
+        yield f"No prediction along the stream of {few(ended)} uses a label (delay = {delay})."
+    tuning = _by_data_set(view, view.cells)
+    online = (tuning["stage"] == "tune") & (tuning["status"] == "ok") & tuning["validation_mistakes"].isna()
+    judged = tuning[online & (tuning["n_examples"] <= late + 1) & ~tuning["dataset"].isin(ended)]
+    if len(judged):
+        yield (
+            f"Grids on {few(judged['dataset'].unique().tolist())} are judged on rows that are predicted "
+            f"before any label comes (delay = {delay}), so their winners say nothing: set a smaller delay, "
+            "or a larger tune_fraction or max_tune."
+        )
 
 
 def _unlearned_classes(rows: pd.DataFrame) -> Iterator[str]:
@@ -233,11 +247,13 @@ def _courses(view: StudyView) -> Iterator[str]:
         names = list(dict.fromkeys(given["parent"]))
         whose = "" if given["dataset"].nunique() == cells["dataset"].nunique() else f" of {', '.join(names)}"
         yield f"Rows{whose} are read in the order of their source, not shuffled."
-        if given["counted_from"].notna().any():
+        tuned = list(dict.fromkeys(given["parent"][given["counted_from"].notna()]))
+        if tuned:
             share = 100 * float(study.get("tune_fraction", 0.1))
+            on = "" if len(tuned) == len(names) else f" on {few(tuned)}"
             yield (
-                f"Winners of grids are chosen on the first {share:g}% of such a stream. All algorithms learn "
-                "these rows, but results are counted only after them."
+                f"Winners of grids{on} are chosen on the first {share:g}% of such a stream. All algorithms "
+                "learn these rows, but results are counted only after them."
             )
         if len(view.design.seeds) > 1 and given["repetitions"].notna().any():
             once = few(list(dict.fromkeys(given["parent"][given["repetitions"].notna()])))

@@ -101,17 +101,47 @@ def test_of_many_classes_alike_none_is_rare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("delay", "judging", "said"),
-    [(0, None, False), (999, None, False), (1000, None, True), (1000, 100, False), (1100, 100, True)],
+    ("delay", "due", "judging", "said"),
+    [
+        (0, "after", np.nan, False),
+        (998, "after", np.nan, False),
+        (999, "after", np.nan, True),
+        (999, "before", np.nan, False),
+        (1000, "before", np.nan, True),
+        (1000, "after", 100, False),
+        (1099, "after", 100, True),
+    ],
 )
-def test_streams_that_end_before_a_label_comes_are_named(delay: int, judging: int | None, said: bool) -> None:
+def test_streams_that_end_before_a_label_comes_are_named(
+    delay: int, due: str, judging: float, said: bool
+) -> None:
+    results = counted(small(), delay=delay, label_due=due)
+    results = replace(results, cells=results.cells.assign(n_examples=1000, counted_from=judging))
+    line = f"No prediction along the stream of a, b and c uses a label (delay = {delay})."
+    assert (line in notes(StudyView(results))) == said
+
+
+@pytest.mark.parametrize(("delay", "validated", "said"), [(98, 0, 0), (99, 0, 1), (99, 3, 0), (999, 0, 0)])
+def test_grids_judged_before_a_label_comes_are_named(delay: int, validated: int, said: int) -> None:
     results = counted(small(), delay=delay)
-    counted_from = np.nan if judging is None else judging
-    results = replace(results, cells=results.cells.assign(n_examples=1000, counted_from=counted_from))
-    found = [text for text in notes(StudyView(results)) if text.startswith("No label comes")]
-    assert bool(found) == said
-    if said:
-        assert found[0].startswith("No label comes before the end of a, b and c (delay = ")
+    cells = results.cells
+    judged = cells[cells["dataset"] == "b"].assign(stage="tune", n_examples=100)
+    judged = judged.assign(validation_mistakes=validated or np.nan)
+    cells = pd.concat([cells.assign(n_examples=1000), judged])
+    found = [text for text in notes(StudyView(replace(results, cells=cells))) if "Grids" in text]
+    assert [text.split(",")[0] for text in found] == [
+        "Grids on b are judged on rows that are predicted before any label comes (delay = 99)"
+    ] * said
+
+
+def test_only_data_sets_with_a_grid_are_said_to_judge_one() -> None:
+    results = small()
+    for tuned, on in ((["b"], " on b"), (["a", "b", "c"], "")):
+        counted_from = results.cells["dataset"].isin(tuned).map({True: 100.0, False: np.nan})
+        cells = results.cells.assign(order="given", counted_from=counted_from)
+        first = opening(StudyView(replace(results, cells=cells)))[1]
+        assert isinstance(first, Text)
+        assert f"Winners of grids{on} are chosen on the first 10% of such a stream." in first.text
 
 
 @pytest.mark.parametrize(
