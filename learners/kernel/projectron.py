@@ -9,7 +9,7 @@ from ..estimator.parameters import NonNegative, Positive
 from ..numeric.compiled import compiled
 from ..numeric.margins import signed
 from ..numeric.rows import borrowed, count_rows, squared_norms_of_rows
-from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
+from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier, kernel_function
 from .support.block_view import add, add_pair, score_classes, score_of
 from .support.inverse_factor import (
     grow_factor,
@@ -19,6 +19,7 @@ from .support.inverse_factor import (
     projected_norm,
     room_to_project,
 )
+from .values.functions import function_in_loops, own_values
 
 # The compiled loops use their arguments without counting references (`borrowed`), which saves time. Therefore
 # the caller allocates a loop's temporary arrays and keeps them until the loop ends.
@@ -139,16 +140,14 @@ class _Projecting(KernelClassifier):
 
     def _check_norms(self, X):
         """Raise ValueError if k(x, x) of a row exceeds 1: the threshold that U defines needs k(x, x) <= 1."""
-        if self.kernel == "rbf":
-            return
         norms = np.empty(count_rows(X))
         squared_norms_of_rows(X, norms)
-        if self.kernel == "poly":
-            norms = (self.gamma * norms + self.coef0) ** self.degree
-        if norms.max(initial=0.0) > 1.0 + 1e-6:
-            worst, name = int(norms.argmax()), type(self).__name__
+        own = np.empty(len(norms))
+        own_values(function_in_loops(kernel_function(self), norms.dtype), norms, own)
+        if own.max(initial=0.0) > 1.0 + 1e-6:
+            worst, name = int(own.argmax()), type(self).__name__
             raise ValueError(
-                f"{name}: U needs k(x, x) <= 1, but row {worst} (counted from 0) has {norms[worst]:g}; "
+                f"{name}: U needs k(x, x) <= 1, but row {worst} (counted from 0) has {own[worst]:g}; "
                 "scale the rows, or give eta instead of U"
             )
 

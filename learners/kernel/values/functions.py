@@ -11,7 +11,7 @@ from ...numeric.vector import emit_exponential
 from .products import LANES
 
 KERNELS = ("rbf", "poly", "linear")
-_RBF, _POLY = 0, 1
+_RBF, _POLY, _LINEAR = range(3)
 
 
 @intrinsic
@@ -106,6 +106,8 @@ def own_values(function, norms, own):
             values[j] = 1 - gamma * distance
     elif number == _POLY:
         _poly_row(values, gamma, coef0, degree)
+    elif number != _LINEAR:
+        raise ValueError("a kernel without own values")
     for j in range(values.shape[0]):
         own[j] = values[j]
 
@@ -122,3 +124,5 @@ def apply_kernel(function, products, n_a, n_b, norms_a, norms_b):
         _rbf(products, n_a, n_b, norms_a, norms_b, real(gamma))
     elif name == "poly":
         _poly(products, n_a, n_b, real(gamma), real(coef0), np.int64(degree))
+    elif name != "linear":
+        raise ValueError(f"apply_kernel: no kernel {name!r}")

@@ -10,7 +10,13 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from singlepass.learners import KernelPerceptron, as_rows
 from singlepass.learners.kernel.support.support_set import SupportSet
 from singlepass.learners.kernel.values import products
-from singlepass.learners.kernel.values.functions import apply_kernel
+from singlepass.learners.kernel.values.functions import (
+    KERNELS,
+    apply_kernel,
+    apply_to_row,
+    function_in_loops,
+    own_values,
+)
 from singlepass.learners.kernel.values.row_storage import aligned
 
 from ...streams import as_csr
@@ -49,6 +55,30 @@ def test_values_are_those_of_scikit_learn(dtype, function):
     np.testing.assert_allclose(
         values(function, Z, X), expected, rtol=tolerance, atol=tolerance * np.abs(expected).max()
     )
+
+
+# The kernels of two rows, as the docstring of `KernelClassifier` defines them.
+FORMULAS = {
+    "rbf": lambda x, z: np.exp(-0.3 * np.square(x - z).sum()),
+    "poly": lambda x, z: (0.3 * (x @ z) + 0.5) ** 2,
+    "linear": lambda x, z: x @ z,
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_each_kernel_has_its_own_functions(kernel):
+    assert kernel in FORMULAS, f"add the kernel {kernel!r} to FORMULAS, and to each function of functions.py"
+    function, X = (kernel, 0.3, 0.5, 2), rows_of(8, 5, 7, np.float64)
+    in_loops = function_in_loops(function, X.dtype)
+    expected = np.array([[FORMULAS[kernel](x, z) for z in X] for x in X])
+    products, norms, own = X @ X.T, np.square(X).sum(axis=1), np.empty(5)
+    row = products[1].copy()
+    numba.njit(lambda *given: apply_to_row(*given))(in_loops, row, norms[1], norms)
+    own_values(in_loops, norms, own)
+    apply_kernel(function, products, 5, 5, norms, norms)
+    np.testing.assert_allclose(row, expected[1])
+    np.testing.assert_allclose(own, np.diag(expected))
+    np.testing.assert_allclose(products, expected)
 
 
 @both_precisions
