@@ -134,6 +134,8 @@ class PublicSet:
         names. Raises InputError if a file is damaged, cut short, or not the published one.
         """
         table = self.parse(paths)
+        if self.classes and len(table.classes) == len(self.classes):
+            self._check_order(table.classes)
         if self.counts:
             self._check_counts(paths, table)
         else:
@@ -148,6 +150,15 @@ class PublicSet:
                     "Set verify = false to accept it"
                 )
         return table
+
+    def _check_order(self, found: Sequence[str]) -> None:
+        """Raise InputError if the reader gives the declared classes other codes."""
+        plain, declared = _plain(found), _plain(self.classes)
+        if plain != declared and sorted(plain) == sorted(declared):
+            raise InputError(
+                f"data set {self.name!r}: its declaration has the classes {', '.join(self.classes)}, but "
+                f"its reader codes them as {', '.join(found)}; declare them in this order"
+            )
 
     def _check_counts(self, paths: Sequence[Path], table: Table) -> None:
         both = bool(self.counts_test) and len(paths) > 1

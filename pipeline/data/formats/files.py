@@ -50,6 +50,8 @@ class Format:
     open: Callable[[Path, Options], ColumnFile] | None = None
     #: Returns, given options, the function that parses lines of svmlight or VW; None for files with columns.
     scan: Callable[[Options], Scan] | None = None
+    #: Returns, given options, the number of features of svmlight or VW text; 0 if its largest index says it.
+    n_features: Callable[[Options], int] = lambda options: 0
     #: Whether a file may be compressed as a whole; formats that compress their own content may not.
     compressible: bool = True
 
@@ -80,6 +82,7 @@ FORMATS: dict[str, Format] = {
             zero_based=bool(options["zero_based"]),
             limits=Limits.of(options),
         ),
+        n_features=lambda options: count_of(options, "n_features"),
     ),
     "vw": Format(
         suffixes=(".vw",),
@@ -89,6 +92,7 @@ FORMATS: dict[str, Format] = {
             "dense": Option("flag", False),
         },
         scan=lambda options: vowpal_scan(hash_bits=count_of(options, "hash_bits")),
+        n_features=lambda options: 1 << count_of(options, "hash_bits"),
     ),
     "csv": Format(
         suffixes=(".csv", ".tsv"),
@@ -164,9 +168,7 @@ def text_of_sparse_features(path: Path, options: Options) -> tuple[Scan, int]:
     scan = FORMATS[found].scan
     if scan is None:
         raise ValueError(f"{path}: {found} is not a format of sparse features")
-    if found == "vw":
-        return scan(options), 1 << count_of(options, "hash_bits")
-    return scan(options), count_of(options, "n_features")
+    return scan(options), FORMATS[found].n_features(options)
 
 
 def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -> Table:

@@ -213,6 +213,23 @@ def test_class_names_are_compared_unless_the_user_takes_the_file(
     assert open_stream(expand(name="airlines")[0]).y.tolist() == [1, 0]
 
 
+def test_classes_declared_in_another_order_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "airlines.csv"
+    path.write_text(_FLIGHTS + "1,2,3,4,5,6,7,0\n1,2,3,4,5,6,7,1\n")
+    entry = CATALOGUE["airlines"]
+    assert entry.read([path], verify=False).y.tolist() == [0, 1]
+    for counts in ((), (1, 1)):
+        turned = replace(entry, classes=("1", "0"), counts=counts)
+        line = "'airlines': its declaration has the classes 1, 0, but its reader codes them as 0, 1; declare"
+        with pytest.raises(InputError, match=line):
+            turned.read([path], verify=False)
+
+
+def test_every_file_of_sets_is_read() -> None:
+    names = {path.stem for path in Path(public.__file__).with_name("sets").glob("*.toml")}
+    assert names == set(public._FILES), "name each file of sets/ in _FILES (public.py), in the order of lists"
+
+
 def test_real_sample_of_covtype_says_so(real: Path) -> None:
     need(real, "covtype")
     row = next(row for row in describe() if row.name == "covtype")

@@ -13,7 +13,8 @@ import pytest
 from pyarrow import feather, parquet
 
 from singlepass.pipeline.data import expand, fingerprint, notes, open_stream
-from singlepass.pipeline.data.formats.files import file_format
+from singlepass.pipeline.data.formats.files import FORMATS, Format, file_format, text_of_sparse_features
+from singlepass.pipeline.data.formats.svmlight import svmlight_scan
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -37,6 +38,20 @@ def test_the_same_content_has_one_fingerprint(write: Write, tmp_path: Path) -> N
         assert stream.y.tolist() == [0, 1, 0]
         assert stream.classes == ("x", "y")
         assert stream.name == "f"
+
+
+def test_text_of_sparse_features_needs_no_option_n_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FORMATS, "plain", Format((".plain",), {}, scan=lambda options: svmlight_scan()))
+    for name, options, expected in [
+        ("plain", {}, 0),
+        (
+            "svmlight",
+            {"n_features": 7, "zero_based": False, "max_line": 9, "max_expansion": 9, "max_features": 9},
+            7,
+        ),
+        ("vw", {"hash_bits": 3}, 8),
+    ]:
+        assert text_of_sparse_features(Path("f"), {"format": name, **options})[1] == expected
 
 
 def test_pinned_fingerprint(write: Write) -> None:

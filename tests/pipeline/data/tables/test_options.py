@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from singlepass.pipeline.data.tables.options import Option, resolve_options
+from singlepass.pipeline.data.catalogue.generators import GENERATORS
+from singlepass.pipeline.data.catalogue.public import PUBLIC_OPTIONS
+from singlepass.pipeline.data.formats.files import FORMATS
+from singlepass.pipeline.data.tables.options import TABLE_KEYS, Option, resolve_options
 from singlepass.pipeline.errors import InputError
 
 DECLARED = {
@@ -24,6 +27,19 @@ def test_defaults_fill_in() -> None:
         "target": "3",
         "dtype": "",
     }
+
+
+_ALL_OPTIONS = {
+    "public sets": PUBLIC_OPTIONS,
+    **{f"generator {name}": each.options for name, each in GENERATORS.items()},
+    **{f"format {name}": each.options for name, each in FORMATS.items()},
+}
+
+
+@pytest.mark.parametrize("owner", _ALL_OPTIONS)
+def test_no_option_has_the_name_of_another_key(owner: str) -> None:
+    taken = {*_ALL_OPTIONS[owner]} & {*TABLE_KEYS}
+    assert not taken, f"{owner}: rename {taken}; the study takes these keys, so they never become options"
 
 
 @pytest.mark.parametrize(
