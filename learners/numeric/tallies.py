@@ -264,6 +264,7 @@ def sum_losses(
     `sums`, of shape (4,), is updated in place: hinge loss by given and by clean labels, then log loss by
     given and by clean labels.
     """
+    assert len(sums) == 4, "each further loss must be added up in `_lose`, too"
     at = np.empty((len(stops), len(sums)))
     lose = _lose_holding_gil if scores.size <= FEW else _lose_releasing_gil
     lose(_by_row(scores), given, clean, log_odds, stops, sums, at)

@@ -317,8 +317,8 @@ class Tallies:
             self._references.right[:] = 0
 
     def _losses(self, means: Floats) -> dict[str, Any]:
-        names = LOSSES if self._log_odds else LOSSES[:2]
-        return {name: means[..., i] for i, name in enumerate(names)}
+        known = [name for name in LOSSES if self._log_odds or not name.startswith("log_loss")]
+        return {name: means[..., LOSSES.index(name)] for name in known}
 
     def areas(self, stops: Rows) -> dict[str, Floats]:
         """Return areas under the ROC curve: for each t in `stops`, the area for the first t counted rows.

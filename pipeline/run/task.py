@@ -31,7 +31,7 @@ from ...learners.guests.returned import GuestError, checked_scores
 from .. import data
 from ..hindsight import HindsightError, best_in_hindsight
 from ..randomness import random_state
-from ..scoring import AREAS, LOSSES, PRECISIONS, REGRETS, TEST_BY_CLASS, TEST_SCORES
+from ..scoring import REGRETS, TEST_BY_CLASS, TEST_SCORES
 from ..store.schema import CellResult
 from ..study.cell import Cell, CellSpec, sorted_json
 from ..study.learner_factory import ResolvedLearner, resolve_learner
@@ -57,7 +57,7 @@ _NOWHERE = np.empty(0, np.int64)
 # The test part's column of each measure, by the column of the same measure along the stream (there against
 # clean labels, because a test part has clean labels only).
 _BY_CLASS = dict(zip(("predicted", "right_clean", "occurred_clean"), TEST_BY_CLASS, strict=True))
-_SCORES = dict(zip((LOSSES[1], LOSSES[3], AREAS[1], PRECISIONS[1]), TEST_SCORES, strict=True))
+_SCORES = {f"{name.removeprefix('test_')}_clean": name for name in TEST_SCORES}
 
 
 def final_test(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
@@ -286,8 +286,9 @@ def _regrets(
         radius = _length_of_weights(getattr(learner, "learner_", learner))
         X = take_rows(part.X if part.renumbered is None else part.renumbered, part.rows).astype(np.float64)
         best: dict[bytes, float] = {}
-        for column, mean, codes in zip(REGRETS, LOSSES[:2], (noisy, part.codes), strict=True):
-            total = (losses.get(mean) or 0.0) * len(codes)
+        for column, codes in zip(REGRETS, (noisy, part.codes), strict=True):
+            mean = losses.get(column.replace("regret", "hinge_loss"))
+            total = (mean or 0.0) * len(codes)
             if not math.isfinite(total):
                 raise HindsightError("the learner's loss is NaN or infinite")
             key = codes.tobytes()

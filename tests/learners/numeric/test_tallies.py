@@ -141,6 +141,12 @@ def test_a_loss_that_is_no_number_makes_the_sum_none():
     assert sums[2:].tolist() == [0, 0]
 
 
+def test_a_loss_that_is_not_added_up_is_refused():
+    codes = np.array([0, 1], np.int32)
+    with pytest.raises(AssertionError, match="each further loss must be added up in `_lose`"):
+        sum_losses(np.array([1.0, 2.0]), codes, codes, True, np.empty(0, np.int64), np.zeros(6))
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.builds(stream, st.integers(0, 10_000), st.integers(2, 60), st.just(2)))
 def test_pairs_in_order_make_the_area_under_the_curve(made):
