@@ -8,7 +8,19 @@ from pathlib import Path
 import click
 
 
-@click.command()
+def paper_names() -> list[str]:
+    """Return the names of the papers, and of our own studies with claims, without importing them."""
+    folder = Path(__file__).parent / "reproduce" / "facts"
+    return sorted(path.parent.name for path in folder.glob("*/paper.toml"))
+
+
+@click.command(
+    help=f"""Repeat the experiments of PAPER, and write a page that judges the paper's claims.
+
+    PAPER is a paper or a study of ours with claims: {", ".join(paper_names()[:-1])} or {paper_names()[-1]}.
+    Finished studies, made by `run` or on a cluster, are not run again.
+    """
+)
 @click.argument("paper")
 @click.option("--small", is_flag=True, help="Run small forms of the studies: minutes instead of hours.")
 @click.option("--finished", is_flag=True, help="Run nothing: make the page from the finished results.")
@@ -37,12 +49,6 @@ def reproduce(
     readme: Path | None,
     threads: int | None,
 ) -> None:
-    """Repeat the experiments of PAPER, and write a page that judges the paper's claims.
-
-    PAPER is arow, projectron, budget-mira, model-complexity or ramp-loss, or a study of ours with claims:
-    slack, noise-and-drift or tuning-under-noise. Finished studies, made by `run` or on a cluster, are not run
-    again.
-    """
     if finished and threads is not None:
         raise click.UsageError(
             "--threads needs studies to run, but --finished runs none: leave one of the two out"

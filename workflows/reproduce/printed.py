@@ -34,7 +34,11 @@ class Claim:
 
 def texts(paper: str) -> dict[str, Any]:
     """Return the contents of a paper's ``paper.toml``: its title, its studies and the texts of its page."""
-    return {"notes": {}, **tomllib.loads((_FOLDER / paper / "paper.toml").read_text(encoding="utf-8"))}
+    return {
+        "notes": {},
+        "remarks": {},
+        **tomllib.loads((_FOLDER / paper / "paper.toml").read_text(encoding="utf-8")),
+    }
 
 
 @cache

@@ -13,6 +13,7 @@ import pytest
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.paper_commands import paper_names, reproduce
 from singlepass.workflows.report.page.blocks import Text, files
 from singlepass.workflows.report.plots.curve_plots import Axis
 from singlepass.workflows.report.words.markup import with_block
@@ -26,7 +27,7 @@ from singlepass.workflows.reproduce.page import (
     write_page,
     write_summary,
 )
-from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy, read_studies
+from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy, declared, read_studies
 from singlepass.workflows.reproduce.papers import OWN, PAPERS
 from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge
 from singlepass.workflows.running.progress import RunProgress
@@ -234,6 +235,18 @@ def test_a_summary_that_would_lose_a_paper_is_refused(results: StudyResults, tmp
     with pytest.raises(InputError, match="no place for the table: add the lines <!-- own claims -->"):
         write_summary(readme, pages, {NAME: PAPER}, {NAME: PAPER})
     assert readme.read_text("utf-8") == "<!-- papers -->\n<!-- end of papers -->\n"
+
+
+def test_the_file_of_a_paper_needs_no_remarks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "paper.toml").write_text('title = "Mine"\n[studies]\n')
+    monkeypatch.setattr(printed, "_FOLDER", tmp_path)
+    assert declared("mine", {}, {}) == Paper("mine", "Mine", {}, [], {}, [])
+
+
+def test_the_help_of_reproduce_lists_all_papers() -> None:
+    assert paper_names() == sorted([*PAPERS, *OWN])
+    assert f"{', '.join(paper_names()[:-1])} or {paper_names()[-1]}" in str(reproduce.help)
 
 
 @pytest.mark.parametrize("name", PAPERS)
