@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sys
 import tempfile
 from dataclasses import asdict
@@ -24,7 +25,6 @@ from ..pipeline.store.bases import Base
 from ..pipeline.store.reference import (
     FOLDER,
     MOST_BYTES,
-    ReferenceIndex,
     ReferenceStudy,
     archive_name,
     compact_copy,
@@ -65,8 +65,8 @@ def named_keys(plan: Plan, base: Base) -> list[str]:
     return list(dict.fromkeys(key for stage, _ in stages(plan, store) for key in stage.keys))
 
 
-def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: str) -> ReferenceStudy:
-    """Add the finished results of a shipped study to the reference, and return its entry of the index.
+def pack_study(results: Path, folder: Path, url: str) -> ReferenceStudy:
+    """Pack the finished results of a shipped study into an archive in a folder; return its index entry.
 
     Raises InputError if the results lack cells of the plan that the current code makes.
     """
@@ -86,12 +86,12 @@ def add_study(results: Path, index: ReferenceIndex, archives: Path | None, url: 
         }
         cells = compact_copy(str(results), keys, made, documents)
         files = [path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()]
-        archive = (archives or index.folder) / archive_name(name)
+        archive = folder / archive_name(name)
         pack(made, files, archive)
     content = archive.read_bytes()
     packages = {each: run["packages"][each] for each in ("singlepass", "numba", "numpy")}
     versions = {"python": run["python"], **packages}
-    where = f"{url.rstrip('/')}/{archive.name}" if archives is not None else ""
+    where = f"{url.rstrip('/')}/{archive.name}" if url else ""
     digest = hashlib.sha256(content).hexdigest()
     return ReferenceStudy(name, cells, len(content), digest, str(run.get("git") or ""), versions, where)
 
@@ -107,22 +107,32 @@ def make(results: tuple[Path, ...], release: str | None, archives: Path | None, 
         raise click.UsageError("--archives and --url belong together: give both or neither")
     index = read_index()
     entries = {entry.study: entry for entry in index.studies}
-    for each in results:
-        entry = add_study(each, index, archives, url)
-        entries[entry.study] = entry
-        studies = [asdict(entries[name]) for name in sorted(entries)]
-        content = {"release": release or index.release, "schema": SCHEMA_VERSION, "studies": studies}
-        (FOLDER / "index.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    with tempfile.TemporaryDirectory() as scratch:
+        made = [pack_study(each, Path(scratch), url) for each in results]
+        entries |= {entry.study: entry for entry in made}
+        shipped = sum(entry.bytes for entry in entries.values() if not entry.url)
+        if shipped > MOST_BYTES:
+            raise InputError(
+                f"{FOLDER}: would take {decimal(shipped)}, more than {decimal(MOST_BYTES)}, so nothing is "
+                "written: give --archives and --url"
+            )
+        folder = archives or FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (archive_name(entry.study) for entry in made):
+            # An archive that the index no longer names must not stay in the package.
+            (FOLDER / name).unlink(missing_ok=True)
+            shutil.copyfile(Path(scratch, name), folder / name)
+    studies = [asdict(entries[name]) for name in sorted(entries)]
+    content = {"release": release or index.release, "schema": SCHEMA_VERSION, "studies": studies}
+    (FOLDER / "index.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    for entry in made:
         click.echo(f"{entry.study}: {entry.cells:,} cells, {decimal(entry.bytes)}")
-    shipped = sum(entry.bytes for entry in entries.values() if not entry.url)
-    if shipped > MOST_BYTES:
-        raise InputError(
-            f"{FOLDER}: {decimal(shipped)}, more than {decimal(MOST_BYTES)}: give --archives and --url"
-        )
+        if entry.commit.endswith("-dirty"):
+            click.echo(f"warning: {entry.study} was run with uncommitted changes: run it again", err=True)
 
 
 if __name__ == "__main__":
     try:
         make()
-    except InputError as error:
+    except (InputError, OSError) as error:
         sys.exit(f"error: {error}")

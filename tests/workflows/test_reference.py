@@ -33,6 +33,7 @@ from singlepass.pipeline.store.reference import (
 from singlepass.pipeline.store.schema import SCHEMA_VERSION
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.workflows import reference
+from singlepass.workflows.running import provenance
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.shipped import find_study
 
@@ -172,6 +173,35 @@ def test_unfinished_results_are_not_added(tmp_path: Path, index: ReferenceIndex,
     with pytest.raises(InputError, match=r"6 of 33 cells of quickstart are missing: run it again"):
         made([str(tmp_path / "part")])
     assert [path.name for path in index.folder.iterdir()] == ["index.json"]
+
+
+def test_cells_that_take_too_much_space_are_not_added(
+    tmp_path: Path, index: ReferenceIndex, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (index.folder / "index.json").read_bytes()
+    monkeypatch.setattr(reference, "MOST_BYTES", 100)
+    results = str(finished(tmp_path / "whole"))
+    with pytest.raises(InputError, match=r"more than 100 bytes, so nothing is written: give --archives"):
+        made([results])
+    assert [path.name for path in index.folder.iterdir()] == ["index.json"]
+    assert (index.folder / "index.json").read_bytes() == before
+
+
+def test_a_replaced_archive_is_removed(
+    tmp_path: Path,
+    index: ReferenceIndex,
+    shipped: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(provenance, "_git_commit", lambda: "0123-dirty")
+    results = str(finished(tmp_path / "whole"))
+    made([results])
+    assert (index.folder / "quickstart.zip.xz").is_file()
+    made([results, "--archives", str(tmp_path / "archives"), "--url", "https://u"])
+    assert (tmp_path / "archives" / "quickstart.zip.xz").is_file()
+    assert [path.name for path in index.folder.iterdir()] == ["index.json"]
+    assert "warning: quickstart was run with uncommitted changes: run it again" in capsys.readouterr().err
 
 
 @pytest.fixture
