@@ -1,4 +1,4 @@
-"""The learners of this package, one row each: a new learner needs a file and a row here.
+"""The learners of this package, one row each: a new learner needs a file, a row here and a test case.
 
 The rows give the public names of `singlepass.learners`, the names that a study can use, the table in
 ``docs/learners.md`` and the names that type checkers read (``python -m singlepass.workflows.pages docs`` and

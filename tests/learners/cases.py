@@ -3,6 +3,8 @@
 import itertools
 from typing import NamedTuple
 
+from singlepass.learners.table import TABLE
+
 
 class Cases(NamedTuple):
     """What the tests of all learners need to know of one."""
@@ -339,3 +341,6 @@ CASES = {
     "ActiveRampSVM": Cases(variants=({"gamma": 0.1},)),
     "RetrainedRampSVM": Cases(variants=({"gamma": 0.1},)),
 }  # fmt: skip
+
+_TESTED = {row.name for row in TABLE if row.kind in ("linear", "kernel", "features", "svm")}
+assert {*CASES} == _TESTED, f"CASES of {__file__}: add or remove {', '.join({*CASES} ^ _TESTED)}"

@@ -182,13 +182,16 @@ def test_zero_rows_are_mistakes_that_teach_nothing(learner):
         assert model.coef_.tolist() == plain.coef_.tolist()
 
 
+SKIP = "a rule must skip rows whose step overflows or whose ‖x‖² is subnormal, see PARule"
+
+
 @every_learner
 def test_extreme_scales_stay_finite(learner):
     for scale in [1e-160, 1e-30, 1e30, 1e60, 1e160]:
         X, y = noisy_stream(9)
         model = clone(learner).fit(X * scale, y)
-        assert np.isfinite(model.coef_).all()
-        assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
+        assert np.isfinite(model.coef_).all(), SKIP
+        assert np.isfinite(getattr(model, "sigma_", 0.0)).all(), SKIP
 
 
 @every_learner
@@ -197,8 +200,8 @@ def test_rows_of_wildly_different_lengths_leave_the_model_finite(learner):
     for convert, seed in itertools.product([np.asarray, as_csr], range(30)):
         X, y = wild_stream(seed)
         model = clone(learner).partial_fit(convert(X), y, [0, 1])
-        assert np.isfinite(model.coef_).all()
-        assert np.isfinite(getattr(model, "sigma_", 0.0)).all()
+        assert np.isfinite(model.coef_).all(), SKIP
+        assert np.isfinite(getattr(model, "sigma_", 0.0)).all(), SKIP
 
 
 @every_learner

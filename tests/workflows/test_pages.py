@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,11 @@ def test_every_learner_and_every_study_has_a_row() -> None:
         (studies_table(), shipped_studies()),
     ):
         assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == list(names)
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_a_shipped_study_has_the_name_of_its_file(name: str) -> None:
+    assert tomllib.loads(shipped_studies()[name].read_text("utf-8"))["name"] == name
 
 
 def test_the_architecture_names_every_folder_and_existing_files() -> None:

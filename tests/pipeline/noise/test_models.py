@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,10 @@ MODELS = [
     MarginNoise(0.25),
     WindowNoise(0.4, start=0.25, stop=0.5),
 ]
+
+
+# For each attribute of a model, apart from its rates: another value.
+OTHER = {"level": "class", "start": 0.1, "stop": 0.9, "scale": 2.0}
 
 
 def clean_codes(seed: int = 0) -> Any:
@@ -180,6 +185,23 @@ def test_a_model_has_its_own_name_and_place(name: str) -> None:
     kind = parse.MODELS[name][0]
     assert kind.model == name, f"{kind.__name__} needs model: ClassVar[str] = {name!r}"
     assert [each for each, *_ in parse.MODELS.values() if each.place == kind.place] == [kind]
+
+
+def test_every_model_is_tested() -> None:
+    assert {type(noise) for noise in [*MODELS, FeatureNoise(0.3)]} == {
+        kind for kind, *_ in parse.MODELS.values()
+    }
+
+
+@pytest.mark.parametrize("noise", [*MODELS, FeatureNoise(0.3)], ids=lambda noise: noise.slug)
+def test_levels_that_differ_have_different_titles(noise: Noise) -> None:
+    readers = parse.MODELS[noise.model][1].values()
+    for name in {attribute for attribute, _ in readers} - {"rate", "rates", "matrix"}:
+        assert name in OTHER, f"add another value of {name!r} to OTHER"
+        other = replace(noise, **{name: OTHER[name]})
+        if other != noise:
+            assert other.short != noise.short, f"name {name!r} in kind, short or label"
+            assert other.label != noise.label, f"name {name!r} in kind, short or label"
 
 
 @pytest.mark.parametrize("noise", MODELS, ids=lambda noise: noise.slug)
