@@ -286,9 +286,9 @@ def _regrets(
         radius = _length_of_weights(getattr(learner, "learner_", learner))
         X = take_rows(part.X if part.renumbered is None else part.renumbered, part.rows).astype(np.float64)
         best: dict[bytes, float] = {}
-        for column, codes in zip(REGRETS, (noisy, part.codes), strict=True):
-            mean = losses.get(column.replace("regret", "hinge_loss"))
-            total = (mean or 0.0) * len(codes)
+        means = "hinge_loss_given", "hinge_loss_clean"
+        for column, mean, codes in zip(REGRETS, means, (noisy, part.codes), strict=True):
+            total = (losses.get(mean) or 0.0) * len(codes)
             if not math.isfinite(total):
                 raise HindsightError("the learner's loss is NaN or infinite")
             key = codes.tobytes()
