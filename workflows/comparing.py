@@ -140,12 +140,11 @@ class _Algorithms:
             )
             labels[entry["label"]] = label
             united = _united(self.entries.get(label, entry), entry)
-            own[label] = {**entry, "label": label, "datasets": united}
+            own[entry["label"]] = {**entry, "label": label, "datasets": united}
             both = pd.concat([self.cells.get(label, rows[:0]), rows.assign(algorithm=label)])
             self.cells[label] = both.drop_duplicates(WHAT)
             self.codes.setdefault(label, code)
-        for entry in entries:
-            self.entries[labels[entry["label"]]] = own[labels[entry["label"]]]
+        self.entries |= {labels[entry["label"]]: own[entry["label"]] for entry in entries}
         return labels
 
     def _takes(self, label: str, entry: Mapping[str, Any], rows: pd.DataFrame, code: tuple[Any, ...]) -> bool:

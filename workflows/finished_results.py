@@ -168,12 +168,10 @@ def refuse_other_rows(
                 "study count after the rows that tune it"
             )
         else:
-            # Earlier versions did not record of one seed whether results depend on it.
-            single = group.loc[group["url"] == last["url"], "seed"].nunique() == 1
-            earlier = ", or an earlier version ran it (then run it again first)" if single else ""
             differ = (
                 f"all seeds run on {first['dataset']} with noise {first['noise']} in {last['url']}, because "
-                f"an algorithm of its study draws random numbers{earlier}, but one seed in {first['url']}"
+                "an algorithm of its study draws random numbers there, or an earlier version ran it (then "
+                f"run it again first), but one seed in {first['url']}"
             )
         bases = " ".join(dict.fromkeys(f"--base {url}" for each in found for url in each.sources))
         raise InputError(f"not comparable: {differ}: run one study with all algorithms, with {bases}")

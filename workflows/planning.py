@@ -452,7 +452,7 @@ def _late_labels(found: StudyOutline) -> Iterator[str]:
     tuned = {number for stage, (number, _) in found.planned if stage == "tuning"}
     for number, (outlook, entry) in enumerate(zip(found.outlooks, study.datasets, strict=True)):
         rows, late = rows_of_task(study, entry, outlook), study.late
-        judging = study.course_of(entry, tuned=number in tuned).prefix(rows)
+        judging = study.course_of(entry, tuned=True).prefix(rows)
         judging = judging or min(rows, entry.max_tune or study.max_tune or rows)
         # The label of the first row is learned after row `late`, counted from 0.
         if late and 0 < rows <= late + 1:
@@ -461,10 +461,11 @@ def _late_labels(found: StudyOutline) -> Iterator[str]:
                 f"(delay = {study.delay:,}); set a smaller delay"
             )
         elif late and number in tuned and study.judge_of(entry) == "online" and 0 < judging <= late + 1:
+            key = "tune_fraction" if study.order_of(entry) == "given" else "max_tune"
             yield (
                 f"delay    {outlook.label}: grids are judged on {judging:,} rows that are predicted before "
                 f"any label comes (delay = {study.delay:,}), so their winners say nothing; set a smaller "
-                "delay, or a larger tune_fraction or max_tune"
+                f"delay, or a larger {key}"
             )
 
 

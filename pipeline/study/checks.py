@@ -40,13 +40,20 @@ def draws_randomly(study: Study, dataset: DatasetSpec, learners: Learners) -> bo
 
     Such draws are made by active-learning strategies, and by learners of other packages with a free seed.
     """
-    given = ((each, learners[each.label]) for each in _on(study, dataset.label))
-    own = ((with_dataset_parameters(each, dataset, learner), learner) for each, learner in given)
-    return any(
-        (each.query is not None and STRATEGIES[each.query].draws)
-        or learner.state_parameter({**each.fixed, **each.lists}) is not None
-        for each, learner in own
-    )
+    models = {each.label: each for each in study.algorithms}
+    for algorithm in _on(study, dataset.label):
+        learner = learners[algorithm.label]
+        if algorithm.query is not None and STRATEGIES[algorithm.query].draws:
+            return True
+        # Most learners take no seed; parameters of data sets are looked up only for those that do.
+        if learner.state_parameter({}) is None:
+            continue
+        own = with_dataset_parameters(algorithm, dataset, learner)
+        model = models[algorithm.tuned_as or algorithm.label]
+        grid = with_dataset_parameters(model, dataset, learners[model.label]).lists
+        if learner.state_parameter({**own.fixed, **grid}) is not None:
+            return True
+    return False
 
 
 def _check_algorithm(spec: AlgorithmSpec, learner: ResolvedLearner) -> None:
@@ -158,27 +165,24 @@ def _check_regret(study: Study, learners: Learners) -> None:
         return
     if not has_solver():
         raise InputError(f"metrics: 'regret' needs the package clarabel: pip install 'singlepass[{EXTRA}]'")
+    instead = "remove 'regret' from metrics, or the algorithm from the study"
     for algorithm in study.algorithms:
         learner = learners[algorithm.label]
-        instead = "remove 'regret' from metrics, or the algorithm from the study"
         if not (learner.linear or learner.batch or algorithm.name in BASELINES):
             raise InputError(
                 f"algorithm {algorithm.label!r}: 'regret' needs a linear learner of this package, which has "
                 f"weights: {instead}"
             )
-        if changing := [key for key in ("tune", "reset") if key in algorithm.strategy]:
-            key = changing[0]
-            raise InputError(
-                f"algorithm {algorithm.label!r}: 'regret' compares with one vector of weights, but {key} = "
-                f"{algorithm.strategy[key]!r} changes the model along the stream: remove {key}, or {instead}"
-            )
-        for dataset in study.datasets if learner.linear else ():
+        one = f"algorithm {algorithm.label!r}: 'regret' compares with one vector of weights, but"
+        for dataset in _datasets_of(study, algorithm):
             own = with_dataset_parameters(algorithm, dataset, learner)
-            if not all(learner.scores_linearly(point) for point in grid_points(own)):
+            if key := next((key for key in ("tune", "reset") if key in own.strategy), None):
                 raise InputError(
-                    f"algorithm {algorithm.label!r}: 'regret' compares with one vector of weights, but this "
-                    f"algorithm does not score all rows with one vector: {instead}"
+                    f"{one} {key} = {own.strategy[key]!r} changes the model along the stream: remove {key}, "
+                    f"or {instead}"
                 )
+            if learner.linear and not all(map(learner.scores_linearly, grid_points(own))):
+                raise InputError(f"{one} this algorithm does not score all rows with one vector: {instead}")
 
 
 def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:

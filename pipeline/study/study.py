@@ -233,12 +233,13 @@ class Study(BaseModel):
                 if self.protocol_of(entry) == "prequential" or self.order_of(entry) == "given":
                     if self.tune in TUNERS:
                         raise ValueError(
-                            f"tune_each does not work with tune = {self.tune!r}, which tunes grids along the "
-                            "stream of each repetition: remove tune_each"
+                            f"tune_each: tune = {self.tune!r} already tunes the grids of data set "
+                            f"{entry.label!r} along the stream of each repetition: remove tune_each"
                         )
                     raise ValueError(
                         f"tune_each: data set {entry.label!r} would tune its grids on the stream whose "
-                        "results it reports: set protocol 'holdout' or 'crossval', or tune = \"leader\""
+                        "results it reports: set protocol 'holdout' or 'crossval', or replace tune_each by "
+                        'tune = "leader"'
                     )
         if self.label_due == "before" and not self.delay:
             raise ValueError("label_due needs a delay, because it says when late labels come: set delay")

@@ -30,8 +30,7 @@ _MODULES = ("elements", "statistics", "tables", "figures", "explore", "start")
 # write again. Only tables and figures are removed (names that match `_OWN`), in case a user edits the
 # manifest.
 _MANIFEST = "report-files.txt"
-# Names of noise contain "=", "," and "~".
-_OWN = re.compile(r"(tables/[\w.,=~+-]+\.(csv|tex)|figures/[\w.,=~+-]+\.svg)")
+_OWN = re.compile(r"(tables/[^/\\]+\.(csv|tex)|figures/[^/\\]+\.svg)")
 # New objects after which Python's cyclic garbage collector runs while a report is written. At the default of
 # 700 an eighth of the time goes into collection; at this value memory grows by less than 5 MB.
 _NEW_OBJECTS = 30_000
@@ -56,10 +55,7 @@ class Page:
         The HTML file comes first. `further` maps names of more files, relative to `out`, to their texts. The
         folder is created if needed. Raises InputError if it cannot be written to.
         """
-        texts: dict[str, str] = {}
-        for name, text in (*self._files(), *(further or {}).items()):
-            assert name not in texts, f"two files of the report are called {name}"
-            texts[name] = text
+        texts = {**dict(self._files()), **(further or {})}
         texts[_MANIFEST] = "".join(f"{name}\n" for name in texts)
         written = []
         try:

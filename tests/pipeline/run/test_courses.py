@@ -163,6 +163,16 @@ def test_only_algorithms_on_a_data_set_can_make_its_repetitions_differ(tmp_path:
     assert repetitions == {("one", 1), ("two", None), ("set", 1)}
 
 
+def test_a_seed_that_another_algorithm_tuned_makes_no_repetitions(tmp_path: Path) -> None:
+    dataset, _, _ = written(tmp_path)
+    sgd = {"name": "sklearn.linear_model:SGDClassifier"}
+    model = {**sgd, "label": "model", "random_state": [1, 2]}
+    table = {"name": "s", "order": "given", "seeds": 3, "datasets": [dataset]}
+    study = parse_study({**table, "algorithms": [model, {**sgd, "label": "other", "tuned_as": "model"}]})
+    plan = make_plan(study)
+    assert plan.seeds_of(plan.tasks[0], plan.study.noise[0]) == [0]
+
+
 def test_without_these_keys_nothing_of_a_cell_is_new() -> None:
     [cell, *_] = cells_of({"name": "gauss"}, {"name": "Perceptron"}, order="shuffled")
     assert cell.spec.course.document == {}

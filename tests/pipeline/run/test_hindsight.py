@@ -228,6 +228,11 @@ def test_strategies_have_that_of_the_learner_within_and_references_none() -> Non
         ({"name": "KT"}, GAUSS | {"parameters": {"scale": "instance"}}, "'KT': 'regret' compares with one"),
         ({"name": "AROW", "reset": "ddm"}, GAUSS, "but reset = 'ddm' changes the model .*: remove reset, or"),
         ({"name": "AROW", "r": [1, 2], "tune": "leader"}, GAUSS, "but tune = 'leader' changes the model"),
+        (
+            {"name": "AROW", "tune": "leader"},
+            GAUSS | {"parameters": {"r": [1, 2]}},
+            "but tune = 'leader' changes the model",
+        ),
         ({"name": "AROW"}, {"name": "digits"}, "'digits' has more than two classes, but 'regret' needs two"),
     ],
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from singlepass.pipeline.noise import parse_noise
 from singlepass.workflows.report.document import Page
 from singlepass.workflows.report.page.blocks import Block, Picture, Section
@@ -38,9 +36,3 @@ def test_files_of_every_noise_are_removed_and_no_others(tmp_path: Path) -> None:
     page().write(tmp_path)
     assert [*tmp_path.glob("tables/*"), *tmp_path.glob("figures/*")] == []
     assert own.exists()
-
-
-def test_no_file_is_written_twice(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=r"two files of the report are called tables/a\.csv"):
-        page(table("a"), table("a")).write(tmp_path)
-    assert not any(tmp_path.iterdir())

@@ -67,7 +67,7 @@ def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
         yield (
             f"Grids on {few(judged['dataset'].unique().tolist())} are judged on rows that are predicted "
             f"before any label comes (delay = {delay}), so their winners say nothing: set a smaller delay, "
-            "or a larger tune_fraction or max_tune."
+            "or a larger tune_fraction (max_tune if rows are shuffled)."
         )
 
 

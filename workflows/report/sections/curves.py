@@ -168,7 +168,7 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
         if key == "window":
             how = f"among the latest {count(size, 'example')}"
         error = Quantity(f"{kind} error", f"{key}_error_clean", Axis(y="error, %"))
-        yield error, f"{kind.lower()}-error", f"Share of mistakes (clean labels){comma}{how}"
+        yield error, f"{kind.lower()}-mistakes", f"Share of mistakes (clean labels){comma}{how}"
         for metric in view.asked_over(key):
             label = metric.label.removeprefix("online ")
             axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)

@@ -12,7 +12,7 @@ from singlepass.pipeline.run.task import run_cell
 from singlepass.pipeline.store.tables import part_of
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
-from singlepass.workflows.report.page.blocks import Heading, Text
+from singlepass.workflows.report.page.blocks import Heading, Text, files
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.embedded import numbers
 from singlepass.workflows.report.parts.opening import notes, opening
@@ -102,14 +102,16 @@ def test_nobody_who_did_not_ask_gets_them() -> None:
 
 
 def test_metrics_that_were_asked_for_are_drawn_both_ways() -> None:
-    asked = ["balanced_accuracy", "kappa_temporal", "auc"]
+    asked = ["error", "balanced_accuracy", "kappa_temporal", "auc"]
     study = {"datasets": DATASETS[:1], "window": 20, "fading": 0.9, "metrics": asked, "seeds": 1}
     section = curves.latest_errors(view_of(**study))
     assert section is not None
     headings = [block.text for block in section.blocks if isinstance(block, Heading)]
-    drawn = ("error", "balanced accuracy", "κ-temporal", "AUC")
+    drawn = ("error", "error", "balanced accuracy", "κ-temporal", "AUC")
     assert headings == [f"{kind} {name}" for kind in ("Windowed", "Fading") for name in drawn]
     said = texts(section.blocks)
+    names = [name for name, _ in files(section.blocks)]
+    assert len(names) == len(set(names))
     assert "Balanced accuracy among the latest 20 examples" in said
     assert "κ-temporal, each example counting 0.9 times as much as the next" in said
 
