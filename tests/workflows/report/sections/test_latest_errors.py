@@ -107,7 +107,7 @@ def test_metrics_that_were_asked_for_are_drawn_both_ways() -> None:
     section = curves.latest_errors(view_of(**study))
     assert section is not None
     headings = [block.text for block in section.blocks if isinstance(block, Heading)]
-    drawn = ("error", "error", "balanced accuracy", "κ-temporal", "AUC")
+    drawn = ("error", "prediction error", "balanced accuracy", "κ-temporal", "AUC")
     assert headings == [f"{kind} {name}" for kind in ("Windowed", "Fading") for name in drawn]
     said = texts(section.blocks)
     names = [name for name, _ in files(section.blocks)]
