@@ -291,7 +291,9 @@ def _compare_data(found: Findings, checkup: Checkup, n_tables: int) -> None:
     have_all = 0
     for address, worker in checkup.workers.items():
         if isinstance(worker.lacking, str):
-            # Skip a worker that could not be asked for its data; the lines about versions already say why.
+            # Lines about versions or the cache already say why a worker that lacks these has no tables.
+            if not isinstance(worker.environment, str) and not isinstance(worker.cache_free, str):
+                found.problems.append(f"worker {address}: {worker.lacking}; a run sends it no cells")
             continue
         have_all += not worker.lacking
         reasons = list(dict.fromkeys(lack.reason for lack in worker.lacking))

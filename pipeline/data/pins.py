@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .tables.options import Options, Value
@@ -20,6 +20,8 @@ class Pin:
     options: tuple[tuple[str, Value], ...]
     #: Everything that determines the table's content, including the sha256 of the files, as JSON.
     recipe: str
+    #: Bytes of the cached table, or 0 if unknown. They do not identify it.
+    size: int = field(default=0, compare=False, repr=False)
 
     @property
     def content(self) -> dict[str, Any]:
@@ -41,9 +43,9 @@ def unpin() -> None:
     _pinned.clear()
 
 
-def pin_of(source: str, options: Options, recipe: dict[str, Any]) -> Pin:
+def pin_of(source: str, options: Options, recipe: dict[str, Any], size: int = 0) -> Pin:
     """Return the `Pin` of a data set's table; `recipe` is everything that determines its content."""
-    return Pin(source, tuple(sorted(options.items())), json.dumps(recipe, sort_keys=True))
+    return Pin(source, tuple(sorted(options.items())), json.dumps(recipe, sort_keys=True), size)
 
 
 def pinned(source: str, options: Options) -> dict[str, Any] | None:

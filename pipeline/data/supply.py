@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
-from .io.folders import cache_folder
+from .io.folders import cache_folder, cache_space
 from .own_sources import ConvertedSource
 from .pins import Pin, pin_of
 from .resolve import find_source
-from .tables.cache import adopt, kept_folder, recipe_key
+from .tables.cache import adopt, kept_bytes, kept_folder, recipe_key
 from .tables.features import computed, raw_options, scaled_online
 from .tables.tasks import TaskRef
 
@@ -54,17 +54,26 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
                 # and deviations itself: from its training rows or, online, from the rows so far.
                 tables.append(raw_options(options))
             for each in tables:
-                pin = pin_of(source.name, each, source.recipe(each))
+                recipe = source.recipe(each)
+                pin = pin_of(source.name, each, recipe, kept_bytes(recipe))
                 pins[pin.source, pin.options] = pin
     return tuple(dict.fromkeys(pins.values()))
 
 
 def lacking(pins: Iterable[Pin]) -> list[Lack]:
-    """Return the tables that are not in this machine's cache and cannot be made from this machine's files."""
+    """Return the tables that are not in this machine's cache and cannot be made from this machine's files.
+
+    Raise InputError if this machine's cache cannot take the tables that are not in it.
+    """
     found = []
-    for each in pins:
-        if kept_folder(each.content) is not None:
-            continue
+    absent = [each for each in pins if kept_folder(each.content) is None]
+    size = sum(each.size for each in absent)
+    if absent and (free := cache_space()) < size:
+        raise InputError(
+            f"cache {cache_folder()}: {free / 1e6:,.1f} MB free, but tables of {size / 1e6:,.1f} MB are "
+            "needed; make space, or set SINGLEPASS_CACHE to a folder on another disk"
+        )
+    for each in absent:
         source = find_source(each.source)
         if not isinstance(source, ConvertedSource):
             raise TypeError(f"data set {each.source!r} is not read from files, so no table of it can be sent")

@@ -66,6 +66,12 @@ def kept_folder(recipe: Mapping[str, Any]) -> Path | None:
     return None if kept_manifest(recipe) is None else _folder_of(recipe)
 
 
+def kept_bytes(recipe: Mapping[str, Any]) -> int:
+    """Return the bytes of a cached table's arrays, or 0 if the table is not cached."""
+    manifest = kept_manifest(recipe)
+    return sum(part["bytes"] for part in manifest["parts"].values()) if manifest else 0
+
+
 def adopt(recipe: Mapping[str, Any], scratch: Path) -> None:
     """Move a table from another machine into the cache; raise InputError if it is damaged."""
     folder = _folder_of(recipe)

@@ -210,6 +210,8 @@ class Workforce:
 
     async def _prepared(self, client: Client, address: str) -> Answer:
         answer = await self._ask(client, address, prepare, self.preparation)
+        if isinstance(answer, InputError):
+            raise answer
         if isinstance(answer, Exception):
             raise InputError(f"cannot be prepared ({type(answer).__name__}: {answer})")
         if answer is None:

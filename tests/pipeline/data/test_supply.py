@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data import chunks, expand, lacking, open_stream, pin, pins_of, unpin
+from singlepass.pipeline.data import (
+    chunks,
+    expand,
+    fingerprint,
+    lacking,
+    open_stream,
+    pin,
+    pins_of,
+    supply,
+    unpin,
+)
+from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -36,3 +48,24 @@ def test_both_tables_of_a_data_set_are_pinned(
             np.testing.assert_array_equal(raw, [[1, 1, 0], [np.nan, 0, 1], [3, 1, 0]])
     finally:
         unpin()
+
+
+def test_a_machine_whose_cache_cannot_take_a_table_is_refused(
+    write: Write, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise its cells would fail when they parse the machine's own file."""
+    refs = expand(path=write("f.csv", "a,label\n1,x\n2,y\n"))
+    fingerprint(refs[0])
+    pins = pins_of(refs)
+    assert sum(each.size for each in pins) > 0
+    with monkeypatch.context() as patch:
+        patch.setattr(supply, "cache_space", lambda: 1)
+        assert not lacking(pins)
+        shutil.rmtree(cache)
+        with pytest.raises(InputError, match=r"cache .*: 0\.0 MB free, but tables of .* MB are needed"):
+            lacking(pins)
+    assert not lacking(pins)
+    shutil.rmtree(cache)
+    cache.write_text("a file")
+    with pytest.raises(InputError, match=r"cache .*: cannot be written .*set SINGLEPASS_CACHE"):
+        lacking(pins)
