@@ -26,8 +26,10 @@ from ..pipeline.study.study import Study
 from ..pipeline.workers.cluster.checkup import Checkup, check_up, job_script
 from ..pipeline.workers.cluster.cluster_file import SCHEDULER_SETTINGS, started
 from ..pipeline.workers.cluster.connection import SchedulerPlace
+from ..pipeline.workers.cluster.on_worker import PlannedGuest
 from ..pipeline.workers.environment import COMPARED, Environment, differences, this_environment
 from .progress import progress_display
+from .running.workers import guests_of
 
 # The study to check, the file that it was read from, and the paths of its plug-ins.
 Subject: TypeAlias = tuple[Study, Path | None, tuple[str, ...]]
@@ -155,13 +157,14 @@ def examine_cluster(
     """
     found = Findings()
     pins: tuple[data.Pin, ...] = ()
+    guests: tuple[PlannedGuest, ...] = ()
     if subject is not None:
         study, file, plugins = subject
         try:
             # Download and parse files on this machine if necessary, as at the start of a run.
             with progress_display() as progress, data.watched(progress.read):
                 plan = make_plan(study, base=Path() if file is None else file.parent, plugins=plugins)
-                pins = data.pins_of(plan.tasks)
+                pins, guests = data.pins_of(plan.tasks), guests_of(plan)
         except InputError as error:
             found.problems.append(f"study {study.name}: {error}")
     try:
@@ -173,9 +176,8 @@ def examine_cluster(
             else:
                 place, wait = SchedulerPlace(scheduler, scheduler_file), 0.0
             longest = (wait or _PATIENCE) if patience is None else patience
-            describe(
-                found, check_up(place, longest, pins, functools.partial(click.echo, err=True)), len(pins)
-            )
+            note = functools.partial(click.echo, err=True)
+            describe(found, check_up(place, longest, pins, guests, note), len(pins))
     except InputError as error:
         found.problems.append(str(error))
     return found
@@ -215,26 +217,30 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
             found.problems.append(
                 f"worker {where}: {listed}; a run sends it no cells unless --allow-mismatch is set"
             )
-    _check_caches(found, checkup)
+    _check_fitness(found, checkup)
     if len(kinds) > KINDS_SHOWN:
         found.fact("", f"… and {len(kinds) - KINDS_SHOWN:,} more kinds")
     if n_tables:
         _compare_data(found, checkup, n_tables)
 
 
-def _check_caches(found: Findings, checkup: Checkup) -> None:
-    """Report the workers whose cache is full or nearly full, grouped by message."""
-    full: dict[str, list[str]] = defaultdict(list)
+def _check_fitness(found: Findings, checkup: Checkup) -> None:
+    """Report the workers that a run refuses, and those whose cache is nearly full, grouped by message."""
+    unfit: dict[str, list[str]] = defaultdict(list)
     low: dict[str, list[str]] = defaultdict(list)
     for address, worker in checkup.workers.items():
         if isinstance(worker.environment, str):
-            # Skip a worker that cannot import this package, because it has no cache.
+            # Skip a worker that cannot import this package; the lines about versions already say so.
             continue
+        if worker.guests:
+            unfit[worker.guests].append(address)
         if isinstance(worker.cache_free, str):
-            full[worker.cache_free].append(address)
+            unfit[worker.cache_free].append(address)
+        elif isinstance(worker.lacking, str):
+            unfit[worker.lacking].append(address)
         elif worker.cache_free < ENOUGH_DISK:
             low[worker.environment.cache].append(address)
-    for cause, addresses in full.items():
+    for cause, addresses in unfit.items():
         found.problems.append(f"worker {_some(checkup, addresses)}: {cause}; a run sends it no cells")
     for cache, addresses in low.items():
         free = decimal(int(checkup.workers[addresses[0]].cache_free))
@@ -291,9 +297,7 @@ def _compare_data(found: Findings, checkup: Checkup, n_tables: int) -> None:
     have_all = 0
     for address, worker in checkup.workers.items():
         if isinstance(worker.lacking, str):
-            # Lines about versions or the cache already say why a worker that lacks these has no tables.
-            if not isinstance(worker.environment, str) and not isinstance(worker.cache_free, str):
-                found.problems.append(f"worker {address}: {worker.lacking}; a run sends it no cells")
+            # Skip a worker that could not be asked for its data; `describe` has already said why.
             continue
         have_all += not worker.lacking
         reasons = list(dict.fromkeys(lack.reason for lack in worker.lacking))

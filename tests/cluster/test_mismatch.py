@@ -130,6 +130,19 @@ def test_a_worker_with_other_code(processes: Processes, port: int, worker: Start
     assert stored_keys(tmp_path / "out") == []
 
 
+@pytest.mark.slow
+def test_a_worker_with_another_river(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
+    """Such a worker gets no cells of a study that names a learner of River, but those of other studies."""
+    pytest.importorskip("river")
+    bad = worker(with_version(tmp_path / "other", "river", "0.0.97"))
+    client = processes.client(*_arguments(_study(tmp_path), port, "without"))
+    assert client.wait(LONGEST) == 0, client.said
+    study = _study(tmp_path, *ALGORITHMS, 'name = "river.naive_bayes:GaussianNB"\nlabel = "NB"')
+    client = processes.client(*_arguments(study, port))
+    _check_refused(client, address_of(bad), "river 0.0.97", "no worker is left")
+    assert stored_keys(tmp_path / "out") == []
+
+
 @pytest.mark.faults
 def test_a_worker_that_joins_later(processes: Processes, port: int, worker: Start, tmp_path: Path) -> None:
     """A late worker is reported like an early one and computes nothing; the run may end or go on."""

@@ -109,6 +109,7 @@ def test_problems_of_a_cluster() -> None:
         "tcp://b": replace(well, environment="singlepass is missing", lacking="singlepass is missing"),
         "tcp://c": replace(well, lacking=[Lack(pin, "mine.csv: no such file")]),
         "tcp://d": replace(well, lacking="cache /c: 1.0 MB free"),
+        "tcp://f": replace(well, guests="river is not installed"),
         "tcp://e": replace(well, lacking="cache /e: full", cache_free="cache /e: full"),
     }
     versions = {**_checkup().versions, "distributed": "1.0", "singlepass": None}
@@ -117,12 +118,13 @@ def test_problems_of_a_cluster() -> None:
     found = Findings()
     describe(found, _checkup(workers=workers, versions=versions, settings=settings), 1)
     problems = "\n".join(found.problems)
-    assert len(found.problems) == 5, problems
+    assert len(found.problems) == 6, problems
     assert "scheduler: distributed 1.0" in problems
     assert f"worker tcp://a: numpy 1.0 instead of {here.versions['numpy']}" in problems
     assert "worker tcp://b: singlepass is missing" in problems
-    assert "worker tcp://d: cache /c: 1.0 MB free; a run sends it no cells" in problems
+    assert f"worker tcp://d at {here.host}: cache /c: 1.0 MB free; a run sends it no cells" in problems
     assert problems.count("cache /e: full") == 1
+    assert f"worker tcp://f at {here.host}: river is not installed; a run sends it no cells" in problems
     advice = "\n".join(found.advice)
     assert len(found.advice) == 2, advice
     assert "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=1" in advice

@@ -27,7 +27,7 @@ from ...pipeline.workers.cluster.cluster_file import started
 from ...pipeline.workers.cluster.connection import SchedulerPlace
 from ...pipeline.workers.cluster.feed import Feed, Ledger
 from ...pipeline.workers.cluster.jobs import Remaining
-from ...pipeline.workers.cluster.on_worker import Plugin, Preparation
+from ...pipeline.workers.cluster.on_worker import PlannedGuest, Plugin, Preparation
 from ...pipeline.workers.cluster.workforce import Workforce
 from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.in_flight import InFlight
@@ -140,7 +140,9 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
         plugins = tuple(Plugin(path, loaded_content(path)) for path in plan.plugins)
         _check_sendable(plan)
         pins, must = data.pins_of(plan.here), bool(options.workers_write)
-        preparation = Preparation(uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must)
+        preparation = Preparation(
+            uuid.uuid4().hex, plugins, pins, options.cell_limit, must_write=must, guests=guests_of(plan)
+        )
         seen: set[str] = set()
         if options.shares_output:
             preparation = shared(store, preparation)
@@ -175,6 +177,12 @@ def _forget_cluster(store: Store) -> None:
     with contextlib.suppress(InputError):
         store.check_lock()
         store.folder.remove(CLUSTER)
+
+
+def guests_of(plan: Plan) -> tuple[PlannedGuest, ...]:
+    """Return the learners of other packages that workers need for a plan, without those that lack theirs."""
+    found = {each.name: each.version for each in plan.learners.values() if each.package and not each.problem}
+    return tuple(PlannedGuest(name, version, find_given(name)) for name, version in found.items())
 
 
 def _check_sendable(plan: Plan) -> None:

@@ -18,7 +18,7 @@ from ...errors import InputError
 from ..environment import Environment, this_environment
 from .cluster_file import SCHEDULER_SETTINGS, class_of, read_cluster
 from .connection import SchedulerPlace, connected, raise_if_cancelled
-from .on_worker import message
+from .on_worker import PlannedGuest, guest_problem, message
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class WorkerCheckup:
     lacking: list[data.Lack] | str
     # Free bytes on the disk of the worker's cache folder, or a text that says why it cannot be written.
     cache_free: int | str
+    # Why the worker cannot run the learners of other packages as planned, or "" if it can.
+    guests: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,18 +78,27 @@ class Checkup:
 
 
 def check_up(
-    place: SchedulerPlace, patience: float, pins: tuple[data.Pin, ...], note: Callable[[str], None]
+    place: SchedulerPlace,
+    patience: float,
+    pins: tuple[data.Pin, ...],
+    guests: tuple[PlannedGuest, ...],
+    note: Callable[[str], None],
 ) -> Checkup:
     """Connect to a cluster and inspect it.
 
     `patience` is the longest wait in seconds, for the scheduler and then for a first worker. `pins` identify
-    the tables of data that the workers need. `note` receives a line when something is waited for.
+    the tables of data that the workers need; `guests` are the learners of other packages. `note` receives a
+    line when something is waited for.
     """
-    return asyncio.run(_check_up(place, patience, pins, note))
+    return asyncio.run(_check_up(place, patience, pins, guests, note))
 
 
 async def _check_up(
-    place: SchedulerPlace, patience: float, pins: tuple[data.Pin, ...], note: Callable[[str], None]
+    place: SchedulerPlace,
+    patience: float,
+    pins: tuple[data.Pin, ...],
+    guests: tuple[PlannedGuest, ...],
+    note: Callable[[str], None],
 ) -> Checkup:
     async with connected(place, patience, note) as client:
         try:
@@ -99,6 +110,7 @@ async def _check_up(
             environments = await _ask(client, this_environment)
             lacking = await _ask(client, data.lacking, pins)
             free = await _ask(client, data.cache_space)
+            problems = await _ask(client, guest_problem, guests)
             first = each = math.nan
             if there:
                 first, each = await asyncio.wait_for(_speed(client), _ANSWER_SECONDS)
@@ -115,6 +127,7 @@ async def _check_up(
                         environment=_or_words(environments.get(address)),
                         lacking=_or_words(lacking.get(address)),
                         cache_free=_or_words(free.get(address)),
+                        guests=_or_words(problems.get(address)),
                     )
                     for address, told in there.items()
                 },

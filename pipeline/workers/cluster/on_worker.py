@@ -9,11 +9,12 @@ import pickle
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from ....learners.guests.given import Given
 from ... import data
 from ...errors import InputError
 from ...run.readings import Reading
@@ -21,6 +22,7 @@ from ...run.task import failed
 from ...store.schema import CellResult
 from ...store.store import MARK, Store
 from ...study.cell import Cell
+from ...study.learner_factory import resolve_learner
 from ..subprocess_runner import run_in_subprocess
 from ..timeout import ended_when_frozen, run_with_timeout
 
@@ -124,6 +126,30 @@ class Plugin:
     content: bytes
 
 
+class PlannedGuest(NamedTuple):
+    """A learner of another package, in the version that the study was planned with."""
+
+    name: str
+    version: int | str
+    # The learner itself, if it is an object or a class of a notebook; unpickling it makes its name known.
+    given: Given | None
+
+
+def guest_problem(guests: Iterable[PlannedGuest]) -> str:
+    """Return why this machine cannot run learners of other packages as planned, or "" if it can."""
+    for name, planned, _ in guests:
+        try:
+            here = resolve_learner(name, again=True)
+        except InputError as error:
+            problem = str(error)
+        else:
+            if not here.problem and here.version == planned:
+                continue
+            problem = here.problem or f"algorithm {name!r}: planned with {planned}, but has {here.version}"
+        return f"{problem}; give it the client's packages and code, and restart it"
+    return ""
+
+
 @dataclass(frozen=True)
 class Preparation:
     """Everything that a worker needs for a run."""
@@ -139,6 +165,8 @@ class Preparation:
     output: str | None = None
     # Whether a worker that cannot write results is refused; otherwise the client writes them for it.
     must_write: bool = False
+    # The study's learners of other packages. A worker that cannot run each as planned is refused.
+    guests: tuple[PlannedGuest, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,8 +196,11 @@ _watching = contextlib.ExitStack()
 def prepare(preparation: Preparation) -> Answer:
     """Prepare this worker for a run; if it lacks tables, only return these.
 
-    Raises an error that says why, if this worker must write results to the store and cannot.
+    Raises an error that says why, if this worker lacks a learner's package or has another version of it, or
+    if it must write results to the store and cannot.
     """
+    if problem := guest_problem(preparation.guests):
+        raise InputError(problem)
     if lacking := data.lacking(preparation.pins):
         return Answer(lacking)
     data.pin(preparation.pins)
