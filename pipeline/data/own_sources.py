@@ -174,9 +174,18 @@ class ConvertedSource(FixedSource):
 
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
         def parse() -> Table:
-            table = apply_feature_options(self.name, self.parse(options), options)
-            if self.recipe_of(self.files(options), options) != recipe:
-                raise InputError(f"data set {self.name!r}: a file changed while it was being read; run again")
+            try:
+                table = apply_feature_options(self.name, self.parse(options), options)
+                if self.recipe_of(self.files(options), options) != recipe:
+                    raise InputError(
+                        f"data set {self.name!r}: a file changed while it was being read; run again"
+                    )
+            except InputError as error:
+                if pinned(self.name, options) is None:
+                    raise
+                # A cluster's worker that lacks the files has used the table that it was sent.
+                remedy = "the cached table was damaged or is missing: run again with --retry-failed"
+                raise InputError(f"{error}; {remedy}") from None
             return table
 
         return converted_table(recipe, parse)

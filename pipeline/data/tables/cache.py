@@ -149,31 +149,42 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def _load(folder: Path, *, check: bool = True) -> Table | None:
-    """Return a cached table, or None if it is not cached or, with `check`, its content has changed."""
+    """Return a cached table, or None if it is not cached or damaged; remove a damaged one.
+
+    Without `check`, the fingerprint of its content is not compared.
+    """
     manifest = _read_manifest(folder)
     if manifest is None:
         return None
-    check = check and not _is_checked(folder, manifest)
     try:
-        parts = {}
-        for name, part in manifest["parts"].items():
-            parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
-            # Refuse an array whose dtype or shape differs; manifests of older versions do not state these.
-            form = _form(parts[name])
-            if part.get("form", form) != form:
-                return None
-        X = _matrix(parts, "X", manifest["shape"])
-        X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
-        # Manifests of older versions have no notes.
-        notes = tuple(manifest.get("notes", ()))
-        table = Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), notes=notes)
-    except (OSError, ValueError, KeyError, TypeError):
+        table = _opened(folder, manifest)
+        if check and not _is_checked(folder, manifest):
+            if content_fingerprint(table) != manifest["fingerprint"]:
+                raise ValueError(f"{folder}: damaged")
+            _remember_checked(folder, manifest)
+    except OSError:
         return None
-    if check:
-        if content_fingerprint(table) != manifest["fingerprint"]:
-            return None
-        _remember_checked(folder, manifest)
+    except (ValueError, KeyError, TypeError):
+        # Its manifest and sizes are as they should be, so that it would pass for a cached table.
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
     return freeze(table)
+
+
+def _opened(folder: Path, manifest: Mapping[str, Any]) -> Table:
+    """Return the table of a folder, memory-mapped; raise ValueError, KeyError or TypeError if damaged."""
+    parts = {}
+    for name, part in manifest["parts"].items():
+        parts[name] = _array(folder / f"{name}.npy", mapped=part["bytes"] >= _MAPPED_FROM_BYTES)
+        # Refuse an array whose dtype or shape differs; manifests of older versions do not state these.
+        form = _form(parts[name])
+        if part.get("form", form) != form:
+            raise ValueError(f"{folder}: damaged")
+    X = _matrix(parts, "X", manifest["shape"])
+    X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
+    # Manifests of older versions have no notes.
+    notes = tuple(manifest.get("notes", ()))
+    return Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), notes=notes)
 
 
 def _is_checked(folder: Path, manifest: Mapping[str, Any]) -> bool:
@@ -202,6 +213,8 @@ def _array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
     try:
         # Return a plain array instead of a memmap, so that Numba compiles functions for one type only.
         return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
+    except OSError:
+        raise
     except Exception as error:
         # numpy evaluates the header as a Python literal, so a damaged one may raise any exception.
         raise ValueError(f"{path}: damaged") from error

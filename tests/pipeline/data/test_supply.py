@@ -69,3 +69,26 @@ def test_a_machine_whose_cache_cannot_take_a_table_is_refused(
     cache.write_text("a file")
     with pytest.raises(InputError, match=r"cache .*: cannot be written .*set SINGLEPASS_CACHE"):
         lacking(pins)
+
+
+def test_a_damaged_table_is_received_again(
+    write: Write, new_process: Callable[[], None], cache: Path
+) -> None:
+    """A machine without the file removes the table, so that the next run finds that it lacks it."""
+    path = write("f.csv", "a,label\n1,x\n2,y\n3,x\n")
+    [ref] = expand(path=path)
+    fingerprint(ref)
+    pins = pins_of([ref])
+    path.unlink()
+    [part] = cache.glob("streams/*/X_dense.npy")
+    part.write_bytes(part.read_bytes()[:-1] + b"\x55")
+    new_process()
+    try:
+        pin(pins)
+        assert not lacking(pins)
+        for _ in range(2):
+            with pytest.raises(InputError, match=r"f\.csv: no such file; .* damaged .* with --retry-failed$"):
+                open_stream(ref)
+        assert [each.pin for each in lacking(pins)] == [*pins]
+    finally:
+        unpin()

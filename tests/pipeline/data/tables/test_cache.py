@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,6 +87,19 @@ def test_damage_is_rebuilt(damage: Callable[[Path], object]) -> None:
     assert content_fingerprint(converted_table(RECIPE, parse)) == content_fingerprint(expected)
     assert made == [1]
     assert content_fingerprint(converted_table(RECIPE, never)) == content_fingerprint(expected)
+
+
+def test_a_table_that_cannot_be_read_now_is_not_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    converted_table(RECIPE, table)
+
+    def out_of_files(*args: object, **options: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "load", out_of_files)
+        with pytest.raises(AssertionError, match="parsed again"):
+            converted_table(RECIPE, never)
+    converted_table(RECIPE, never)
 
 
 def test_a_pickle_in_the_cache_is_not_opened(tmp_path: Path) -> None:
