@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster, SSHCluster
 
+from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.workers.cluster import cluster_file
 
 from .poison import slow
@@ -123,6 +124,12 @@ def test_what_is_wrong_with_a_file(
     assert word in line
     assert "cluster.toml" in line
     assert stored_keys(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("number", ["0", "two", "²"])
+def test_a_number_of_processes(number: str) -> None:
+    with pytest.raises(InputError, match=f"--cluster local:{number}: local: needs a number of worker"):
+        cluster_file.read_cluster(f"local:{number}")
 
 
 def test_a_file_that_is_not_there(processes: Processes, tmp_path: Path) -> None:

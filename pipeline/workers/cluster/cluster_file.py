@@ -76,7 +76,7 @@ def read_cluster(text: str) -> ClusterFile:
     """Return the cluster that ``--cluster`` names: ``local:N``, or the path of a file."""
     kind, _, number = text.partition(":")
     if kind == "local" and number:
-        if not number.isdigit() or int(number) < 1:
+        if not number.isdecimal() or int(number) < 1:
             raise InputError(
                 f"--cluster {text}: local: needs a number of worker processes, 1 or more, as in local:4"
             )

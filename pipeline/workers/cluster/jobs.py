@@ -73,11 +73,11 @@ class Starting:
         return bool(jobs) and self.error() is not None and not any(job.job_id for job in jobs)
 
     def report(self) -> tuple[str, bool]:
-        """Return the states of the jobs ("" if unknown), and whether all jobs have ended."""
+        """Return the states of the jobs, or the last error if unknown, and whether all jobs have ended."""
         jobs = {str(job.job_id): job for job in self._jobs() if job.job_id}
         states = _slurm_states(list(jobs)) if jobs and self._queue == "slurm" else None
         if states is None:
-            return (f"last error: {error}" if (error := self.error()) else ""), False
+            return (f"last error: {error}" if (error := last_error()) else ""), False
         by_state: dict[str, list[str]] = {}
         for number in jobs:
             by_state.setdefault(states.get(number, "ended without a worker"), []).append(number)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import pytest
 
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.workers.cluster.connection import SchedulerPlace
+from singlepass.pipeline.workers.cluster.connection import SchedulerPlace, forget_errors, hush
+from singlepass.pipeline.workers.cluster.jobs import Starting
 from singlepass.pipeline.workers.cluster.waiting import Waiting
 
 
@@ -28,3 +30,20 @@ def test_the_last_line_names_the_cause(there: bool, unfit: bool, cause: str) -> 
     line = rf"^scheduler tcp://host:1: {cause} for 0 s; start one with `dask worker tcp://host:1`$"
     with pytest.raises(InputError, match=line):
         asyncio.run(waiting.look(False, there, unfit))
+
+
+def test_the_last_line_names_why_workers_of_a_local_cluster_do_not_start() -> None:
+    hush()
+    place = SchedulerPlace("tcp://host:1", starting=Starting(None, "distributed.LocalCluster"))
+    waiting = Waiting(place, -1.0, lambda line: None)
+    try:
+        raise ValueError("Could not interpret 'bananas'")
+    except ValueError:
+        logging.getLogger("tornado.application").exception("Exception in callback")
+    try:
+        with pytest.raises(
+            InputError, match=r"for 0 s; last error: ValueError: Could not interpret 'bananas'; do"
+        ):
+            asyncio.run(waiting.look(ready=False))
+    finally:
+        forget_errors()
