@@ -206,10 +206,15 @@ def noisy_classes(seed, n=120, d=8, n_classes=5, density=1.0, noise=0.2):
 
 
 def wild_stream(seed, n=40, d=3, n_classes=2):
-    """Return rows of lengths from 1e-170 to 1e170, some entries 0, and labels without a rule."""
+    """Return rows of lengths from 1e-170 to 1e170, some entries 0, and labels without a rule.
+
+    With an odd seed, the first five rows have subnormal values or slightly larger ones.
+    """
     random = np.random.RandomState(seed)
     X = random.standard_normal((n, d)) * 10.0 ** random.uniform(-170, 170, (n, 1))
     X *= random.uniform(size=(n, d)) < 0.7
+    if seed % 2:
+        X[:5] = np.sign(X[:5]) * 10.0 ** random.uniform(-320, -306, (5, d))
     return X, random.randint(n_classes, size=n)
 
 

@@ -51,8 +51,8 @@ def _length(scaling, x, longest):
     length = _norm(x)
     if scaling == _RUNNING and length <= longest:
         length = longest
-    # The length of a row of zeros is 0: divide by 1 instead.
-    return length if length != 0.0 else 1.0
+    # A row of zeros has the length 0, and division by a subnormal length can overflow.
+    return max(length, SMALLEST_NORMAL)
 
 
 @register_jitable
@@ -168,6 +168,7 @@ class KT(MulticlassClassifier):
     Notes
     -----
     The score is ``w·x̃``. The longest row so far can be the scored one, but only learning stores its length.
+    Lengths below 2.2e-308, the smallest normal float64, count as this number.
     Rows without a reward count in t too. A bettor that has won 1e150, which is possible with an unbounded
     loss, stops betting.
 

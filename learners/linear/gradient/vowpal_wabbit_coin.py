@@ -22,14 +22,17 @@ _NUMBERS = 5
 # It is not 0, so that N is never 0.
 _FIRST = 1e-6
 
+_LARGEST = float(np.finfo(np.float64).max)
+
 
 @register_jitable
 def _weight(numbers, j, size, alpha):
-    """Return the weight w_j, where `size` is M_j, the largest ``|x_j|`` so far."""
-    reach = numbers[j, _SLOPE] * size
-    if reach == 0.0:
+    """Return the weight w_j, where `size` is M_j, the largest ``|x_j|`` so far; 0 if it would overflow."""
+    wealth, reach = alpha + numbers[j, _WON], numbers[j, _SLOPE] * size
+    # Also true if `reach` is 0.
+    if not wealth < reach * _LARGEST:
         return 0.0
-    return (alpha + numbers[j, _WON]) / reach * (numbers[j, _THETA] / (reach + numbers[j, _TOTAL]))
+    return wealth / reach * (numbers[j, _THETA] / (reach + numbers[j, _TOTAL]))
 
 
 @register_jitable
@@ -91,11 +94,11 @@ class VowpalWabbitCoin(LinearClassifier):
     """The coin betting of Vowpal Wabbit's ``--coin``: COCOB with normalized scores.
 
     With M_j the largest ``|x_j|`` so far, the row's own included, and D_j the largest slope,
-    ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is 0. The score is ``w·x/N``, N being the
-    mean of ``Σ_j (x_j/M_j)²`` over all rows including this one, with 10⁻⁶ added to the sum. On a row with
-    gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), for every j with
-    ``g_j != 0``: if ``|c| > D_j``, ``D_j = max(|c|, β)``; with w_j computed again, ``θ_j -= g_j``,
-    ``G_j += |g_j|``, ``B_j -= g_j w_j``.
+    ``w_j = (α + B_j) θ_j/(D_j M_j (D_j M_j + G_j))``, 0 while D_j is 0 or ``(α + B_j)/(D_j M_j)`` overflows.
+    The score is ``w·x/N``, N being the mean of ``Σ_j (x_j/M_j)²`` over all rows including this one, with 10⁻⁶
+    added to the sum. On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin
+    m), for every j with ``g_j != 0``: if ``|c| > D_j``, ``D_j = max(|c|, β)``; with w_j computed again,
+    ``θ_j -= g_j``, ``G_j += |g_j|``, ``B_j -= g_j w_j``.
 
     Parameters
     ----------
