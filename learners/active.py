@@ -155,7 +155,9 @@ class Greedy(QueryAll):
     would ask for one label per row, whatever h is.
 
     Within a group the model does not change, so each row is scored before any update, and only one row is
-    stored.
+    stored. A score that has overflowed to NaN is the least certain.
+
+    A change of `h` after training takes effect at the next fit.
 
     See Also
     --------
@@ -183,7 +185,12 @@ class Greedy(QueryAll):
 
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
+        self._h_of_stream = self.h
         self._begin_group()
+
+    def _group_size(self) -> int:
+        # Files of earlier versions contain the parameter only.
+        return int(getattr(self, "_h_of_stream", self.h))
 
     def _begin_group(self) -> None:
         # The current group: its number of rows so far, and |f|, row and code of its least certain row.
@@ -197,18 +204,19 @@ class Greedy(QueryAll):
         return distance, np.pad(row, ((0, 0), (0, n_features - row.shape[1]))), codes
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
-        start, n = 0, count_rows(X)
+        start, n, h = 0, count_rows(X), self._group_size()
         while start < n:
-            stop = min(n, start + self.h - self._n_waiting)
+            stop = min(n, start + h - self._n_waiting)
             scores[start:stop] = self.learner_.score_rows(row_range(X, start, stop))
             self._evaluations += (stop - start) * self.learner_.evaluations_per_score()
             distances = np.abs(scores[start:stop])
+            distances[np.isnan(distances)] = -1.0  # less certain than any other score
             i = int(distances.argmin())
             if self._candidate is None or distances[i] < self._candidate[0]:
                 row = start + i
                 self._candidate = distances[i], _copy_of_row(X, row), codes[row : row + 1].copy()
             self._n_waiting += stop - start
-            if self._n_waiting == self.h:
+            if self._n_waiting == h:
                 # `learn_rows` scores the row a second time and counts its kernel evaluations again. So those
                 # of the first time are subtracted.
                 self._evaluations -= self.learner_.evaluations_per_score()
@@ -220,14 +228,14 @@ class Greedy(QueryAll):
     def end_of_pass(self, last: bool) -> None:
         # With h > 1 each pass queries different rows, but `end_of_pass` would tell the inner learner that the
         # same rows follow again. So it is called only after the last pass.
-        if last or self.h == 1:
+        if last or self._group_size() == 1:
             super().end_of_pass(last)
 
     def switches(self) -> list[int] | None:
         inner = super().switches()
         # The inner learner counts only the rows that it learns, one per group of h rows. Its row t is learned
         # when group t is complete, at the last row of that group.
-        return None if inner is None else [(t + 1) * self.h - 1 for t in inner]
+        return None if inner is None else [(t + 1) * self._group_size() - 1 for t in inner]
 
 
 def _copy_of_row(X: Rows, i: int) -> Rows:

@@ -134,6 +134,28 @@ def test_ties_go_to_the_first_and_an_unfinished_group_waits():
     assert model.learner_.coef_.tolist() == [[0.5]]
 
 
+def test_a_score_that_is_nan_is_the_least_certain():
+    X, y = np.array([[9.0, -9.0], [9.0, -9.0], [3.0, -3.0], [1e308, 1e308]]), np.array([1, 1, 1, 0])
+    whole, cut = Greedy(Perceptron(), h=2), Greedy(Perceptron(), h=2)
+    whole.learn(X, y)
+    for t in range(4):
+        cut.learn(X[t : t + 1], y[t : t + 1], classes=[0, 1])
+    assert whole.learner_.coef_.tolist() == cut.learner_.coef_.tolist() == [[-1e308, -1e308]]
+    assert whole.n_updates_ == cut.n_updates_ == 2
+
+
+def test_a_changed_h_waits_for_the_next_fit():
+    X, y = noisy_stream(9, n=20)
+    changed, plain = (Greedy(Switching(), h=4).partial_fit(X[:7], y[:7], [0, 1]) for _ in range(2))
+    changed.set_params(h=2)
+    assert changed.learn(X[7:], y[7:]).tolist() == plain.learn(X[7:], y[7:]).tolist()
+    assert (changed.n_queried_, changed.switches()) == (plain.n_queried_, plain.switches()) == (5, [3, 11])
+    assert changed.fit(X, y).n_queried_ == 10
+    # A file of an earlier version contains the parameter only.
+    del changed._h_of_stream
+    assert changed.partial_fit(X, y).n_queried_ == 20
+
+
 def test_kernel_evaluations_are_those_of_every_score():
     X, y = noisy_stream(5)
     model, expected = Greedy(KernelPerceptron(gamma=0.1), h=4), 0
