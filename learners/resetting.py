@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .estimator.online_classifier import OnlineClassifier, check_inner_learner
-from .numeric.margins import signed_margin
+from .numeric.margins import is_mistake
 from .numeric.rows import Rows, row_range
 
 # The detector DDM reports nothing in the first 30 rows, then a rise of the error rate by more than 3 standard
@@ -168,7 +168,7 @@ class Resetting(OnlineClassifier):
             before = self.learner_.n_updates_
             scores[t] = self.learner_.learn_rows(row_range(X, t, t + 1), codes[t : t + 1])[0]
             updates += self.learner_.n_updates_ - before
-            mistake = not signed_margin(np.atleast_1d(scores[t]), codes[t]) > 0.0
+            mistake = is_mistake(np.atleast_1d(scores[t]), codes[t])
             mistakes += mistake
             self._round += 1
             if self._detector.has_risen(mistake):

@@ -64,6 +64,7 @@ class _Features:
         """Return an array for the features of up to `n` rows."""
         return aligned((n, self.size), self._panels.dtype)
 
+    @np.errstate(over="ignore")  # a float64 value beyond float32 becomes infinite
     def of(self, rows, room):
         """Write the features of rows into an array made by `room`, and return them."""
         out, dtype = room[: count_rows(rows)], self._panels.dtype

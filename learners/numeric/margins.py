@@ -47,6 +47,14 @@ def predicted_code(f):
     return predicted
 
 
+def _is_mistake(f, y):
+    return not signed_margin(f, y) > 0.0
+
+
+# The margin is undefined if scores have overflowed; compiled code does not warn of this, unlike NumPy.
+is_mistake = compiled(_is_mistake, nogil=False)
+
+
 @compiled
 def count_wrong(scores, codes):
     """Count the rows whose predicted class is not their label; scores have shape (n, 1) or (n, K)."""

@@ -74,6 +74,14 @@ def test_cutting_the_stream_changes_nothing():
     assert cut.predict(X).tolist() == whole.predict(X).tolist()
 
 
+def test_a_margin_of_two_infinite_scores_is_a_mistake():
+    X = 1e300 * np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]])
+    model = Resetting(Perceptron())
+    scores = model.learn(X, [0, 2, 1])
+    assert scores[2].tolist() == [-np.inf, np.inf, np.inf]
+    assert model.n_mistakes_ == 3
+
+
 @pytest.mark.slow
 def test_many_classes_and_kernels():
     X, y = noisy_classes(3, n=400, noise=0.0)

@@ -56,6 +56,7 @@ class DenseRows:
         """Return a new buffer into which `pack` can write blocks of up to `n` rows."""
         return aligned((padded(n, PADDING), self._rows.shape[1]), self._rows.dtype, np.zeros)
 
+    @np.errstate(over="ignore")  # a float64 value beyond float32 becomes infinite
     def pack(self, block, room=None):
         """Return rows of the stream as "packed" rows: a padded matrix, written into `room` if given."""
         if isinstance(block, tuple):
@@ -146,6 +147,7 @@ class SparseRows:
         spread, sums = (np.zeros_like(array) for array in self._scratch)
         return np.zeros(self.n_features, np.int32), spread, sums
 
+    @np.errstate(over="ignore")  # a float64 value beyond float32 becomes infinite
     def pack(self, block, _room=None):
         """Return rows of the stream as "packed" rows: read-only CSR arrays."""
         if not isinstance(block, tuple):

@@ -16,6 +16,7 @@ from singlepass.learners import (
     AROW,
     BPAS,
     BSGD,
+    FOGD,
     LASVM,
     NORMA,
     DistillCacheMIRA,
@@ -106,6 +107,16 @@ def test_extreme_scales_stay_finite(learner, scale):
     if getattr(learner, "U", None) is None:
         model.fit(X * scale, y)
         assert np.isfinite(model.dual_coef_).all()
+
+
+@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+def test_float64_values_beyond_float32_are_taken_without_a_warning(convert):
+    X, y = noisy_stream(10, n=40)
+    later = np.array([[1e300] * X.shape[1]])
+    for learner in (KernelPerceptron(gamma=0.1), FOGD(D=8)):
+        model = learner.partial_fit(convert(X.astype(np.float32)), y)
+        model.partial_fit(convert(later), [1])
+        assert np.isfinite(model.decision_function(convert(X))).all()
 
 
 def test_a_row_whose_norm_overflows_is_not_learnt():
