@@ -301,12 +301,12 @@ class ExponentialWeights(TunedOnline):
         self.expected_mistakes_ = 0.0
 
     def _choose(self, scores: NDArray[np.float64], codes: NDArray[np.int32], out: NDArray[np.float64]) -> int:
-        state = self.point_mistakes_, float(self.eta or 0.0), self._round
+        state = self.point_mistakes_, float(self.eta or 0.0), self._round, self.expected_mistakes_
         if scores.shape[2] == 1:
             mistakes, expected = vote_by_weight_of_two(scores[:, :, 0], codes, *state, out[:, 0])
         else:
             mistakes, expected = vote_by_weight(scores, codes, *state, out)
-        self.expected_mistakes_ += float(expected)
+        self.expected_mistakes_ = float(expected)
         return int(mistakes)
 
     def _score(self, X: Rows, scores: NDArray[np.float64]) -> None:

@@ -110,13 +110,14 @@ def _set_weights(mistakes, eta, t, weights):
 
 
 @compiled
-def vote_by_weight(scores, codes, mistakes, eta, before, out):
+def vote_by_weight(scores, codes, mistakes, eta, before, expected, out):
     """Write the learners' weighted votes for each row into `out`; `before` is the number of earlier rows.
 
     Return the mistakes of the votes, and the expected mistakes of predicting with a learner drawn by weight.
+    The latter include `expected`, those of the earlier rows, so that the sum does not depend on the chunks.
     """
     scores, out = borrowed(scores), borrowed(out)
-    weights, wrong, expected = np.empty(scores.shape[1]), 0, 0.0
+    weights, wrong = np.empty(scores.shape[1]), 0
     for t in range(scores.shape[0]):
         _set_weights(mistakes, eta, before + t + 1, weights)
         _count_votes(scores[t], weights, out[t])
@@ -129,11 +130,11 @@ def vote_by_weight(scores, codes, mistakes, eta, before, out):
 
 
 @compiled
-def vote_by_weight_of_two(scores, codes, mistakes, eta, before, out):
+def vote_by_weight_of_two(scores, codes, mistakes, eta, before, expected, out):
     """Do as `vote_by_weight` for two classes, given scores of shape (n, G) and `out` of shape (n,)."""
     scores = borrowed(scores)
     G = scores.shape[1]
-    weights, behind, shares, wrong, expected = np.empty(G), np.empty(G), np.empty(G), 0, 0.0
+    weights, behind, shares, wrong = np.empty(G), np.empty(G), np.empty(G), 0
     numerator, differ = 8.0 * math.log(len(mistakes)), True
     for t in range(scores.shape[0]):
         if differ:

@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ..estimator.parameters import Positive
 from ..kernel.kernel_classifier import RowCachingClassifier
@@ -195,6 +196,7 @@ class LASVM(RowCachingClassifier):
         -------
         self
         """
+        check_is_fitted(self)
         if self._store is not None:
             view = self._store.open_empty_block()
             size, self.gap_ = optimize(view, self._support.size, self._settings, self._solution)

@@ -181,6 +181,7 @@ def test_row_by_row_is_block_by_block():
         scores = [tuned.learn(X[t : t + 1], y[t : t + 1], np.unique(y)).item() for t in range(len(y))]
         assert scores == other.learn(X, y).tolist()
         assert state(tuned.learners_[0]) == state(other.learners_[0])
+    assert tuned.expected_mistakes_ == other.expected_mistakes_
 
 
 def test_scores_are_log_odds_if_those_of_every_point_are():

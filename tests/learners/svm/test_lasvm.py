@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
@@ -223,6 +224,11 @@ def test_more_of_a_stream_after_finishing():
     model.learn(X[100:], y[100:])
     assert model.dual_objective_ > objective
     assert model.support_.max() > 100
+
+
+def test_a_new_learner_has_nothing_to_optimize():
+    with pytest.raises(NotFittedError):
+        LASVM().optimize()
 
 
 def test_model_bytes():
