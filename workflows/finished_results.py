@@ -87,6 +87,7 @@ def _complete(document: Mapping[str, Any], model: type[BaseModel]) -> dict[str, 
 
 
 def read_finished(url: str) -> FinishedResults:
+    """Read the results at a folder or URL; raise InputError if they are not there or their study is missing."""
     store = existing(url)
     store.check_version()
     study = store.read_json("study.json")
@@ -102,6 +103,7 @@ def read_finished(url: str) -> FinishedResults:
 
 
 def new_store(out: str) -> Store:
+    """Make an empty store; raise InputError if there are results already."""
     store = Store(out)
     if store.exists():
         raise InputError(f"{out}: has results already: choose another --out")
