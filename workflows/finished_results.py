@@ -87,7 +87,7 @@ def _complete(document: Mapping[str, Any], model: type[BaseModel]) -> dict[str, 
 
 
 def read_finished(url: str) -> FinishedResults:
-    """Read the results at a folder or URL; raise InputError if they are not there or their study is missing."""
+    """Read results; raise InputError if there are none at the folder or URL, or if their study is missing."""
     store = existing(url)
     store.check_version()
     study = store.read_json("study.json")
