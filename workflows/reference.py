@@ -118,14 +118,15 @@ def make(results: tuple[Path, ...], release: str | None, archives: Path | None, 
             )
         folder = archives or FOLDER
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (archive_name(entry.study) for entry in made):
-            # An archive that the index no longer names must not stay in the package.
-            (FOLDER / name).unlink(missing_ok=True)
-            shutil.copyfile(Path(scratch, name), folder / name)
+        for entry in made:
+            shutil.copy(Path(scratch, archive_name(entry.study)), folder)
     studies = [asdict(entries[name]) for name in sorted(entries)]
     content = {"release": release or index.release, "schema": SCHEMA_VERSION, "studies": studies}
     (FOLDER / "index.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     for entry in made:
+        if archives is not None:
+            # An archive that the index no longer names must not stay in the package.
+            (FOLDER / archive_name(entry.study)).unlink(missing_ok=True)
         click.echo(f"{entry.study}: {entry.cells:,} cells, {decimal(entry.bytes)}")
         if entry.commit.endswith("-dirty"):
             click.echo(f"warning: {entry.study} was run with uncommitted changes: run it again", err=True)

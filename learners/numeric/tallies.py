@@ -167,6 +167,10 @@ def _log_loss(f, y):
     return np.log(total) + largest - f[y]
 
 
+#: Number of sums of losses that `_lose` adds up.
+N_SUMS = 4
+
+
 def _lose(scores, given, clean, log_odds, stops, sums, at):
     # Losses are added row by row, so that a sum does not depend on where the stream is cut.
     start = 0
@@ -264,7 +268,7 @@ def sum_losses(
     `sums`, of shape (4,), is updated in place: hinge loss by given and by clean labels, then log loss by
     given and by clean labels.
     """
-    assert len(sums) == 4, "each further loss must be added up in `_lose`, too"
+    assert len(sums) == N_SUMS, "add each further loss up in `_lose`, and raise N_SUMS"
     at = np.empty((len(stops), len(sums)))
     lose = _lose_holding_gil if scores.size <= FEW else _lose_releasing_gil
     lose(_by_row(scores), given, clean, log_odds, stops, sums, at)

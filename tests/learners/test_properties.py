@@ -182,7 +182,7 @@ def test_zero_rows_are_mistakes_that_teach_nothing(learner):
         assert model.coef_.tolist() == plain.coef_.tolist()
 
 
-SKIP = "a rule must skip rows whose step overflows or whose ‖x‖² is subnormal, see PARule"
+SKIP = "a rule must skip rows whose step overflows and, if it divides by ‖x‖², rows of subnormal ‖x‖²"
 
 
 @every_learner

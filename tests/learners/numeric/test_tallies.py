@@ -8,6 +8,7 @@ from sklearn.metrics import confusion_matrix, hinge_loss, log_loss, roc_auc_scor
 
 from singlepass.learners import count_wrong, pairs_in_order, sum_losses, tally_classes
 from singlepass.learners.numeric.references import count_baselines
+from singlepass.learners.numeric.tallies import N_SUMS
 
 
 def stream(seed, n, n_classes):
@@ -143,8 +144,8 @@ def test_a_loss_that_is_no_number_makes_the_sum_none():
 
 def test_a_loss_that_is_not_added_up_is_refused():
     codes = np.array([0, 1], np.int32)
-    with pytest.raises(AssertionError, match="each further loss must be added up in `_lose`"):
-        sum_losses(np.array([1.0, 2.0]), codes, codes, True, np.empty(0, np.int64), np.zeros(6))
+    with pytest.raises(AssertionError, match="add each further loss up in `_lose`"):
+        sum_losses(np.array([1.0, 2.0]), codes, codes, True, np.empty(0, np.int64), np.zeros(N_SUMS + 1))
 
 
 @settings(deadline=None, max_examples=60)
