@@ -176,16 +176,18 @@ class ConvertedSource(FixedSource):
         def parse() -> Table:
             try:
                 table = apply_feature_options(self.name, self.parse(options), options)
-                if self.recipe_of(self.files(options), options) != recipe:
-                    raise InputError(
-                        f"data set {self.name!r}: a file changed while it was being read; run again"
-                    )
             except InputError as error:
                 if pinned(self.name, options) is None:
                     raise
                 # A cluster's worker that lacks the files has used the table that it was sent.
                 remedy = "the cached table was damaged or is missing: run again with --retry-failed"
                 raise InputError(f"{error}; {remedy}") from None
+            if self.recipe_of(self.files(options), options) != recipe:
+                # A cluster's worker may have another file: it was sent a table, which was damaged.
+                raise InputError(
+                    f"data set {self.name!r}: a file changed while it was being read, or differs from the "
+                    "study's, whose table in the cache was damaged: run again with --retry-failed"
+                )
             return table
 
         return converted_table(recipe, parse)

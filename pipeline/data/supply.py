@@ -67,8 +67,9 @@ def lacking(pins: Iterable[Pin]) -> list[Lack]:
     """
     found = []
     absent = [each for each in pins if kept_folder(each.content) is None]
+    # The size of a table that the client has not cached is 0: many runs read such a table never.
     size = sum(each.size for each in absent)
-    if absent and (free := cache_space()) < size:
+    if size and (free := cache_space()) < size:
         raise InputError(
             f"cache {cache_folder()}: {free / 1e6:,.1f} MB free, but tables of {size / 1e6:,.1f} MB are "
             "needed; make space, or set SINGLEPASS_CACHE to a folder on another disk"
@@ -80,7 +81,7 @@ def lacking(pins: Iterable[Pin]) -> list[Lack]:
         options = dict(each.options)
         try:
             same = source.recipe_of(source.files(options, download=False), options) == each.content
-        except InputError as error:
+        except (InputError, OSError) as error:
             found.append(Lack(each, str(error)))
         else:
             if not same:

@@ -236,10 +236,10 @@ class Study(BaseModel):
                             f"tune_each: tune = {self.tune!r} already tunes the grids of data set "
                             f"{entry.label!r} along the stream of each repetition: remove tune_each"
                         )
+                    other = "" if entry in given else "set protocol 'holdout' or 'crossval', or "
                     raise ValueError(
                         f"tune_each: data set {entry.label!r} would tune its grids on the stream whose "
-                        "results it reports: set protocol 'holdout' or 'crossval', or replace tune_each by "
-                        'tune = "leader"'
+                        f'results it reports: {other}replace tune_each by tune = "leader"'
                     )
         if self.label_due == "before" and not self.delay:
             raise ValueError("label_due needs a delay, because it says when late labels come: set delay")

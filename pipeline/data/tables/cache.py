@@ -157,16 +157,20 @@ def _load(folder: Path, *, check: bool = True) -> Table | None:
     if manifest is None:
         return None
     try:
+        number = folder.stat().st_ino
         table = _opened(folder, manifest)
         if check and not _is_checked(folder, manifest):
             if content_fingerprint(table) != manifest["fingerprint"]:
                 raise ValueError(f"{folder}: damaged")
             _remember_checked(folder, manifest)
-    except OSError:
+    except (OSError, MemoryError):
         return None
     except (ValueError, KeyError, TypeError):
-        # Its manifest and sizes are as they should be, so that it would pass for a cached table.
-        shutil.rmtree(folder, ignore_errors=True)
+        # Its manifest and sizes are as they should be, so that it would pass for a cached table. Another
+        # process may have replaced it by a whole one.
+        with suppress(OSError):
+            if folder.stat().st_ino == number:
+                shutil.rmtree(folder)
         return None
     return freeze(table)
 
@@ -213,7 +217,7 @@ def _array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
     try:
         # Return a plain array instead of a memmap, so that Numba compiles functions for one type only.
         return np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
-    except OSError:
+    except (OSError, MemoryError):
         raise
     except Exception as error:
         # numpy evaluates the header as a Python literal, so a damaged one may raise any exception.

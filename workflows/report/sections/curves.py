@@ -168,7 +168,7 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
         if key == "window":
             how = f"among the latest {count(size, 'example')}"
         error = Quantity(f"{kind} error", f"{key}_error_clean", Axis(y="error, %"))
-        yield error, f"{kind.lower()}-mistakes", f"Share of mistakes (clean labels){comma}{how}"
+        yield error, f"{kind.lower()}-error", f"Share of mistakes (clean labels){comma}{how}"
         for metric in view.asked_over(key):
             label = metric.label.removeprefix("online ")
             axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)
@@ -176,7 +176,7 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
             # thing.
             opening = label[0].upper() + label[1:] if label.isascii() else label
             quantity = Quantity(f"{kind} {label}", latest(key, metric), axis)
-            yield quantity, slug(f"{kind.lower()}-{metric.name}"), f"{opening}{comma}{how}"
+            yield quantity, slug(f"{kind.lower()}-metric-{metric.name}"), f"{opening}{comma}{how}"
 
 
 def _switches_of(view: StudyView) -> Callable[[Curve, str, Noise], Curve]:

@@ -89,14 +89,17 @@ def test_damage_is_rebuilt(damage: Callable[[Path], object]) -> None:
     assert content_fingerprint(converted_table(RECIPE, never)) == content_fingerprint(expected)
 
 
-def test_a_table_that_cannot_be_read_now_is_not_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "Too many open files"), MemoryError()])
+def test_a_table_that_cannot_be_read_now_is_not_removed(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     converted_table(RECIPE, table)
 
-    def out_of_files(*args: object, **options: object) -> None:
-        raise OSError(errno.EMFILE, "Too many open files")
+    def fails(*args: object, **options: object) -> None:
+        raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(np, "load", out_of_files)
+        patch.setattr(np, "load", fails)
         with pytest.raises(AssertionError, match="parsed again"):
             converted_table(RECIPE, never)
     converted_table(RECIPE, never)

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from singlepass.pipeline.analysis.metrics import METRICS, has_windows
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.run.task import run_cell
+from singlepass.pipeline.scoring import SCORINGS
 from singlepass.pipeline.store.tables import part_of
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study_file import parse_study
@@ -110,10 +112,17 @@ def test_metrics_that_were_asked_for_are_drawn_both_ways() -> None:
     drawn = ("error", "prediction error", "balanced accuracy", "κ-temporal", "AUC")
     assert headings == [f"{kind} {name}" for kind in ("Windowed", "Fading") for name in drawn]
     said = texts(section.blocks)
-    names = [name for name, _ in files(section.blocks)]
-    assert len(names) == len(set(names))
     assert "Balanced accuracy among the latest 20 examples" in said
     assert "κ-temporal, each example counting 0.9 times as much as the next" in said
+
+
+def test_files_of_all_metrics_have_different_names() -> None:
+    asked = [name for name, metric in METRICS.items() if has_windows(metric) and name in SCORINGS]
+    study = {"datasets": DATASETS[:1], "window": 20, "fading": 0.9, "metrics": asked, "seeds": 1}
+    section = curves.latest_errors(view_of(**study))
+    assert section is not None
+    names = [name for name, _ in files(section.blocks)]
+    assert len(names) == len(set(names)) > len(asked)
 
 
 def test_baselines_are_not_blamed_for_what_they_are(view: StudyView) -> None:
