@@ -174,19 +174,18 @@ class ConvertedSource(FixedSource):
 
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
         def parse() -> Table:
+            # A cluster's worker may have no file or another one: it has used the table that it was sent.
+            sent = pinned(self.name, options) is not None
+            remedy = "the cached table was damaged or is missing: run again with --retry-failed"
             try:
                 table = apply_feature_options(self.name, self.parse(options), options)
             except InputError as error:
-                if pinned(self.name, options) is None:
-                    raise
-                # A cluster's worker that lacks the files has used the table that it was sent.
-                remedy = "the cached table was damaged or is missing: run again with --retry-failed"
-                raise InputError(f"{error}; {remedy}") from None
+                raise (InputError(f"{error}; {remedy}") if sent else error) from None
             if self.recipe_of(self.files(options), options) != recipe:
-                # A cluster's worker may have another file: it was sent a table, which was damaged.
+                changed = f"a file differs from the study's, and {remedy}"
                 raise InputError(
-                    f"data set {self.name!r}: a file changed while it was being read, or differs from the "
-                    "study's, whose table in the cache was damaged: run again with --retry-failed"
+                    f"data set {self.name!r}: "
+                    f"{changed if sent else 'a file changed while it was being read; run again'}"
                 )
             return table
 

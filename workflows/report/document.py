@@ -30,7 +30,7 @@ _MODULES = ("elements", "statistics", "tables", "figures", "explore", "start")
 # write again. Only tables and figures are removed (names that match `_OWN`), in case a user edits the
 # manifest.
 _MANIFEST = "report-files.txt"
-_OWN = re.compile(r"(tables/[^/\\]+\.(csv|tex)|figures/[^/\\]+\.svg)")
+_OWN = re.compile(r"(tables/[^/\\\0]+\.(csv|tex)|figures/[^/\\\0]+\.svg)")
 # New objects after which Python's cyclic garbage collector runs while a report is written. At the default of
 # 700 an eighth of the time goes into collection; at this value memory grows by less than 5 MB.
 _NEW_OBJECTS = 30_000
