@@ -18,6 +18,7 @@ import pytest
 
 from singlepass.learners import AROW
 from singlepass.pipeline.analysis.study_results import read_results
+from singlepass.pipeline.data import expand
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store import archive, bases
 from singlepass.pipeline.store import reference as reference_module
@@ -31,7 +32,7 @@ from singlepass.pipeline.store.reference import (
     read_index,
 )
 from singlepass.pipeline.store.schema import SCHEMA_VERSION
-from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.plan import data_id, make_plan
 from singlepass.workflows import reference
 from singlepass.workflows.running import provenance
 from singlepass.workflows.running.run import run_study
@@ -65,6 +66,15 @@ def test_the_present_code_names_the_cells(study: str) -> None:
         f"{study}: the code no longer names {dict(lost)} of its reference cells: run the study again, and "
         "add it (CONTRIBUTING.md), or remove its folder and its entry in index.json"
     )
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_reference_knows_the_data_of_its_studies(study: str) -> None:
+    """Otherwise a comparison needs data that are not on this machine."""
+    base = Base(str(read_index().fetch(study)))
+    datasets = find_study(study)[0].datasets
+    tasks = [task for each in datasets for task in expand(**each.entry, base=Path())]
+    assert {data_id(task) for task in tasks} <= base.fingerprints.keys()
 
 
 def test_the_index_declares_what_is_there() -> None:
