@@ -67,7 +67,7 @@ def lacking(pins: Iterable[Pin]) -> list[Lack]:
     """
     found = []
     absent = [each for each in pins if kept_folder(each.content) is None]
-    # The size of a table that the client has not cached is 0: many runs read such a table never.
+    # The size of a table that the client has not cached is 0. Many runs never read such a table.
     size = sum(each.size for each in absent)
     if size and (free := cache_space()) < size:
         raise InputError(
