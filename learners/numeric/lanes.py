@@ -159,8 +159,12 @@ def numbers_of(rules):
 
 
 def _row(context, builder, kind, array, index):
-    """Return the data of a float64 array of shape (n, LANES), and the position at which a row begins."""
-    return context.make_array(kind)(context, builder, array).data, builder.mul(index, index.type(LANES))
+    """Return the data of a float64 array of shape (n, LANES), and the position at which a row begins.
+
+    In an array of one dimension, the row begins at position `index`.
+    """
+    place = index if kind.ndim == 1 else builder.mul(index, index.type(LANES))
+    return context.make_array(kind)(context, builder, array).data, place
 
 
 @intrinsic

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...kernel.support.cached_support import add, cache_row, kernel_row, remove
 from ...numeric.compiled import register_jitable
+from ...numeric.lanes import LANES, holds_anywhere, read_lanes, where
 
 
 class LasvmSettings(NamedTuple):
@@ -23,6 +24,13 @@ class LasvmSettings(NamedTuple):
     #: A pair whose gradients differ by no more than this is not moved.
     tau: float
     intercept: bool
+
+
+@register_jitable
+def bounds(y, C):
+    """Return the bounds A = min(0, C y) and B = max(0, C y) of the α of rows with label y, -1 or 1."""
+    B = where(y > 0.0, C, 0.0)
+    return B - C, B
 
 
 @register_jitable
@@ -37,12 +45,20 @@ def extremes(view, n, settings):
     i = j = -1
     high = -np.inf if settings.intercept else 0.0
     low = np.inf if settings.intercept else 0.0
-    for s in range(n):
-        g = gradients[s]
-        if g > high and alpha[s] < max(0.0, C * labels[s]):
-            high, i = g, s
-        if g < low and alpha[s] > min(0.0, C * labels[s]):
-            low, j = g, s
+    for first in range(0, n, LANES):
+        last = min(first + LANES, n)
+        # Few groups of LANES rows have a row that beats those before it.
+        if last == first + LANES:
+            g, a = read_lanes(gradients, first), read_lanes(alpha, first)
+            A, B = bounds(read_lanes(labels, first), C)
+            if not holds_anywhere(((g > high) & (a < B)) | ((g < low) & (a > A))):
+                continue
+        for s in range(first, last):
+            A, B = bounds(labels[s], C)
+            if gradients[s] > high and alpha[s] < B:
+                high, i = gradients[s], s
+            if gradients[s] < low and alpha[s] > A:
+                low, j = gradients[s], s
     return i, j, high, low
 
 
@@ -55,10 +71,10 @@ def move(view, n, i, j, C):
     step, gap, curvature = np.inf, 0.0, 0.0
     B = A = 0.0
     if i >= 0:
-        B = max(0.0, C * view.labels[i])
+        B = bounds(view.labels[i], C)[1]
         step, gap, curvature = B - alpha[i], gradients[i], view.diagonal[i]
     if j >= 0:
-        A = min(0.0, C * view.labels[j])
+        A = bounds(view.labels[j], C)[0]
         step, gap, curvature = min(step, alpha[j] - A), gap - gradients[j], curvature + view.diagonal[j]
         if i >= 0:
             curvature -= 2.0 * up[j]
