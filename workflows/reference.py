@@ -124,7 +124,7 @@ def make(results: tuple[Path, ...], release: str | None, archives: Path | None, 
     content = {"release": release or index.release, "schema": SCHEMA_VERSION, "studies": studies}
     (FOLDER / "index.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     for entry in made:
-        if archives is not None:
+        if not folder.samefile(FOLDER):
             # An archive that the index no longer names must not stay in the package.
             (FOLDER / archive_name(entry.study)).unlink(missing_ok=True)
         click.echo(f"{entry.study}: {entry.cells:,} cells, {decimal(entry.bytes)}")
