@@ -128,3 +128,16 @@ def test_advice_of_each_kind_of_cluster() -> None:
 def test_a_line_of_an_error() -> None:
     assert message_of(RuntimeError("Exit code: 1\nstdout:\n\nstderr:\nno\n such\n\n")) == "no; such"
     assert message_of(OSError("no sbatch\nanywhere")) == "OSError: no sbatch"
+
+
+def test_a_line_of_an_error_has_its_cause() -> None:
+    first, last = OSError("Address in use"), RuntimeError("Cluster failed to start.\nSee above.")
+    last.__cause__ = ValueError("between")
+    last.__cause__.__context__ = first
+    line = "RuntimeError: Cluster failed to start; cause: OSError: Address in use"
+    assert message_of(last) == line
+    # A chain that is a cycle ends.
+    first.__context__ = last
+    assert message_of(last) == line
+    last.__cause__ = KeyError()
+    assert message_of(last) == "RuntimeError: Cluster failed to start."

@@ -67,7 +67,7 @@ def refusal(address: str, security: Any) -> str | None:
 
     `address` is a URL such as ``"tls://10.0.0.1:8786"``; the result is also None if no server listens there.
     """
-    place = urlsplit(address)
+    place = urlsplit(_with_scheme(address))
     if place.scheme not in ("tcp", "tls") or not place.hostname or not place.port:
         return None
     if place.scheme == "tls":
@@ -78,6 +78,11 @@ def refusal(address: str, security: Any) -> str | None:
     if error is not None and not _is_answer_of_tls(error):
         return None
     return f"it speaks TLS: give its address as tls://{place.hostname}:{place.port}"
+
+
+def _with_scheme(address: str) -> str:
+    """Return an address with the scheme that Dask assumes if it has none."""
+    return address if "://" in address else f"tcp://{address}"
 
 
 def _told(host: str, port: int, context: ssl.SSLContext) -> str | None:
@@ -169,12 +174,20 @@ class SchedulerPlace:
 
 
 def message_of(error: BaseException) -> str:
-    """Return an error as one line: what a batch queue's failed command printed, else its type and text."""
+    """Return an error as one line: what a batch queue's failed command printed, else its type and text.
+
+    The first error of the chain is added, because Dask's "Scheduler failed to start." gives no reason.
+    """
     text = str(error).strip()
     printed = [line.strip() for line in text.partition("stderr:\n")[2].splitlines() if line.strip()]
     if printed:
         return "; ".join(printed)
-    return f"{type(error).__name__}: {text.partition(chr(10))[0]}"
+    chain = [error]
+    # The chain is a cycle if an error was raised again from one that it had led to.
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+        chain.append(cause)
+    lines = [f"{type(each).__name__}: {str(each).strip().partition(chr(10))[0]}" for each in chain]
+    return f"{lines[0].rstrip('.')}; cause: {lines[-1]}" if chain[1:] and str(chain[-1]).strip() else lines[0]
 
 
 class _LastError(logging.Filter):
@@ -269,10 +282,13 @@ async def _connect(place: SchedulerPlace) -> Client:
 
     address = place.current()
     try:
-        # Check the port: reading it raises ValueError if it is not a number or out of range.
-        _ = urlsplit(address).port
+        parts = urlsplit(_with_scheme(address))
+        # Reading the port raises ValueError if it is not a number or out of range.
+        if parts.port is None and parts.scheme in ("tcp", "tls"):
+            raise ValueError("Port is missing")
     except ValueError as error:
-        raise InputError(f"{place}: {_first_line(error)}: give its address as tcp://HOST:PORT") from None
+        scheme = "tls" if address.startswith("tls://") else "tcp"
+        raise InputError(f"{place}: {_first_line(error)}: give its address as {scheme}://HOST:PORT") from None
     security = place.security or Security()
     try:
         context = security.get_connection_args("client").get("ssl_context")

@@ -9,7 +9,30 @@ import pytest
 from distributed import Security
 
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.workers.cluster.connection import SchedulerPlace, connected
+from singlepass.pipeline.workers.cluster import connection
+from singlepass.pipeline.workers.cluster.connection import SchedulerPlace, connected, refusal
+
+
+@pytest.mark.parametrize(
+    ("address", "reason", "scheme"),
+    [
+        ("tls://localhost:99999", "Port out of range", "tls"),
+        ("tls://127.0.0.1", "Port is missing", "tls"),
+        ("tcp://127.0.0.1", "Port is missing", "tcp"),
+        ("localhost:99999", "Port out of range", "tcp"),
+        ("localhost", "Port is missing", "tcp"),
+    ],
+)
+def test_an_address_without_a_valid_port(address: str, reason: str, scheme: str) -> None:
+    with pytest.raises(InputError) as error:
+        asyncio.run(_connect(SchedulerPlace(address)))
+    assert str(error.value).startswith(f"scheduler {address}: {reason}")
+    assert str(error.value).endswith(f": give its address as {scheme}://HOST:PORT")
+
+
+def test_an_address_without_a_scheme_of_a_scheduler_with_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_handshake", lambda *_: None)
+    assert refusal("127.0.0.1:9", None) == "it speaks TLS: give its address as tls://127.0.0.1:9"
 
 
 async def _connect(place: SchedulerPlace) -> None:
