@@ -56,7 +56,13 @@ class Roll:
         gone = self._there.difference(there)
         self._there = set(there)
         self._lost += sum(await asyncio.gather(*(_is_lost(client, address) for address in gone)))
-        attendance = Attendance(len(there), self._lost, silent, unfit)
+        self._show(Attendance(len(there), self._lost, silent, unfit))
+
+    def dismiss(self) -> None:
+        """Report that no worker is connected, because the scheduler is gone."""
+        self._show(Attendance(lost=self._lost))
+
+    def _show(self, attendance: Attendance) -> None:
         if attendance != self._told:
             self._told = attendance
             self._tell(attendance)

@@ -211,6 +211,9 @@ class Feed:
                     return
                 except Lost:
                     again = window.all_tries()
+                    # An interrupt during the wait for the scheduler must not count on workers.
+                    self._workforce.forget()
+                    self._roll.dismiss()
                 finally:
                     if client.status == "running":
                         with contextlib.suppress(OSError, RuntimeError):
