@@ -266,12 +266,12 @@ class _Window:
                 threads = await self._answer(self._client.nthreads)
                 self._threads = sum(threads.values())
                 n_asked = place.starting.n_asked if place.starting else 0
-                await self._workforce.look(self._client, threads, patience, n_asked)
+                limit = await self._workforce.look(self._client, threads, patience, n_asked)
                 await self._take_back(threads)
                 silent, unfit = len(self._aside.silent), len(self._workforce.unfit)
                 await self._answer(partial(self._roll.call, self._client, threads, silent, unfit))
                 ready = bool(self._workforce.prepared) or self._workforce.sending
-                await waiting.look(ready, bool(threads), 0 < unfit == len(threads))
+                await waiting.look(ready, bool(threads), 0 < unfit == len(threads), limit)
             if self._workforce.prepared:
                 self._refill()
             idle = not self._out and not self._again and self._exhausted

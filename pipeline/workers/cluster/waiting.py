@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 
@@ -28,12 +29,14 @@ class Waiting:
         self._said = self._came = False
         self._last_error: str | None = None
 
-    async def look(self, ready: bool, there: bool = False, unfit: bool = False) -> None:
+    async def look(
+        self, ready: bool, there: bool = False, unfit: bool = False, limit: float = math.inf
+    ) -> None:
         """Check the wait and report it; raise InputError if it took too long, or if no worker can come.
 
         Call it again and again. `ready` says whether a worker can run cells; `there` says whether any worker
         is connected, even if it does not answer; `unfit` says whether all connected workers are unfit, which
-        was reported for each.
+        was reported for each. `limit` is the longest wait in seconds if it is shorter than `patience`.
         """
         now = time.monotonic()
         if ready:
@@ -62,8 +65,9 @@ class Waiting:
         if not self._said:
             self._said = True
             start = "" if starting else f" (`{self._place.worker_command}` starts one)"
-            limit = f"{self._patience:g} s at most (--patience)"
-            self._note(f"{self._place}: {lacking}; waiting for one{start}, {limit}{told and '; ' + told}")
+            most = f"{min(limit, self._patience):g} s at most"
+            most += " (--patience)" if limit >= self._patience else ", because no worker was fit so far"
+            self._note(f"{self._place}: {lacking}; waiting for one{start}, {most}{told and '; ' + told}")
 
     def _show_refusal(self) -> None:
         starting = self._place.starting

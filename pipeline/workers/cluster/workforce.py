@@ -106,12 +106,13 @@ class Workforce:
         """Whether a table is being sent to a worker now."""
         return self._sending.locked()
 
-    async def look(self, client: Client, there: Collection[str], patience: float, n_asked: int = 0) -> None:
+    async def look(self, client: Client, there: Collection[str], patience: float, n_asked: int = 0) -> float:
         """Prepare workers that have connected, and forget those that are gone.
 
         `there` has the addresses of all connected workers. `n_asked` is the number of workers that this
-        process requested from its own cluster. Raises InputError if all workers are unfit and no more are
-        expected: after `patience` seconds if a worker was ever fit, otherwise after `_NOBODY_SECONDS`.
+        process requested from its own cluster. Returns the longest wait for a fit worker in seconds:
+        `patience`, or `_NOBODY_SECONDS` if all workers are unfit, none was ever fit, and no more are
+        expected. Raises InputError if all have been unfit for longer and no more are expected.
         """
         for task in [task for task in self._preparing if task.done()]:
             addresses = self._preparing.pop(task)
@@ -129,11 +130,17 @@ class Workforce:
             self._preparing[asyncio.create_task(self._prepare(client, come))] = come
         if self.prepared or self._preparing or not self.unfit or n_asked > len(there):
             self._nobody_since = None
-        elif self._nobody_since is None:
+            return patience
+        limit = patience if self._had_fit else _NOBODY_SECONDS
+        if self._nobody_since is None:
             self._nobody_since = time.monotonic()
-        elif time.monotonic() - self._nobody_since > (patience if self._had_fit else _NOBODY_SECONDS):
+        elif time.monotonic() - self._nobody_since > limit:
             cause = self._unfit[min(self.unfit)]
-            raise InputError(f"worker {self._named(self.unfit)}: {cause}; no worker is left")
+            alike = [address for address in self.unfit if self._unfit[address] == cause]
+            others = len(self.unfit) - len(alike)
+            more = f"; {others} more for other reasons, see above" if others else ""
+            raise InputError(f"worker {self._named(alike)}: {cause}{more}; no worker is left")
+        return limit
 
     async def flush(self, client: Client, silent: Collection[str] = ()) -> None:
         """Let workers that store results themselves write them now; if one fails, give it no more cells."""

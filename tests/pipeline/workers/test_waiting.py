@@ -8,6 +8,7 @@ import logging
 import pytest
 
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.workers.cluster import waiting
 from singlepass.pipeline.workers.cluster.connection import SchedulerPlace, forget_errors, hush
 from singlepass.pipeline.workers.cluster.jobs import Starting
 from singlepass.pipeline.workers.cluster.waiting import Waiting
@@ -26,16 +27,30 @@ def test_the_command_that_starts_a_worker_names_a_scheduler_file() -> None:
     ],
 )
 def test_the_last_line_names_the_cause(there: bool, unfit: bool, cause: str) -> None:
-    waiting = Waiting(SchedulerPlace("tcp://host:1"), -1.0, lambda line: None)
+    wait = Waiting(SchedulerPlace("tcp://host:1"), -1.0, lambda line: None)
     line = rf"^scheduler tcp://host:1: {cause} for 0 s; start one with `dask worker tcp://host:1`$"
     with pytest.raises(InputError, match=line):
-        asyncio.run(waiting.look(False, there, unfit))
+        asyncio.run(wait.look(False, there, unfit))
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [(600.0, "600 s at most (--patience)"), (10.0, "10 s at most, because no worker was fit so far")],
+)
+def test_the_first_line_names_the_longest_wait(
+    monkeypatch: pytest.MonkeyPatch, limit: float, words: str
+) -> None:
+    monkeypatch.setattr(waiting, "_QUIET_SECONDS", -1.0)
+    lines: list[str] = []
+    wait = Waiting(SchedulerPlace("tcp://host:1"), 600.0, lines.append)
+    asyncio.run(wait.look(False, True, True, limit))
+    assert [line.rpartition(" starts one), ")[2] for line in lines] == [words]
 
 
 def test_the_last_line_names_why_workers_of_a_local_cluster_do_not_start() -> None:
     hush()
     place = SchedulerPlace("tcp://host:1", starting=Starting(None, "distributed.LocalCluster"))
-    waiting = Waiting(place, -1.0, lambda line: None)
+    wait = Waiting(place, -1.0, lambda line: None)
     try:
         raise ValueError("Could not interpret 'bananas'")
     except ValueError:
@@ -44,6 +59,6 @@ def test_the_last_line_names_why_workers_of_a_local_cluster_do_not_start() -> No
         with pytest.raises(
             InputError, match=r"for 0 s; last error: ValueError: Could not interpret 'bananas'; do"
         ):
-            asyncio.run(waiting.look(ready=False))
+            asyncio.run(wait.look(ready=False))
     finally:
         forget_errors()

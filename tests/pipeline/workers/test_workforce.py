@@ -1,0 +1,46 @@
+"""Test what a run says if all of its workers are unfit."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.workers.cluster import workforce
+from singlepass.pipeline.workers.cluster.on_worker import Preparation
+
+
+@pytest.mark.parametrize(
+    ("causes", "line"),
+    [
+        ({"a": "old", "b": "old"}, "worker a and 1 more: old; no worker is left"),
+        (
+            {"a": "old", "b": "full", "c": "old", "d": "bare"},
+            "worker a and 1 more: old; 2 more for other reasons, see above; no worker is left",
+        ),
+    ],
+)
+def test_each_reason_is_given_for_its_workers_only(
+    monkeypatch: pytest.MonkeyPatch, causes: dict[str, str], line: str
+) -> None:
+    monkeypatch.setattr(workforce, "_NOBODY_SECONDS", -1.0)
+    found = workforce.Workforce(Preparation("run", (), (), 60.0), False, lambda _: None)
+    found._present, found._unfit = set(causes), causes
+    client: Any = None
+    asyncio.run(found.look(client, causes, 600.0))
+    with pytest.raises(InputError) as error:
+        asyncio.run(found.look(client, causes, 600.0))
+    assert str(error.value) == line
+
+
+def test_the_longest_wait_with_unfit_workers_only() -> None:
+    found = workforce.Workforce(Preparation("run", (), (), 60.0), False, lambda _: None)
+    found._present, found._unfit = {"a"}, {"a": "old"}
+    client: Any = None
+    assert asyncio.run(found.look(client, ["a"], 600.0)) == 10.0
+    # Another worker was requested.
+    assert asyncio.run(found.look(client, ["a"], 600.0, 2)) == 600.0
+    found._had_fit = True
+    assert asyncio.run(found.look(client, ["a"], 600.0)) == 600.0
