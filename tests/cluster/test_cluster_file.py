@@ -168,24 +168,24 @@ def test_a_class_of_ones_own_is_handed_no_keyword_that_it_does_not_take() -> Non
 
 def test_what_ssh_starts_ends_when_this_process_is_killed() -> None:
     """The scheduler and workers run on other machines, where nothing else would end them."""
-    made = cluster_file._completed(SSHCluster, {"worker_options": {"nthreads": 2}})
+    made = cluster_file.completed(SSHCluster, {"worker_options": {"nthreads": 2}})
     assert made["scheduler_options"] == {"idle_timeout": "30 minutes"}
     assert made["worker_options"] == {"death_timeout": "60 seconds", "nthreads": 2}
     own = {"scheduler_options": {"idle_timeout": "1h"}, "worker_options": {"death_timeout": 5}}
-    assert cluster_file._completed(SSHCluster, own) == own
-    assert cluster_file._completed(LocalCluster, {"n_workers": 2}) == {"n_workers": 2}
+    assert cluster_file.completed(SSHCluster, own) == own
+    assert cluster_file.completed(LocalCluster, {"n_workers": 2}) == {"n_workers": 2}
 
 
 def test_jobs_have_a_name_by_which_they_are_found() -> None:
     class Jobs:
         def __init__(self, job_name: str | None = None) -> None: ...
 
-    name = cluster_file._completed(Jobs, {})["job_name"]
+    name = cluster_file.completed(Jobs, {})["job_name"]
     assert name.startswith("singlepass-")
     # Some queues refuse longer names.
     assert len(name) == 15
-    assert cluster_file._completed(Jobs, {})["job_name"] != name
-    assert cluster_file._completed(Jobs, {"job_name": "mine"}) == {"job_name": "mine"}
+    assert cluster_file.completed(Jobs, {})["job_name"] != name
+    assert cluster_file.completed(Jobs, {"job_name": "mine"}) == {"job_name": "mine"}
 
 
 @pytest.mark.parametrize(
@@ -208,16 +208,16 @@ def test_workers_that_start_together_end_at_different_times(words: list[str], st
         def __init__(self, **kwargs: object) -> None: ...
 
     for name in ("worker_extra_args", "worker_command"):
-        assert cluster_file._completed(Own, {name: words}) == {name: staggered}
+        assert cluster_file.completed(Own, {name: words}) == {name: staggered}
 
 
 def test_a_lifetime_among_the_keys_is_staggered() -> None:
     staggered = {"lifetime": "3420s", "lifetime_stagger": "180s"}
-    assert cluster_file._completed(LocalCluster, {"lifetime": "1h"}) == staggered
-    made = cluster_file._completed(SSHCluster, {"worker_options": {"lifetime": "1h"}})
+    assert cluster_file.completed(LocalCluster, {"lifetime": "1h"}) == staggered
+    made = cluster_file.completed(SSHCluster, {"worker_options": {"lifetime": "1h"}})
     assert made["worker_options"] == {"death_timeout": "60 seconds", **staggered}
     own = {"lifetime": "1h", "lifetime_stagger": "1m"}
-    assert cluster_file._completed(LocalCluster, own) == own
+    assert cluster_file.completed(LocalCluster, own) == own
 
 
 LEVELS = """

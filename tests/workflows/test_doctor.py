@@ -134,12 +134,14 @@ def test_problems_of_a_cluster() -> None:
 class _Queue:
     """Provide a script, as batch system clusters do; printing it must not start any worker."""
 
-    def __init__(self, n_workers: int = 4, queue: str = "") -> None:
+    def __init__(
+        self, n_workers: int = 4, queue: str = "", job_name: str = "", worker_extra_args: tuple[str, ...] = ()
+    ) -> None:
         assert n_workers == 0
-        self.queue = queue
+        self.queue, self.name, self.extra = queue, job_name, worker_extra_args
 
     def job_script(self) -> str:
-        return f"#QUEUE {self.queue}\nrun a worker\n"
+        return f"#QUEUE {self.queue} {self.name}\nrun a worker {' '.join(self.extra)}\n"
 
     def close(self) -> None:
         """Do nothing."""
@@ -150,8 +152,13 @@ def test_the_script_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("singlepass.pipeline.workers.cluster.Queue", _Queue, raising=False)
     file.write_text(
         'class = "singlepass.pipeline.workers.cluster.Queue"\n[kwargs]\nqueue = "long"\nn_workers = 4\n'
+        'worker_extra_args = ["--lifetime", "1h"]\n'
     )
-    assert job_script(str(file)) == "#QUEUE long\nrun a worker\n"
+    script = job_script(str(file))
+    assert script is not None
+    # The name and the lifetime are those that a run would give its jobs.
+    assert script.startswith("#QUEUE long singlepass-")
+    assert script.endswith("\nrun a worker --lifetime 3420s --lifetime-stagger 180s\n")
     file.write_text('class = "distributed.LocalCluster"\n')
     assert job_script(str(file)) is None
     assert job_script("local:2") is None

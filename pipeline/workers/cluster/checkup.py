@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ... import data
 from ...errors import InputError
 from ..environment import Environment, this_environment
-from .cluster_file import SCHEDULER_SETTINGS, class_of, read_cluster
+from .cluster_file import SCHEDULER_SETTINGS, class_of, completed, read_cluster
 from .connection import SchedulerPlace, connected, raise_if_cancelled
 from .on_worker import PlannedGuest, guest_problem, message
 from .waiting import Waiting
@@ -205,14 +205,15 @@ def job_script(text: str) -> str | None:
     """Return the script that a cluster would submit to its batch queue, or None if it has none.
 
     `text` is the value of ``--cluster``. The function creates a cluster without workers, which submits
-    nothing. It returns None for a faulty class or call: starting the cluster reports the fault.
+    nothing. If the file sets no `job_name`, the script has another random name than that of a run's jobs. The
+    function returns None for a faulty class or call: starting the cluster reports the fault.
     """
     file = read_cluster(text)
     try:
         made: Any = class_of(file.class_, text)
         if not hasattr(made, "job_script"):
             return None
-        cluster = made(**{**file.kwargs, "n_workers": 0})
+        cluster = made(**{**completed(made, file.kwargs), "n_workers": 0})
         try:
             return str(cluster.job_script())
         finally:

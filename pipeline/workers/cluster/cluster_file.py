@@ -129,7 +129,7 @@ def started(
     _check_kwargs(make, file, text)
     with dask.config.set(SCHEDULER_SETTINGS), contextlib.ExitStack() as stack:
         try:
-            kwargs = _completed(make, file.kwargs)
+            kwargs = completed(make, file.kwargs)
             with _without_interrupts():
                 cluster = make(**_hushed(make) | kwargs)
             if not hasattr(cluster, "scheduler_address"):
@@ -216,7 +216,7 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+def completed(make: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the cluster file's arguments, with further options in case this process is killed.
 
     The options make remote schedulers and workers end by themselves, and give jobs a name to find them by.
