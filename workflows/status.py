@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
-from urllib.parse import urlsplit
 
 import pandas as pd
 
@@ -21,13 +17,12 @@ from ..pipeline.store.reference import REFERENCE
 from ..pipeline.store.schema import STATUSES
 from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
 from ..pipeline.workers.cluster.aside import Attendance
+from ..pipeline.workers.cluster.cluster_file import left_behind
 
 # Cells per minute are measured over this time only, because cells of a study differ, and workers come and go.
 RATE_OVER = timedelta(minutes=5)
 # Largest numbers of lines shown: of errors, the most frequent first, and of workers, the last active first.
 ERRORS_SHOWN, WORKERS_SHOWN = 5, 20
-# Seconds after which a scheduler counts as gone: a running one answers at once.
-ANSWER_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -149,7 +144,7 @@ def run_status(url: str) -> RunStatus:
         attendance=None if holder is None or "workers" not in cluster else Attendance(**cluster["workers"]),
         workers=_workers(own, ended, now),
         failures=failures(own),
-        left="" if holder is not None else _left(cluster),
+        left="" if holder is not None else left_behind(cluster),
     )
 
 
@@ -164,21 +159,6 @@ def existing(url: str) -> Store:
 def _is_there(base: str) -> bool:
     """Return whether a base has results, without reading them; a URL is not asked."""
     return base == REFERENCE or "://" in base or Store(base).exists()
-
-
-def _left(leftovers: dict[str, Any]) -> str:
-    """Return a line about jobs or a scheduler that a killed run has left behind, or "" if there are none."""
-    cluster, jobs = leftovers.get("cluster"), leftovers.get("jobs")
-    if jobs:
-        return f"jobs named {jobs} of {cluster}, whose client was killed; they end soon after they start"
-    address = urlsplit(leftovers.get("scheduler", ""))
-    if address.hostname and address.port:
-        with (
-            contextlib.suppress(OSError),
-            socket.create_connection((address.hostname, address.port), ANSWER_SECONDS),
-        ):
-            return f"scheduler {address.geturl()} of {cluster}, whose client was killed, and its workers"
-    return ""
 
 
 def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:

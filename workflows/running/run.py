@@ -29,6 +29,7 @@ from ...pipeline.store.store import CLUSTER, MARK, MAX_PARTS, Store, exclusive
 from ...pipeline.study.learner_factory import left_out, missing_learners
 from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
+from ...pipeline.workers.cluster.cluster_file import left_behind
 from ...pipeline.workers.environment import Environment, this_environment
 from ...pipeline.workers.warned import each_once
 from .progress import RunProgress
@@ -147,6 +148,9 @@ def run_study(
         # Remove the number of workers that a killed run left in the store: `singlepass status` would show it
         # as the current one.
         cluster = store.read_json(CLUSTER)
+        # This run removes or overwrites the file, so that `singlepass status` will not name them again.
+        if left := left_behind(cluster):
+            progress.note(f"{out}: an earlier run left {left}")
         if cluster.pop("workers", None) is not None:
             store.write_json(CLUSTER, cluster)
         run = _Run(plan, store, progress, connect, command, retry_failed, rerun_times)

@@ -9,12 +9,14 @@ import logging
 import re
 import secrets
 import signal
+import socket
 import threading
 import tomllib
 from collections.abc import Callable, Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -38,6 +40,8 @@ SCHEDULER_SETTINGS = {
 # it had no cell for `IDLE_TIMEOUT`; the time must suffice to send tables to the first worker. A worker that
 # has lost its scheduler ends after `DEATH_TIMEOUT`.
 IDLE_TIMEOUT, DEATH_TIMEOUT = "30 minutes", "60 seconds"
+# Seconds after which a scheduler counts as gone: a running one answers at once.
+_ANSWER_SECONDS = 2.0
 
 
 class Adapt(BaseModel):
@@ -276,6 +280,21 @@ def _leftovers(cluster: Any, name: str, kwargs: dict[str, Any]) -> dict[str, str
     if isinstance(getattr(cluster, "scheduler", None), Scheduler):
         return {}
     return {"cluster": name, "scheduler": str(cluster.scheduler_address)}
+
+
+def left_behind(leftovers: dict[str, Any]) -> str:
+    """Return a line about jobs or a scheduler that a killed run has left behind, or "" if there are none."""
+    cluster, jobs = leftovers.get("cluster"), leftovers.get("jobs")
+    if jobs:
+        return f"jobs named {jobs} of {cluster}, whose client was killed; they end soon after they start"
+    address = urlsplit(leftovers.get("scheduler", ""))
+    if address.hostname and address.port:
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection((address.hostname, address.port), _ANSWER_SECONDS),
+        ):
+            return f"scheduler {address.geturl()} of {cluster}, whose client was killed, and its workers"
+    return ""
 
 
 def _close(cluster: Any) -> None:

@@ -123,12 +123,15 @@ def test_results_that_are_removed_during_a_run(
     assert run_study(study, str(tmp_path / "one"), progress=Silent()).computed == 12
 
 
-def test_a_finished_run_removes_leftovers_of_a_killed_run(
-    finished: Path, study_file: Path, silent: Any
-) -> None:
+def test_a_run_names_leftovers_of_a_killed_run_and_forgets_them(finished: Path, study_file: Path) -> None:
+    lines: list[str] = []
+    silent = Silent()
+    silent.note = lines.append
     Store(str(finished)).write_json(CLUSTER, {"cluster": "dask_jobqueue.SLURMCluster", "jobs": "mine"})
     study, _ = find_study(str(study_file))
     run_study(study, str(finished), progress=silent)
+    [line] = lines
+    assert line.startswith(f"{finished}: an earlier run left jobs named mine of dask_jobqueue.SLURMCluster, ")
     assert not (finished / CLUSTER).exists()
 
 
