@@ -292,10 +292,11 @@ def _reader_is_gone() -> bool:
 
 
 def _stopped(interrupt: BaseException, *, stores: bool) -> NoReturn:
-    """Report an interrupt in one line; `stores` says whether the command stores finished cells."""
+    """Report an interrupt in one line; `stores` says whether the command stores cells."""
     # The interrupt may carry a more precise instruction for the user.
     then = str(interrupt) or "run the same command to continue"
-    kept = f"; finished cells are stored, {then}" if stores else ""
+    # Not "finished cells are stored": workers that write report a cell before they store it.
+    kept = f"; stored cells are kept, {then}" if stores else ""
     click.echo(f"singlepass: stopped{kept}", err=True)
     sys.exit(128 + (signal.SIGTERM if _terminated.is_set() else signal.SIGINT))
 

@@ -80,7 +80,7 @@ def _stops(client: Running, folder: Path, how: signal.Signals) -> str:
     # A progress line may still appear.
     lines = [line for line in client.stderr[said:].splitlines() if "/400 cells" not in line]
     assert len(lines) == 1, client.stderr
-    assert lines[0].startswith("singlepass: stopped; finished cells are stored, ")
+    assert lines[0].startswith("singlepass: stopped; stored cells are kept, ")
     assert client.stdout == ""
     return lines[0]
 

@@ -86,7 +86,7 @@ def test_an_interrupted_client_says_who_goes_on(processes: Processes, tmp_path: 
     client.interrupt()
     assert client.wait(LONGEST) == 130, client.said
     assert client.stderr.splitlines()[-1] == (
-        "singlepass: stopped; finished cells are stored, workers finish and store the cells they have; "
+        "singlepass: stopped; stored cells are kept, workers finish and store the cells they have; "
         "run the same command to continue with them"
     )
     _wait_until_written(out, len(stored_keys(out)) + 5)

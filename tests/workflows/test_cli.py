@@ -73,7 +73,7 @@ def test_run_report_and_run_again(singlepass: Call, study_file: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        (["run", "quickstart"], "stopped; finished cells are stored, run the same command to continue"),
+        (["run", "quickstart"], "stopped; stored cells are kept, run the same command to continue"),
         (["list", "studies"], "stopped"),
     ],
 )

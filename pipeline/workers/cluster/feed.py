@@ -93,7 +93,7 @@ class Try:
             raise InputError(
                 f"the cell of {spec.algorithm} on {spec.dataset.label} (noise {spec.noise.slug}, seed "
                 f"{spec.seed}) was lost {self.lost} times before its result was stored ({reason}); "
-                "finished results are kept"
+                "stored results are kept"
             )
         pause = min(_PAUSE_SECONDS * 2 ** min(self.lost - 1, 10), _LONGEST_PAUSE)
         self.not_before = time.monotonic() + pause

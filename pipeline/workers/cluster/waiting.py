@@ -60,7 +60,7 @@ class Waiting:
         # adaptive cluster requests new jobs.
         if over or (ended and not self._came):
             waited = f"{lacking} for {now - self._since:.0f} s"
-            kept = "; finished results are kept" if self._came else ""
+            kept = "; stored results are kept" if self._came else ""
             raise InputError(f"{self._place}: {waited}{kept}; {told and told + '; '}{self._advice()}")
         if not self._said:
             self._said = True
