@@ -141,7 +141,7 @@ def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) ->
             ["tcp://127.0.0.1:abc", "'abc'", "tcp://HOST:PORT"],
         ),
         (["run", "quickstart", "--scheduler", "tcp://127.0.0.1:99999"], ["tcp://127.0.0.1:99999", "0-65535"]),
-        (["run", "quickstart", "--scheduler", "nonsense"], ["missing port number in address 'nonsense'"]),
+        (["run", "quickstart", "--scheduler", "nonsense"], ["nonsense: Port is missing", "tcp://HOST:PORT"]),
     ],
 )
 def test_bad_arguments(singlepass: Call, arguments: list[str], fragments: list[str]) -> None:
