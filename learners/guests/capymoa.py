@@ -115,7 +115,9 @@ class CapyMOAGuest(Guest):
 
     def _said(self, instance: Any) -> Any:
         """Predict an instance's class probabilities, or its class; None if the model predicts nothing."""
-        return self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
+        said = self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
+        # A copy, because the model may return the same array for each row.
+        return said.copy() if isinstance(said, np.ndarray) else said
 
     def _counted(self, said: list[Any]) -> NDArray[np.float64]:
         """Convert predictions of some rows (class probabilities or classes, see `_said`) into scores."""

@@ -60,16 +60,22 @@ class PartialFitGuest(Guest):
             return np.concatenate([self._no_scores(0), *scores])
         ask, learn = getattr(self.learner, self._asked), self.learner.partial_fit
         doing, t = self._asked, begun
-        found = []
+        found: list[NDArray[Any]] = []
         try:
             for t in range(begun, n):
                 row = X[t : t + 1]
                 doing = self._asked
-                answer = np.asarray(ask(row))
+                # A copy, because the learner may return the same array for each row.
+                answer = np.array(ask(row))
                 # The shape is checked for each row: results of wrong shapes may have the right shape when
                 # they are concatenated.
                 if not answer.ndim or len(answer) != 1:
                     raise GuestError(f"{doing} returned shape {answer.shape} for a row, not a score or label")
+                if found and answer.shape != found[0].shape:
+                    raise GuestError(
+                        f"{doing} returned shape {found[0].shape} for a row, then {answer.shape}: return one "
+                        "shape for all rows"
+                    )
                 found.append(answer)
                 doing = "partial_fit"
                 learn(row, codes[t : t + 1])

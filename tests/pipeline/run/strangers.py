@@ -89,6 +89,14 @@ class Appending(Sound):
         return np.tile([0.75, 0.25], (len(X), 1))
 
 
+class Changeable(Sound):
+    """Its scores have another shape after some rows."""
+
+    def decision_function(self, X):
+        self.asked = getattr(self, "asked", 0) + 1
+        return np.zeros((len(X), 2) if self.asked < 9 else len(X))
+
+
 class Chunky(Sound):
     def learn(self, X, y, classes=None):
         return np.full(len(y), np.nan)

@@ -6,12 +6,13 @@ import importlib.util
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from singlepass.learners.guests.capymoa import leave_signals_to_python
+from singlepass.learners.guests.capymoa import CapyMOAGuest, leave_signals_to_python
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run.task import learn_cell, run_cell
 from singlepass.pipeline.study.cell import Cell
@@ -63,6 +64,12 @@ def test_mistakes_are_those_of_capymoas_own_evaluation(
     assert row["mistakes"] == by_capymoa(name, params, cell)
     assert row["ties"] == 0
     assert 0.5 < row["test_accuracy"] <= 1
+
+
+def test_a_model_may_return_the_same_array_for_each_row() -> None:
+    guest, votes = CapyMOAGuest.__new__(CapyMOAGuest), np.ones(2)
+    guest._likely, guest._model = True, SimpleNamespace(predict_proba=lambda instance: votes)
+    assert guest._said(None) is not votes
 
 
 @capymoa

@@ -309,6 +309,27 @@ def test_scores_of_one_point_of_a_grid_suffice() -> None:
     assert cell.spec.kept == ("scores",)
 
 
+class Reusing:
+    """A learner that returns one array for all rows."""
+
+    def __init__(self) -> None:
+        self.scores = np.zeros(1)
+
+    def partial_fit(self, X: Any, y: Any) -> None:
+        self.scores += 1
+
+    def predict(self, X: Any) -> Any:
+        return self.scores
+
+    decision_function = predict
+
+
+def test_a_learner_may_return_the_same_array_for_each_row() -> None:
+    guest = as_guest(Reusing())
+    guest.begin(np.arange(2, dtype=np.int32), 1)
+    assert guest.learn_rows(np.ones((4, 1)), np.zeros(4, np.int32)).tolist() == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("delay", [0, 5])
 def test_a_batch_is_predicted_then_learnt(delay: int) -> None:
     from sklearn.linear_model import SGDClassifier
@@ -548,6 +569,8 @@ FAILURES = {
     "ascending order",
     "Appending": "algorithm 'Appending': its classes_ are [1, 0], but predict_proba must have the classes in "
     "ascending order",
+    "Changeable": "algorithm 'Changeable': decision_function returned shape (1, 2) for a row, then (1,): "
+    "return one shape for all rows",
     "Chunky": "algorithm 'Chunky': learn() returned nan among its scores",
     "Slipping": "algorithm 'Slipping': predict_one returned the label 'spam', which is not one of the "
     "classes 0 to 1 of the stream",
