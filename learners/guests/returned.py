@@ -61,7 +61,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
         numbers = _as_floats(given)
         sound = np.isin(numbers, np.arange(n_classes))
     except (TypeError, ValueError, OverflowError):
-        sound = np.array([each in range(n_classes) for each in given.tolist()])
+        sound = np.array([type(each) is not complex and each in range(n_classes) for each in given.tolist()])
     if not sound.all():
         raise GuestError(
             f"{method} returned the label {shown(given[~sound].tolist()[0])}, which is not one of the "
@@ -110,9 +110,10 @@ def scores_of_probabilities(
 
 
 def _as_floats(given: NDArray[Any]) -> NDArray[np.float64]:
-    if any(isinstance(each, complex) for each in given.ravel().tolist()):
-        # `astype` would not fail on complex numbers, but drop their imaginary parts with a warning.
-        raise TypeError("complex numbers")
+    numeric = given.dtype.kind in "biuf"
+    if not numeric and any(isinstance(each, str | bytes | complex) for each in given.ravel().tolist()):
+        # `astype` would read numbers from text, and drop imaginary parts with a warning.
+        raise TypeError("text or complex numbers")
     return given.astype(np.float64)
 
 

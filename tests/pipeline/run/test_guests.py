@@ -571,6 +571,12 @@ FAILURES = {
     "ascending order",
     "Changeable": "algorithm 'Changeable': decision_function returned shape (1, 2) for a row, then (1,): "
     "return one shape for all rows",
+    "AsText": "algorithm 'AsText': predict returned the label '1', which is not one of the classes "
+    "0 to 1 of the stream",
+    "ScoresAsText": "algorithm 'ScoresAsText': decision_function returned array(['0.5'], dtype='<U3'), "
+    "which are not numbers",
+    "Complex": "algorithm 'Complex': predict returned the label (1+0j), which is not one of the classes "
+    "0 to 1 of the stream",
     "Chunky": "algorithm 'Chunky': learn() returned nan among its scores",
     "Slipping": "algorithm 'Slipping': predict_one returned the label 'spam', which is not one of the "
     "classes 0 to 1 of the stream",
