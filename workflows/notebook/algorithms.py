@@ -11,7 +11,7 @@ from ...learners import ExponentialWeights, FollowTheLeader, QueryAll, Resetting
 from ...learners.guests.given import give, importable
 from ...pipeline.data import class_name
 from ...pipeline.errors import InputError
-from ...pipeline.study.specs import CLASS_WEIGHT, STRATEGIES, TUNERS
+from ...pipeline.study.specs import CLASS_WEIGHT, STRATEGIES, TUNERS, AlgorithmSpec
 from .results import plain
 
 
@@ -44,8 +44,8 @@ def estimator_table(estimator: Any) -> dict[str, Any]:
 
     The name of a class of another library is ``"module:Class"``, with the shortest module that contains it.
     An estimator that a study file cannot express (a pipeline, a class defined in the notebook, a parameter
-    that is an object) is pickled, and named by its class and a digest. Raises InputError if it cannot learn
-    along a stream or be copied.
+    that is an object or is named like a key of the table) is pickled, and named by its class and a digest.
+    Raises InputError if it cannot learn along a stream or be copied.
     """
     if isinstance(estimator, type):
         return _class_table(estimator)
@@ -108,6 +108,9 @@ def _parameters(estimator: Any) -> dict[str, Any] | None:
     for key, value in given.items():
         if key in default and _same(value, default[key]):
             continue
+        # A table would take such a parameter for its own key.
+        if key in AlgorithmSpec.model_fields:
+            return None
         made = plain(value)
         if key == CLASS_WEIGHT and isinstance(value, Mapping):
             # A class label may be 1.0 or True here: write it as the data set names the class.

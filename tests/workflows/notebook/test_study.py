@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 from singlepass.learners import (
@@ -157,6 +158,22 @@ def test_keys_of_a_dictionary_are_labels_of_algorithms() -> None:
         {"name": "AROW", "label": "one"},
         {"name": "AROW", "label": "two"},
     ]
+
+
+class Labelled(BaseEstimator):  # type: ignore[misc]
+    def __init__(self, label: int = 0) -> None:
+        self.label = label
+
+    def partial_fit(self, X: Any, y: Any) -> None: ...
+
+    def predict(self, X: Any) -> Any: ...
+
+
+def test_a_parameter_named_like_a_key_stays_in_its_object() -> None:
+    [one], [three] = (algorithm_tables({"mine": Labelled(label)}) for label in (1, 3))
+    assert one["name"].startswith("object:Labelled-")
+    assert (one.keys(), one["label"]) == ({"name", "label"}, "mine")
+    assert one["name"] != three["name"]
 
 
 SEPARABLE = np.array([[0.0], [1.0]]), ["no", "yes"]
