@@ -46,12 +46,12 @@ def draws_randomly(study: Study, dataset: DatasetSpec, learners: Learners) -> bo
         if algorithm.query is not None and STRATEGIES[algorithm.query].draws:
             return True
         # Most learners take no seed; parameters of data sets are looked up only for those that do.
-        if learner.state_parameter({}) is None:
+        if not learner.seed_parameters({}):
             continue
         own = with_dataset_parameters(algorithm, dataset, learner)
         model = models[algorithm.tuned_as or algorithm.label]
         grid = with_dataset_parameters(model, dataset, learners[model.label]).lists
-        if learner.state_parameter({**own.fixed, **grid}) is not None:
+        if learner.seed_parameters({**own.fixed, **grid}):
             return True
     return False
 

@@ -103,16 +103,12 @@ class ResolvedLearner:
         """Return whether parameter ``batch`` is for the adapter around the learner, not for the learner."""
         return not self.built_in and "batch" not in self._own_parameters
 
-    def state_parameter(self, params: Mapping[str, Any]) -> str | None:
-        """Return the name of the learner's seed parameter if `params` do not set it, otherwise None.
-
-        It is also None for built-in learners, and for learners without such a parameter.
-        """
-        for name in () if self.built_in else STATES:
-            declared = self._signature.get(name)
-            if declared is not None and declared.default is None and name not in params:
-                return name
-        return None
+    def seed_parameters(self, params: Mapping[str, Any]) -> list[str]:
+        """Return the names of the learner's seed parameters that `params` do not set; none if built in."""
+        found = {} if self.built_in else self._signature
+        return [
+            name for name in STATES if name in found and found[name].default is None and name not in params
+        ]
 
     @property
     def by_partial_fit(self) -> bool:
@@ -128,6 +124,9 @@ class ResolvedLearner:
         if not given and isinstance(self.factory, type) and is_derived(self.factory):
             # Earlier cells may have run machine code from before an edit, so they must have other keys.
             declared = f"{declared}.1"
+        if isinstance(self.factory, type) and len(self.seed_parameters({})) > 1:
+            # Earlier versions set only the first seed parameter, so their cells must have other keys.
+            declared, given = f"{declared}.2", False
         if self.package:
             # Version 1 is left out, so that earlier cells keep their keys. The name of a notebook's learner
             # has a digest, which includes its declared version.
@@ -171,7 +170,7 @@ class ResolvedLearner:
         """Return a new learner, wrapped in a query strategy, tuner or change detector if `params` name one.
 
         `state` returns a seed. It is called for a strategy that draws random numbers, and for a learner of
-        another package if `params` do not set the learner's seed. `classes` are the class names in code
+        another package if `params` do not set all its seeds. `classes` are the class names in code
         order, for class weights. Raises GuestError if the learner cannot be loaded or its constructor fails.
         """
         if self.problem:
@@ -181,9 +180,9 @@ class ResolvedLearner:
         asking = {key: own.pop(key) for key in KEYS if query is not None and key in own}
         if self._takes_our_batch:
             own.pop("batch", None)
-        name = self.state_parameter(own)
-        if name is not None and state is not None:
-            own[name] = state()
+        seeds = self.seed_parameters(own)
+        if seeds and state is not None:
+            own |= dict.fromkeys(seeds, state())
         learner = self._constructed(own)
         if tune is not None:
             learner = getattr(learners, TUNERS[tune])(learner, json.loads(grid))

@@ -542,6 +542,32 @@ def test_what_a_guest_draws_begins_with_the_repetition() -> None:
     assert given.random_state == 5
 
 
+TWO_SEEDS = """
+class TwoSeeds:
+    def __init__(self, random_state=None, seed=None):
+        self.seeds = random_state, seed
+
+    def partial_fit(self, X, y): ...
+    def predict(self, X): return [0] * X.shape[0]
+"""
+
+
+def test_a_learner_with_two_seeds_gets_both(tmp_path: Path) -> None:
+    plugin = tmp_path / "two_seeds.py"
+    plugin.write_text(TWO_SEEDS)
+    values: dict[str, Any] = {"__name__": "__main__"}
+    exec(TWO_SEEDS, values)
+    for name in (give(values["TwoSeeds"]).name, "TwoSeeds"):
+        algorithms = [{"name": name}, {"name": name, "label": "half", "seed": 5}]
+        table = {"name": "s", "seeds": 1, "datasets": [GAUSS], "algorithms": algorithms}
+        found = list(make_plan(parse_study(table), plugins=(str(plugin),)).evaluation_cells({}))
+        (first, second), (third, fourth) = (learn_cell(cell).learner.seeds for cell in found)
+        assert first == second == third
+        assert (first is None, fourth) == (False, 5)
+        # Earlier versions left the second seed None, so that these cells have other keys now.
+        assert str(found[0].spec.algorithm_version).startswith("1.2")
+
+
 def test_repetitions_are_kept_where_a_guest_draws(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     np.savetxt(path, np.arange(80.0).reshape(20, 4) % 7 % 2, delimiter=",", header="a,b,c,y", comments="")
