@@ -37,11 +37,21 @@ def _learn(Z, codes, scores, w, eta):
     return mistakes, updates
 
 
+def _draw(D, n_features, gamma, seed):
+    """Draw and return frequencies, (D, n_features), from N(0, 2 gamma I)."""
+    # NumPy guarantees that RandomState draws the same numbers in all versions.
+    return math.sqrt(2.0 * gamma) * np.random.RandomState(seed).standard_normal((D, n_features))
+
+
 class _Features:
     """The feature map ``z(x) = [cos(U x), sin(U x)]/√D`` for frequencies U of shape (D, d), in `dtype`."""
 
-    def __init__(self, U, dtype):
+    # The gamma and the seed by which U was drawn; None in models that earlier versions saved.
+    drawn_by: tuple[float, int] | None = None
+
+    def __init__(self, U, dtype, drawn_by):
         D, self._d = U.shape
+        self.drawn_by = drawn_by
         self._panels = in_panels(U, dtype)
         width = self._panels.size // self._d
         # The number of frequencies is padded (see `in_panels`). The scale of the padding is 0, so that its
@@ -51,14 +61,22 @@ class _Features:
         self.size, self.numbers = 2 * width, np.r_[:D, width : width + D]
         self.n_bytes = U.size * dtype.itemsize
 
-    def widened(self, more):
-        """Return the map for rows with additional columns, whose frequencies are `more`, (D, columns)."""
-        return _Features(np.hstack([self.frequencies, more]), self._panels.dtype)
+    def widened(self, n_features, drawn_by):
+        """Return the map for rows of `n_features` features; the frequencies of new features are drawn."""
+        gamma, seed = drawn_by
+        # The number of features so far is part of the seed, so that new ones get different frequencies.
+        more = _draw(self.D, n_features - self._d, gamma, [seed, self._d])
+        return _Features(np.hstack([self.frequencies, more]), self._panels.dtype, drawn_by)
+
+    @property
+    def D(self):
+        """The number of frequencies."""
+        return len(self.numbers) // 2
 
     @property
     def frequencies(self):
         """The frequencies U, shape (D, d)."""
-        return from_panels(self._panels, len(self.numbers) // 2, self._d)
+        return from_panels(self._panels, self.D, self._d)
 
     def room(self, n):
         """Return an array for the features of up to `n` rows."""
@@ -157,23 +175,31 @@ class FOGD(OnlineClassifier):
         self._map: _Features | None = None
         self._weights = np.zeros(0)
 
-    def _drawn_frequencies(self, n_features, *further_seed):
+    def _drawn_frequencies(self, n_features):
         """Draw and return the frequencies of `n_features` features, (D, n_features)."""
-        # NumPy guarantees that RandomState draws the same numbers in all versions.
-        seed = [int(self.random_state), *further_seed] if further_seed else int(self.random_state)
-        normal = np.random.RandomState(seed).standard_normal((int(self.D), n_features))
-        return math.sqrt(2.0 * float(self.gamma)) * normal
+        return _draw(int(self.D), n_features, *self._drawn_by)
+
+    @property
+    def _drawn_by(self):
+        return float(self.gamma), int(self.random_state)
 
     def _widened(self, name, old, new, n_features):
         if name != "_map" or old is None:
             return super()._widened(name, old, new, n_features)
-        # The number of columns so far is part of the seed, so that new columns get different frequencies.
-        return old.widened(self._drawn_frequencies(n_features - self.n_features_in_, self.n_features_in_))
+        # Parameters may have been changed since the first frequencies were drawn.
+        return old.widened(n_features, old.drawn_by or self._drawn_by)
+
+    def check_state(self):
+        super().check_state()
+        drawn = getattr(self, "_map", None)
+        # Models that earlier versions saved with another D still load.
+        if drawn is not None and drawn.drawn_by and drawn.D != self.D:
+            raise ValueError(f"FOGD: D is {self.D}, but the model has {drawn.D} frequencies")
 
     def _pass(self, X, codes, scores):
         if self._map is None:
             dtype = (X[0] if isinstance(X, tuple) else X).dtype
-            self._map = _Features(self._drawn_frequencies(self.n_features_in_), dtype)
+            self._map = _Features(self._drawn_frequencies(self.n_features_in_), dtype, self._drawn_by)
             self._weights = np.zeros(self._map.size)
         mistakes = updates = 0
         room = self._map.room(min(self._block_rows, len(codes)))

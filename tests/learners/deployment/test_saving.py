@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from singlepass.learners import (
     AROW,
+    FOGD,
     KernelPerceptron,
     MarginPerceptron,
     OnlineModelSelection,
@@ -234,6 +235,24 @@ def test_a_learner_with_a_changed_parameter_is_not_saved(changed, reason, tmp_pa
     assert list(tmp_path.iterdir()) == []
     save(learner.set_params(average=False, epochs=1), tmp_path / "learner.npz")
     _same(load(tmp_path / "learner.npz"), learner, X, y)
+
+
+def test_a_map_of_random_features_keeps_what_it_was_drawn_by(tmp_path):
+    X, y = noisy_stream(0, 20, 3)
+    plain, changed = FOGD(D=8, gamma=0.1).fit(X, y), FOGD(D=8, gamma=0.1).fit(X, y)
+    changed.set_params(D=9, gamma=50.0, random_state=7)
+    with pytest.raises(ValueError, match=r"FOGD: D is 9, but the model has 8 frequencies; if .* fit again$"):
+        save(changed, tmp_path / "learner.npz")
+    # Files of earlier versions do not say how frequencies were drawn.
+    del changed._map.drawn_by
+    save(changed, tmp_path / "learner.npz")
+    _same(load(tmp_path / "learner.npz"), changed, X, y)
+    plain.set_params(gamma=50.0, random_state=7)
+    save(plain, tmp_path / "learner.npz")
+    loaded, unchanged = load(tmp_path / "learner.npz"), FOGD(D=8, gamma=0.1).fit(X, y)
+    for each in (loaded, unchanged):
+        each.widen(5)
+    np.testing.assert_array_equal(loaded.frequencies_, unchanged.frequencies_)
 
 
 def test_a_missing_file_is_a_missing_file(tmp_path):
