@@ -265,12 +265,17 @@ class MarginPerceptron(VotingClassifier):
     @property
     def _scores_tell(self):
         # Votes are finite even for a row with NaN, so the scores do not show that a row is not finite.
-        return self.output != "voted"
+        return not self._votes
 
     @property
     def scores_are_linear(self) -> bool:
         """Whether one weight vector scores all rows; false if all weight vectors vote."""
-        return self.output != "voted"
+        return not self._votes
+
+    @property
+    def _votes(self):
+        # A changed `output` waits for the next `fit`, so the parameter counts only before learning begins.
+        return self._voters is not None if hasattr(self, "_voters") else self.output == "voted"
 
     def _allocate_classes(self, n_features, n_classes):
         if self.output in ("longest", "voted"):

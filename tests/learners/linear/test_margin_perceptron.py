@@ -209,6 +209,20 @@ def test_counts_along_the_stream_are_those_of_pieces(output):
     assert list(passage.counts["model_bytes"]) == [each["model_bytes"] for each in counted]
 
 
+def test_a_changed_output_waits_for_the_next_fit():
+    X, y = noisy_stream(7, n=400)
+    bad = X.copy()
+    bad[7, 1] = np.nan
+    for output, changed in (("voted", "last"), ("last", "voted")):
+        model = MarginPerceptron(output=output).fit(X, y).set_params(output=changed)
+        assert model.scores_are_linear == (output == "last")
+        before = state(model)
+        with pytest.raises(ValueError, match="Input X contains NaN in row 7"):
+            model.partial_fit(bad, y)
+        assert state(model) == before
+        assert model.fit(X, y).scores_are_linear == (changed == "last")
+
+
 @given(seed=seeds)
 def test_without_a_margin_it_is_the_perceptron(seed):
     """The exception are rows of zeros, which the Perceptron counts as updates."""
