@@ -294,8 +294,9 @@ class GradientDescent(LinearClassifier):
         return (1.0, float(self.n_examples_)) if self._G is not None else self._scalars.tolist()
 
     def _scores_by_weights(self):
-        # A row's score is its product with `_weights` if there is no mean and the scale is always 1.
-        return self._u is None and (self._G is not None or self.l2 == 0.0)
+        # A row's score is its product with `_weights` if there is no mean, and the scale is 1 and stays 1. It
+        # is not 1 after learning with another `l2`.
+        return self._u is None and (self._G is not None or (self.l2 == 0.0 and self._scalars[0] == 1.0))
 
     def _score(self, X, scores):
         _score_rows(X, *self._arguments()[:2], *self._scales(), self.n_examples_, scores)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
-from singlepass.learners import OnlineGradientDescent, UnbiasedLoss
+from singlepass.learners import OnlineGradientDescent, UnbiasedLoss, as_rows
 from singlepass.learners.linear.parts.losses import (
     LOSSES,
     arc_tangent,
@@ -340,6 +340,15 @@ def test_a_mean_cannot_begin_in_the_middle_of_a_stream():
     assert changed.partial_fit(X[50:], labels[50:]).coef_.tolist() == (
         plainly.partial_fit(X[50:], labels[50:]).coef_.tolist()
     )
+
+
+@pytest.mark.parametrize("learner", [OnlineGradientDescent, UnbiasedLoss])
+def test_single_rows_are_scored_after_a_change_of_l2(learner):
+    X, labels = noisy_stream(5)
+    model = learner(l2=0.1).fit(X, labels).set_params(l2=0.0)
+    scores = np.empty(1)
+    model.steps(np.zeros(1, np.int32), scores)[1](as_rows(as_csr(X[:1])))
+    assert scores.tolist() == model.decision_function(as_csr(X[:1])).tolist()
 
 
 @pytest.mark.parametrize("learner", [OnlineGradientDescent, UnbiasedLoss])
