@@ -143,7 +143,9 @@ class _Projecting(KernelClassifier):
         norms = np.empty(count_rows(X))
         squared_norms_of_rows(X, norms)
         own = np.empty(len(norms))
-        own_values(function_in_loops(kernel_function(self), norms.dtype), norms, own)
+        # A kernel changed by `set_params` waits for the next `fit`.
+        function = self._support._function if self._support else kernel_function(self)
+        own_values(function_in_loops(function, norms.dtype), norms, own)
         if own.max(initial=0.0) > 1.0 + 1e-6:
             worst, name = int(own.argmax()), type(self).__name__
             raise ValueError(

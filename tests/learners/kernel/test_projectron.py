@@ -188,6 +188,19 @@ def test_a_norm_bound_needs_kernel_values_within_one(Learner, convert):
     assert vars(fresh) == vars(Learner(U=3.0, kernel="linear"))
 
 
+@pytest.mark.parametrize("Learner", [Projectron, ProjectronPlusPlus])
+def test_a_norm_bound_is_checked_with_the_kernel_in_use(Learner):
+    """A kernel changed by `set_params` waits for the next `fit`."""
+    X, y = noisy_stream(17, n=20, d=3)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    linear = Learner(U=3.0, kernel="linear").fit(X, y).set_params(kernel="rbf")
+    with pytest.raises(ValueError, match=r"U needs k\(x, x\) <= 1, but row"):
+        linear.learn(3 * X, y)
+    linear.fit(3 * X, y)
+    rbf = Learner(U=3.0).fit(3 * X, y).set_params(kernel="linear")
+    assert rbf.learn(3 * X, y).tolist() == linear.learn(3 * X, y).tolist()
+
+
 def test_projectron_plus_plus_grows_on_mistakes_only():
     X, y = noisy_stream(18, n=300, d=3)
     model = ProjectronPlusPlus(eta=0.5, gamma=0.1)
