@@ -180,6 +180,8 @@ class IncrementalStore:
             M.values[:, k] = M.values[:, last]
         M.slot[last], M.alpha[last], M.group[last] = -1, 0.0, 0
         self.n = last
+        if last == 0:
+            M.b[0] = 0.0
 
     def place_of(self, number):
         """Return the place of the row with a given number in the stream, -1 if it is not stored."""

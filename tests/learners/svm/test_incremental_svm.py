@@ -135,9 +135,10 @@ def test_all_rows_can_be_unlearnt(bias):
     for t in range(60):
         model.unlearn(t)
     assert (model.n_support_, model.n_margin_, model.n_examples_) == (0, 0, 60)
-    assert model.decision_function(X).tolist() == [model.intercept_[0]] * 60
-    model.learn(X, y)
-    again = IncrementalSVM(C=2.0, fit_intercept=bias, gamma=0.3).fit(X, y)
+    assert model.decision_function(X).tolist() == [0.0] * 60
+    scores = model.learn(X, y)
+    again = IncrementalSVM(C=2.0, fit_intercept=bias, gamma=0.3)
+    np.testing.assert_allclose(scores, again.learn(X, y), rtol=0, atol=1e-8)
     assert (model.support_ - 60).tolist() == again.support_.tolist()
     np.testing.assert_allclose(model.dual_coef_, again.dual_coef_, rtol=0, atol=1e-8)
 
