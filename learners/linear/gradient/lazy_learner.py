@@ -166,7 +166,7 @@ class LazyLearner(MulticlassClassifier):
     """Base of the learners with lazily computed weights: subclasses have a parameter `loss` and ``_rule()``.
 
     With more than two classes "logistic" is the softmax, and the hinge takes the margin over the best wrong
-    class. Parameters changed by `set_params` take effect at the next `fit`.
+    class. `set_params` changes `loss` at once, and other parameters at the next `fit`.
     """
 
     loss: str

@@ -162,7 +162,7 @@ class WholeVectorLearner(MulticlassClassifier):
     """Base of the learners with a computed step length: subclasses have a parameter `loss` and ``_start()``.
 
     With more than two classes "logistic" is the softmax, and the hinge takes the margin over the best wrong
-    class. Parameters changed by `set_params` take effect at the next `fit`.
+    class. `set_params` changes `loss` at once, and other parameters at the next `fit`.
     """
 
     loss: str
