@@ -166,10 +166,7 @@ def _refuse_unloadable(learner: OnlineClassifier) -> None:
     try:
         learner.check_state()
     except ValueError as error:
-        raise ValueError(
-            f"this learner cannot be saved: {error}; if a parameter was changed after training, set it back "
-            "or fit again"
-        ) from None
+        raise ValueError(f"this learner cannot be saved: {error}") from None
 
 
 class _Reader:

@@ -395,8 +395,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Take rows of `n_features` features from now on; the new features were 0 in all rows so far.
 
         The state of the earlier features stays, in the first entries of larger arrays. Attributes that have
-        a method ``widen`` are extended by that method.
+        a method ``widen`` are extended by that method. Raise ValueError if a parameter was changed after
+        training to one that does not fit the arrays.
         """
+        self.check_state()
         before = vars(self).copy()
         if len(self.classes_) > 2:
             self._allocate_classes(n_features, len(self.classes_))
@@ -418,7 +420,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             if found and expected and name in self._growing:
                 expected = (found[0], *expected[1:])
             if found != expected:
-                raise ValueError(f"{type(self).__name__}: the array {name} has a wrong shape")
+                raise ValueError(
+                    f"{type(self).__name__}: the array {name} does not fit the parameters; if one was "
+                    "changed after training, set it back or fit again"
+                )
 
     def _widened(self, name: str, old: Any, new: Any, n_features: int) -> Any:
         """Return an attribute's value after `widen`: the `old` value, or `new` with `old` copied into it."""

@@ -194,7 +194,9 @@ class FOGD(OnlineClassifier):
         drawn = getattr(self, "_map", None)
         # Models that earlier versions saved with another D still load.
         if drawn is not None and drawn.drawn_by and drawn.D != self.D:
-            raise ValueError(f"FOGD: D is {self.D}, but the model has {drawn.D} frequencies")
+            raise ValueError(
+                f"FOGD: D is {self.D}, but the model has {drawn.D} frequencies; set it back or fit again"
+            )
 
     def _pass(self, X, codes, scores):
         if self._map is None:
