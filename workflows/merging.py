@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Sequence
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from ..pipeline.analysis.design import one_repetition, study_design
 from ..pipeline.analysis.progress import not_run
 from ..pipeline.errors import InputError
 from ..pipeline.store.merging import merge_cells, merge_plans
+from ..pipeline.store.schema import PLAN
 from ..pipeline.store.store import Store, exclusive
 from ..pipeline.store.tables import as_planned
 from .finished_results import (
@@ -67,7 +70,9 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
         plan = None
         note(f"{out} has no report before its study has run there: {error}")
     else:
-        _refuse_other_cells(found)
+        cells = {each.store.url: identified(each.cells(), found[0].study["seeds"][0]) for each in found}
+        _refuse_other_cells(found, cells)
+        plan = under_equal_labels(plan, [*cells.values()], study)
     planned = found[0].plan.get("planned") if all(each.study == study for each in found) else None
     fingerprints: dict[str, str] = {}
     # The path of each plug-in, by file name and checksum: machines have one file at several paths.
@@ -78,7 +83,7 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
             plugins.setdefault((Path(path).name, checksum), path)
     store = new_store(out)
     with exclusive(store, note):
-        cells = merge_cells(stores, store)
+        n_cells = merge_cells(stores, store)
         store.write_json("study.json", study)
         runs = [run for each in found for run in each.runs]
         store.write_json(
@@ -92,9 +97,9 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
             store.write_plan([plan])
             planned = planned or len(plan) + _unplanned(store, plan, study)
         known = {path: checksum for (_, checksum), path in plugins.items()}
-        document = {"planned": planned or cells, "data": fingerprints, "plugins": known}
+        document = {"planned": planned or n_cells, "data": fingerprints, "plugins": known}
         store.write_json("plan.json", document)
-    return f"{out}: {cells:,} cells of {', '.join(urls)}"
+    return f"{out}: {n_cells:,} cells of {', '.join(urls)}"
 
 
 def _refuse_other_entries(first: FinishedResults, other: FinishedResults) -> None:
@@ -112,9 +117,11 @@ def _refuse_other_entries(first: FinishedResults, other: FinishedResults) -> Non
                 )
 
 
-def _refuse_other_cells(found: Sequence[FinishedResults]) -> None:
-    """Raise InputError if two results have different cells of one algorithm, data set and repetition."""
-    planned = {each.store.url: identified(each.cells(), found[0].study["seeds"][0]) for each in found}
+def _refuse_other_cells(found: Sequence[FinishedResults], planned: dict[str, pd.DataFrame]) -> None:
+    """Raise InputError if two results have different cells of one algorithm, data set and repetition.
+
+    `planned` has the `identified` cells of each of the results, by URL.
+    """
     refuse_other_rows(found, planned, one_seed=False)
     for (first, one), (second, two) in itertools.combinations(planned.items(), 2):
         if other := conflicting(one, two, tune_each=found[0].study["tune_each"]):
@@ -122,6 +129,27 @@ def _refuse_other_cells(found: Sequence[FinishedResults]) -> None:
                 f"{first} and {second}: the cells of {', '.join(other)} differ in code, rows or winners of a "
                 "grid: `singlepass compare` shows both"
             )
+
+
+def under_equal_labels(plan: pa.Table, cells: Sequence[pd.DataFrame], study: Mapping[str, Any]) -> pa.Table:
+    """Plan the cells of each algorithm also for those that differ in label only: labels are no part of keys.
+
+    `cells` has the `identified` cells of each of the results.
+    """
+    equal: dict[str, list[str]] = defaultdict(list)
+    for entry in study["algorithms"]:
+        given = [each["parameters"].get(entry["label"]) for each in study["datasets"]]
+        equal[json.dumps([given, {**entry, "label": ""}], sort_keys=True)].append(entry["label"])
+    rows = plan.to_pandas()
+    parts = [rows]
+    for labels in equal.values():
+        own = [each[each["algorithm"].isin(labels)].assign(algorithm="") for each in cells]
+        pairs = itertools.combinations([each.drop_duplicates("key") for each in own], 2)
+        # They are not equal if, for example, one of the results comes from an earlier version of a learner.
+        if len(labels) > 1 and not any(conflicting(*pair, tune_each=study["tune_each"]) for pair in pairs):
+            parts += [rows[rows["algorithm"].isin(labels)].assign(algorithm=label) for label in labels]
+    united = pd.concat(parts).drop_duplicates(["key", "algorithm", "grid", "repetitions"])
+    return pa.Table.from_pandas(united, PLAN, preserve_index=False)
 
 
 def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
-from singlepass.pipeline.store.schema import PROVENANCE
+from singlepass.pipeline.store.schema import PLAN, PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.comparing import compare_results
 from singlepass.workflows.finished_results import conflicting, identified
-from singlepass.workflows.merging import merge_results
+from singlepass.workflows.merging import merge_results, under_equal_labels
 from singlepass.workflows.newcomers import newcomer, with_newcomers
 from singlepass.workflows.running.run import run_study
 
@@ -37,6 +38,7 @@ STUDY: dict[str, Any] = {
 }
 GRID, FINAL = 8, 24
 SMALL: dict[str, Any] = {"noise": [0.0], "seeds": 1, "checkpoints": 2}
+CELL = {"dataset": "d", "noise": "0", "stage": "run", "grid": None, "params": "{}", "mistakes": 5}
 PLUGIN = """
 class {name}:
     def partial_fit(self, X, y, classes=None):
@@ -195,6 +197,34 @@ def test_seeds_that_only_some_algorithms_have_are_missing_after_a_merge(tmp_path
     found = read_results(str(tmp_path / "merged"))
     # Of two algorithms with three seeds, each lacks one, on two data sets with two levels of noise.
     assert found.planned == GRID + FINAL == len(found.cells) + 2 * 2 * 2
+
+
+def test_equal_algorithms_share_their_cells_after_a_merge(tmp_path: Path) -> None:
+    grid, other = STUDY["algorithms"][1], STUDY["algorithms"][0]
+    halves = [
+        run(tmp_path / "a", algorithms=[{**grid, "label": "A"}, other], seeds=[0, 1]),
+        run(tmp_path / "b", algorithms=[{**grid, "label": "B"}, other], seeds=[1, 2]),
+    ]
+    whole, merged = tmp_path / "whole", str(tmp_path / "merged")
+    run(whole, algorithms=[{**grid, "label": "A"}, other, {**grid, "label": "B"}])
+    merge_results(halves, merged, lambda line: None)
+    found = read_results(merged)
+    assert found.planned == len(found.cells) == len(read_results(str(whole)).cells) == 2 * GRID + 12 * 3
+
+
+@pytest.mark.parametrize(
+    ("seed", "parameters", "n"), [(1, {}, 4), (0, {}, 2), (1, {"A": {"r": 1.0}, "B": {"r": 2.0}}, 2)]
+)
+def test_other_cells_of_one_repetition_are_not_shared(seed: int, parameters: Any, n: int) -> None:
+    """They are those of other code; parameters of a data set for one label also make other cells."""
+    cells = [
+        pd.DataFrame([{**CELL, "algorithm": label, "seed": its, "key": label, "repetitions": None}])
+        for label, its in (("A", 0), ("B", seed))
+    ]
+    study = {"algorithms": [{"label": "A"}, {"label": "B"}], "datasets": [{"parameters": parameters}]}
+    plan = pa.table({"key": ["A", "B"], "algorithm": ["A", "B"], **dict.fromkeys(PLAN.names[2:], [None] * 2)})
+    found = under_equal_labels(plan, [identified(each, 0) for each in cells], {**study, "tune_each": False})
+    assert len(found) == n
 
 
 def test_levels_and_seeds_that_a_data_set_lacks_are_missing_after_a_merge(tmp_path: Path) -> None:
