@@ -34,7 +34,7 @@ def notes(view: StudyView) -> list[str]:
         return []
     return [
         *_labels_too_late(view, rows),
-        *_unlearned_classes(rows),
+        *_unlearned_classes(view, rows),
         *_rare_classes(view, rows),
         *_below_the_majority(rows),
         *_ties(rows),
@@ -71,22 +71,32 @@ def _labels_too_late(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def _unlearned_classes(rows: pd.DataFrame) -> Iterator[str]:
+def _unlearned_classes(view: StudyView, rows: pd.DataFrame) -> Iterator[str]:
     """Warn of data sets with a class that is tested but that no learned row has, because rows are limited."""
+    study = view.results.study
+    own = {entry["label"]: entry.get("max_examples") for entry in study.get("datasets", [])}
     # Rows before the counted ones may have the class.
     counted = rows[rows["counted_from"].isna()].reindex(
-        columns=["dataset", "occurred_clean", "test_occurred"]
+        columns=["dataset", "parent", "drawn", "n_examples", "occurred_clean", "test_occurred"]
     )
-    found = [
-        dataset
-        for dataset, learned, tested in counted.itertuples(index=False)
-        if np.shape(tested) == np.shape(learned)
-        and np.any((np.asarray(tested) > 0) & (np.asarray(learned) == 0))
-    ]
+    found, remedies = dict[str, None](), dict[str, None]()
+    for dataset, parent, drawn, n, learned, tested in counted.itertuples(index=False):
+        if np.shape(tested) == np.shape(learned) and np.any(
+            (np.asarray(tested) > 0) & (np.asarray(learned) == 0)
+        ):
+            found[dataset] = None
+            limits = {
+                "max_train": study.get("max_train"),
+                "max_examples": own.get(parent) or study.get("max_examples"),
+            }
+            # A generator draws n_train rows, if no limit keeps fewer.
+            given = ["n_train"] if pd.notna(drawn) and drawn else []
+            remedies |= dict.fromkeys([key for key, limit in limits.items() if limit == n] or given)
     if found:
+        remedy = f": set a larger {' or '.join(remedies)}" if remedies else ""
         yield (
-            f"In the test part of {few(list(dict.fromkeys(found)))} there are classes without a learned row, "
-            "which a model cannot predict: set a larger max_train or max_examples."
+            f"In the test part of {few(list(found))} there are classes without a learned row, which a model "
+            f"cannot predict{remedy}."
         )
 
 

@@ -159,6 +159,28 @@ def test_tested_classes_that_are_not_learned_are_noted(learned: int, judging: fl
         assert found[0].startswith("In the test part of a, b and c there are classes without a learned row")
 
 
+@pytest.mark.parametrize(
+    ("drawn", "limits", "remedy"),
+    [
+        (False, {}, "."),
+        (False, {"max_train": 1000}, ": set a larger max_train."),
+        (False, {"max_train": 5000, "max_examples": 1000}, ": set a larger max_examples."),
+        (True, {"max_train": 5000}, ": set a larger n_train."),
+        (True, {"max_train": 1000}, ": set a larger max_train."),
+    ],
+)
+def test_the_remedy_for_unlearned_classes_is_what_limits_the_rows(
+    drawn: bool, limits: dict[str, int], remedy: str
+) -> None:
+    results = counted(small(), **limits)
+    n = len(results.cells)
+    cells = results.cells.assign(
+        n_examples=1000, drawn=drawn, occurred_clean=[[1000, 0]] * n, test_occurred=[[50, 50]] * n
+    )
+    [line] = [text for text in notes(StudyView(replace(results, cells=cells))) if "learned row" in text]
+    assert line.endswith(f"which a model cannot predict{remedy}")
+
+
 def test_who_is_below_the_most_frequent_class_is_named() -> None:
     results = counted(small(), positives=100)
     below = results.cells["algorithm"] == "B"
