@@ -96,6 +96,7 @@ def not_run(cells: pd.DataFrame, design: Design) -> list[NotRun]:
         for seed, name in itertools.product(design.seeds_of(dataset, noise), design.algorithms):
             if design.runs(name, dataset) and (seed, dataset, noise.slug, name) not in there:
                 lacking[seed].append((dataset, name))
+    places = {seed: place for place, seed in enumerate(design.seeds)}
     found: list[NotRun] = []
     for seed in sorted(lacking):
         datasets, algorithms = (set(each) for each in zip(*lacking[seed], strict=True))
@@ -106,9 +107,10 @@ def not_run(cells: pd.DataFrame, design: Design) -> list[NotRun]:
             len(lacking[seed]),
         )
         last = found[-1] if found else one
-        next_to = design.seeds.index(seed) == design.seeds.index(last.seeds[-1]) + 1
+        next_to = places[seed] == places[last.seeds[-1]] + 1
         if next_to and (last.datasets, last.algorithms) == (one.datasets, one.algorithms):
-            one = replace(one, seeds=[*last.seeds, seed], cells=last.cells + one.cells)
-            found.pop()
-        found.append(one)
+            last.seeds.append(seed)
+            found[-1] = replace(last, cells=last.cells + one.cells)
+        else:
+            found.append(one)
     return found

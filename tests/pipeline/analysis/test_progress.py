@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from singlepass.pipeline.analysis.averages import Averages
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.progress import (
@@ -58,3 +60,14 @@ def test_cells_that_have_not_run_are_grouped_by_successive_seeds() -> None:
     holes = CELLS[~CELLS["seed"].isin([0, 2])]
     lacking = not_run(holes, study_design(holes, STUDY | {"seeds": [0, 1, 2]}))
     assert [(each.seeds, each.cells) for each in lacking] == [([0], 3), ([2], 3), ([3], 2)]
+
+
+class Unsearched(list[int]):
+    """A list without a search, which takes time quadratic in the seeds if each of them is searched for."""
+
+    index = None  # type: ignore[assignment]
+
+
+def test_seeds_are_not_searched_for_in_a_list() -> None:
+    design = replace(study_design(CELLS, STUDY), seeds=Unsearched(range(10)))
+    assert [each.seeds for each in not_run(CELLS, design)] == [[1, 2], [*range(3, 10)]]
