@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import math
 import re
 import warnings
 import xml.etree.ElementTree as ET
@@ -130,12 +131,15 @@ def styles_of(algorithms: Sequence[str]) -> Styles:
     """Return the style of every algorithm of a study, in the study's order.
 
     Labels that differ only in ending in "full" or "diagonal" (or "diag") share color and mark; the full
-    version is dashed. All others differ in color as long as colors last, and always in mark or dash.
+    version is dashed. All others differ in color as long as colors last. Styles repeat from the 385th
+    algorithm on, or, if there are such labels, from the 193rd on, counting a full and a diagonal one once.
     """
     split = [_family(name) for name in algorithms]
     paired = {family for family, full in split if (family, not full) in split}
     keys = [family if family in paired else name for name, (family, _) in zip(algorithms, split, strict=True)]
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    # After this many places color, mark and dash repeat together, so the marks are shifted by one.
+    period = math.lcm(len(PALETTE) * len(DASHES) // (2 if paired else 1), len(MARKERS))
     styles = {}
     for name, key, (_, full) in zip(algorithms, keys, split, strict=True):
         place = places[key]
@@ -143,8 +147,8 @@ def styles_of(algorithms: Sequence[str]) -> Styles:
         # An algorithm that must reuse a color gets another dash. If dashes distinguish full from diagonal
         # versions, each use of a color takes two dashes.
         dash = 2 * cycle + (full and key in paired) if paired else cycle
-        colour = PALETTE[place % len(PALETTE)][0]
-        styles[name] = Style(colour, MARKERS[place % len(MARKERS)], DASHES[dash % len(DASHES)])
+        colour, mark = PALETTE[place % len(PALETTE)][0], MARKERS[(place + place // period) % len(MARKERS)]
+        styles[name] = Style(colour, mark, DASHES[dash % len(DASHES)])
     return styles
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from singlepass.workflows.report.plots.svg import MARKERS, PALETTE, styles_of, swatch
 
 
@@ -10,6 +12,12 @@ def test_styles_differ_for_as_many_algorithms_as_a_study_has() -> None:
     assert len(set(styles)) == 24
     assert len({(marker, dash) for _, marker, dash in styles}) == 24
     assert len(PALETTE) < len(MARKERS)
+
+
+@pytest.mark.parametrize("endings", [("",), (" full", " diag")])
+def test_styles_of_hundreds_of_algorithms_differ(endings: tuple[str, ...]) -> None:
+    names = [f"{index}{ending}" for index in range(384 // len(endings)) for ending in endings]
+    assert len(set(styles_of(names).values())) == len(names) == 384
 
 
 def test_full_and_diagonal_versions_share_a_colour() -> None:
