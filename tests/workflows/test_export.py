@@ -17,6 +17,7 @@ from singlepass.pipeline.analysis.averages import Averages
 from singlepass.pipeline.analysis.comparison import compare
 from singlepass.pipeline.analysis.design import study_design
 from singlepass.pipeline.analysis.metrics import METRICS
+from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
 from singlepass.workflows.cli import main
 from singlepass.workflows.report.export import inches, write_figure
@@ -135,6 +136,16 @@ def test_letters_that_the_font_lacks_are_told(
     view = StudyView(make_results(datasets=("a", "b"), algorithms=("日本", "B"), seeds=1, tuned=()))
     write_figure(view, tmp_path / name, width=None)
     assert capsys.readouterr().err.count("boxes replace letters that its font lacks") == lines
+
+
+def test_a_png_of_very_many_pixels_needs_a_width(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = StudyView(make_results(datasets=("a", "b"), algorithms=("A", "B"), seeds=1, tuned=()))
+    monkeypatch.setattr("singlepass.workflows.report.export._MOST_PIXELS", 1_000_000)
+    with pytest.raises(InputError, match=r"cd\.png: would have 3,\d+ x \d+ pixels: add --width, or write"):
+        write_figure(view, tmp_path / "cd.png", width=None)
+    for name, width in (("cd.pdf", None), ("cd.png", 3.3)):
+        write_figure(view, tmp_path / name, width=width)
+        assert (tmp_path / name).exists()
 
 
 def test_lengths_have_units() -> None:

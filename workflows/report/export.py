@@ -24,6 +24,8 @@ _FIGURES = ("cd", "curves")
 _SUFFIXES = (".pdf", ".svg", ".png")
 # Dots per inch of a PNG file: the least that journals ask for line drawings.
 _DPI = 600
+# Most pixels of a PNG file without --width. Drawing them takes 400 MB.
+_MOST_PIXELS = 100_000_000
 # How Matplotlib's warning about a letter that its font lacks begins.
 _NO_GLYPH = r"Glyph .* missing from"
 
@@ -68,7 +70,7 @@ def write_figure(
     A file name that begins with "cd" selects a critical difference diagram, "curves" learning curves. `width`
     is in inches; None means the default width. Without `noise`, `metric` and `dataset`, the figure shows the
     lowest noise level, the ranking metric and the first data set. Raises InputError for an unknown kind or
-    format, a missing figure, or an unwritable file.
+    format, a missing figure, a PNG file of too many pixels, or an unwritable file.
     """
     kind = next((kind for kind in _FIGURES if file.stem.startswith(kind)), None)
     if kind is None or file.suffix not in _SUFFIXES:
@@ -96,6 +98,12 @@ def write_figure(
         figure = axes.get_figure(root=True)
         assert figure is not None
         try:
+            across, down = (round(_DPI * length) for length in figure.get_size_inches())
+            if width is None and file.suffix == ".png" and across * down > _MOST_PIXELS:
+                raise InputError(
+                    f"--figure {file}: would have {across:,} x {down:,} pixels: add --width, or write .pdf "
+                    "or .svg"
+                )
             figure.savefig(file, dpi=_DPI, facecolor="white", metadata=dates[file.suffix])
         except OSError as error:
             raise InputError(f"--figure {file}: cannot be written ({error.strerror or error})") from None

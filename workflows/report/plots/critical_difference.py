@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,31 +67,13 @@ def draw_diagram(
     half = (k + 1) // 2
     groups = _groups(comparison)
     scale, first = layout.scale, _first_row(groups)
-    size, small = 11 * scale, 10 * scale
     axes.set_xlim(0, layout.width)
     axes.set_ylim(layout.height, 0)
     axes.set_axis_off()
     x = layout.x
 
-    axes.plot([x(1), x(k)], [_TOP, _TOP], color=INK, lw=1.2 * scale)
-    for rank in range(1, k + 1):
-        axes.plot([x(rank)] * 2, [_TOP, _TOP - 6], color=INK, lw=scale)
-        axes.text(x(rank), _TOP - 10, str(rank), ha="center", va="bottom", size=small)
-    cd = comparison.critical_difference
-    if cd is not None:
-        # A critical difference wider than the scale is cut off; its label says so.
-        stop = min(x(1 + cd), x(k))
-        axes.plot([x(1), stop], [18, 18], color=INK, lw=scale)
-        axes.plot([x(1)] * 2, [14, 22], color=INK, lw=scale)
-        if x(1 + cd) <= x(k):
-            axes.plot([stop] * 2, [14, 22], color=INK, lw=scale)
-        axes.text(
-            min(x(1), layout.width - text_width(_ruler(comparison), 10)),
-            11,
-            _ruler(comparison),
-            va="bottom",
-            size=small,
-        )
+    _draw_scale(axes, layout, k)
+    _draw_ruler(axes, layout, comparison)
     for i, (name, label, value) in enumerate(zip(names, labels, values, strict=True)):
         colour, marker, _ = styles[name]
         gid = tag(styles, name)
@@ -107,7 +90,7 @@ def draw_diagram(
         for place, line in enumerate(lines, start=1):
             shift = _LINE * (place - (len(lines) + 1) / 2)
             side_of_line = "right" if left else "left"
-            axes.text(end + 6 * side, y + shift, line, ha=side_of_line, va="center", size=size, gid=gid)
+            axes.text(end + 6 * side, y + shift, line, ha=side_of_line, va="center", size=11 * scale, gid=gid)
     spots = dict(zip(names, values, strict=True))
     for i, group in enumerate(groups):
         ends = [spots[name] for name in group]
@@ -117,6 +100,32 @@ def draw_diagram(
         axes.plot(
             [x(min(ends)) - 1, x(max(ends)) + 1], [y, y], color=INK, lw=4 * scale, solid_capstyle="butt"
         )
+
+
+def _draw_scale(axes: Axes, layout: _Layout, k: int) -> None:
+    """Draw the scale of k ranks. If the numbers of all would overlap, only multiples of a step have one."""
+    x, scale = layout.x, layout.scale
+    axes.plot([x(1), x(k)], [_TOP, _TOP], color=INK, lw=1.2 * scale)
+    step = math.ceil((text_width(str(k), 10) + 3) / layout.unit)
+    for rank in range(1, k + 1):
+        axes.plot([x(rank)] * 2, [_TOP, _TOP - 6], color=INK, lw=scale)
+        if rank == 1 or rank % step == 0:
+            axes.text(x(rank), _TOP - 10, str(rank), ha="center", va="bottom", size=10 * scale)
+
+
+def _draw_ruler(axes: Axes, layout: _Layout, comparison: Comparison) -> None:
+    """Draw the ruler for Nemenyi's critical difference, if there is one."""
+    x, scale, k, cd = layout.x, layout.scale, len(comparison.mean_ranks), comparison.critical_difference
+    if cd is None:
+        return
+    # A critical difference wider than the scale is cut off; its label says so.
+    stop = min(x(1 + cd), x(k))
+    axes.plot([x(1), stop], [18, 18], color=INK, lw=scale)
+    axes.plot([x(1)] * 2, [14, 22], color=INK, lw=scale)
+    if x(1 + cd) <= x(k):
+        axes.plot([stop] * 2, [14, 22], color=INK, lw=scale)
+    left = min(x(1), layout.width - text_width(_ruler(comparison), 10))
+    axes.text(left, 11, _ruler(comparison), va="bottom", size=10 * scale)
 
 
 def _ruler(comparison: Comparison) -> str:

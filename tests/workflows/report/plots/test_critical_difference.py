@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from singlepass.pipeline.analysis.averages import Averages
@@ -41,6 +43,14 @@ def test_diagram_shows_every_algorithm_and_every_clique(usual: StudyResults) -> 
     assert f"Nemenyi CD = {comparison.critical_difference:.2f}" in written
     assert comparison.cliques
     assert len(re.findall(r"stroke-width: 4[;\"]", svg)) == len(comparison.cliques)
+
+
+@pytest.mark.parametrize(("k", "numbered"), [(99, [*range(1, 100)]), (101, [1, *range(2, 101, 2)])])
+def test_numbers_of_ranks_do_not_overlap(usual: StudyResults, k: int, numbered: list[int]) -> None:
+    ranks = pd.DataFrame([range(1, k + 1)], columns=[f"A{i}" for i in range(k)], dtype=float)
+    comparison = replace(compared(usual, 0.1), scores=ranks, ranks=ranks, mean_ranks=ranks.iloc[0])
+    written = texts(critical_difference(comparison, styles_of(list(ranks))))
+    assert [text for text in written if text.isdigit()] == [str(rank) for rank in numbered]
 
 
 def test_bars_span_their_clique(usual: StudyResults) -> None:
