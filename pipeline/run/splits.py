@@ -243,7 +243,8 @@ def _seeded_split(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
     else:
         shuffled = rows[_permutation(spec, spec.seed, len(rows))]
         train, test = shuffled[n_test:], shuffled[:n_test]
-        cut = f"and the seeded split of repetition {spec.seed} puts all of them into the test part"
+        whose = "the seed reserved for tuning" if spec.seed == TUNING_SEED else f"repetition {spec.seed}"
+        cut = f"and the split of {whose} puts all of them into the test part"
     lost = np.setdiff1d(stream.y[test], stream.y[train])
     if len(lost):
         n_rows = np.count_nonzero(stream.y[test] == lost[0])

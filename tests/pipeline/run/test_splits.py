@@ -18,6 +18,7 @@ from singlepass.pipeline.run import splits
 from singlepass.pipeline.run.splits import Fold, check_splits, checkpoints, split
 from singlepass.pipeline.study.cell import Cell
 from singlepass.pipeline.study.plan import make_plan
+from singlepass.pipeline.study.study import TUNING_SEED
 from singlepass.pipeline.study.study_file import parse_study
 
 
@@ -229,13 +230,17 @@ def test_a_class_that_only_the_test_part_has_is_named(tmp_path: Path) -> None:
     assert fine
     for seed, line in lines.items():
         assert line.startswith(
-            f"data set 'rare': class 'rare' has 1 of 21 rows, and the seeded split of repetition {seed} puts"
+            f"data set 'rare': class 'rare' has 1 of 21 rows, and the split of repetition {seed} puts all"
         )
     # An error in any repetition refuses the plan.
     check_splits([Cell(replace(cell.spec, seed=seed)) for seed in fine])
     with pytest.raises(InputError, match="'rare' has 1 of 21 rows"):
         check_splits([Cell(replace(cell.spec, seed=seed)) for seed in range(12)])
     check_splits([Cell(replace(cell.spec, seed=seed, protocol="prequential")) for seed in range(12)])
+    path.write_text("x,label\n1,common\n99,rare\n")
+    tuned = replace(cell_of({"path": str(path)}, protocol="holdout").spec, seed=TUNING_SEED)
+    with pytest.raises(InputError, match="the split of the seed reserved for tuning puts all of them"):
+        check_splits([Cell(tuned)])
 
 
 @pytest.mark.parametrize("own_test", [False, True])
