@@ -75,7 +75,9 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
         store.write_json("study.json", study)
         store.write_json("plan.json", {"planned": len(plan), "data": first.plan.get("data", {})})
         store.write_plan([pa.Table.from_pandas(plan, PLAN, preserve_index=False)])
-        store.write_bases(Counter(base.url for base in store.base_of(plan["key"].unique()).values()))
+        origin = store.base_of(plan["key"].unique())
+        # Like the plan, count a cell that has two labels twice.
+        store.write_bases(Counter(origin[key].url for key in plan["key"] if key in origin))
         run: dict[str, Any] = {"command": command, "started": datetime.now(UTC).isoformat(timespec="seconds")}
         run["bases"] = {url: f"{n:,} cells" for url, n in counts.items()}
         run["fingerprints"] = {label: of for each in found for label, of in each.fingerprints.items()}

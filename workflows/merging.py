@@ -91,8 +91,10 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
         )
         if bases := [base.url for each in stores for base in each.bases]:
             store.use_bases(bases)
-            keys = [] if plan is None else plan["key"].unique().to_pylist()
-            store.write_bases(Counter(base.url for base in store.base_of(keys).values()))
+            keys = [] if plan is None else plan["key"].to_pylist()
+            origin = store.base_of(keys)
+            # Like the plan, count a cell that has two labels twice.
+            store.write_bases(Counter(origin[key].url for key in keys if key in origin))
         if plan is not None:
             store.write_plan([plan])
             planned = planned or len(plan) + _unplanned(store, plan, study)

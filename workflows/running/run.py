@@ -168,9 +168,12 @@ def run_study(
             f"{out}: {len(lost):,} cells of the study are no longer there (were files removed during the "
             "run?): run it again"
         )
-    counts = {name: int((results.cells["status"] == name).sum()) for name in ("failed", "crashed", "stopped")}
-    reused, seconds = len(results.cells) - run.computed, time.perf_counter() - began
-    names = {base.name: n for base in store.bases if (n := run.from_bases[base.url])}
+    # Algorithms with equal parameters share cells, each of which is counted once.
+    status = results.cells.drop_duplicates("key")["status"]
+    counts = {name: int((status == name).sum()) for name in ("failed", "crashed", "stopped")}
+    reused, seconds = len(planned) - run.computed, time.perf_counter() - began
+    found = Counter(base.url for base in store.base_of(planned).values())
+    names = {base.name: n for base in store.bases if (n := found[base.url])}
     return Summary(
         results=results, computed=run.computed, reused=reused, from_bases=names, seconds=seconds, **counts
     )

@@ -20,6 +20,8 @@ from singlepass.pipeline.store.bases import BASES
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.comparing import compare_results
+from singlepass.workflows.merging import merge_results
 from singlepass.workflows.planning import outline
 from singlepass.workflows.report import render_report
 from singlepass.workflows.report.page.table import TableBlock
@@ -163,6 +165,28 @@ def test_the_first_base_that_has_a_cell_counts(tmp_path: Path, base: Path) -> No
     summary = run(STUDY, tmp_path / "out", tmp_path / "part", base)
     part = GRID + FINAL // 2
     assert summary.from_bases == {str(tmp_path / "part"): part, str(base): GRID + FINAL - part}
+
+
+def test_cells_of_equal_algorithms_are_counted_once(tmp_path: Path) -> None:
+    failing = tmp_path / "equal.py"
+    failing.write_text(
+        PLUGIN.replace("return [", "raise ValueError('no'); return [").replace("Newc", "Equalc")
+    )
+    names = ("AROW", "AROW", "Equalcomer", "Equalcomer")
+    algorithms = [{"name": name, "label": label} for name, label in zip(names, "ABCD", strict=True)]
+    table = {**STUDY, "algorithms": algorithms, "noise": [0.0], "seeds": 1}
+    for name, bases, counts in (("one", (), (4, 0, 2)), ("one", (), (0, 4, 2)), ("two", ("one",), (2, 2, 2))):
+        urls = [tmp_path / base for base in bases]
+        summary = run(table, tmp_path / name, *urls, plugins=(str(failing),))
+        assert (summary.computed, summary.reused, summary.failed) == counts
+        assert summary.from_bases == {str(url): 2 for url in urls}
+    # The progress of a study counts the cells of every label.
+    assert run_status(str(tmp_path / "two")).cells == {"ok": 4, "stopped": 0, "failed": 4, "crashed": 0}
+    urls, outs = [str(tmp_path / name) for name in ("two", "one")], [str(tmp_path / name) for name in "cm"]
+    compare_results(urls, outs[0], None, lambda line: None)
+    merge_results(urls, outs[1], lambda line: None)
+    for found in map(run_status, outs):
+        assert sum(found.cells.values()) == found.planned
 
 
 def test_a_failed_cell_of_a_base_is_computed_here(tmp_path: Path) -> None:
