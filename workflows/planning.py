@@ -66,6 +66,8 @@ class StudyOutline:
     covariances: dict[str, int]
     # Bytes that the models of a parameter grid take in a thread, by a text that names algorithm and data set.
     grids: dict[str, int]
+    # Probable mistakes in data sets: labels of data sets, and a line each.
+    cautions: list[tuple[str, str]]
     # Warnings of features whose scales differ, by the label of their data set.
     scales: Mapping[str, str]
     # A class that is tested but not learned because of a limit of rows, by the label of its data set.
@@ -143,6 +145,7 @@ def outline(
         finished,
         _covariances(study, plan, outlooks),
         _grids(study, plan, outlooks),
+        data.cautions(plan.here),
         data.scales_apart(plan.here),
         unlearned,
         refusal,
@@ -308,6 +311,7 @@ def show_outline(found: StudyOutline) -> None:
     for line in (
         *_memory(found),
         *_random_reads(found),
+        *(f"values   {label}: {line}" for label, line in found.cautions),
         *_scales(found),
         *_time(found),
         *_missing(found),

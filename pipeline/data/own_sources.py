@@ -168,9 +168,13 @@ class ConvertedSource(FixedSource):
         return pinned(self.name, options) or self.recipe_of(self.files(options), options)
 
     def notes(self, options: Options) -> tuple[str, ...]:
-        kept = kept_manifest(self.recipe(options))
-        # Manifests of older versions have no notes.
-        return tuple(kept.get("notes", ())) if kept else ()
+        # Manifests of older versions have no notes or cautions.
+        kept = kept_manifest(self.recipe(options)) or {}
+        return *kept.get("notes", ()), *kept.get("cautions", ())
+
+    def cautions(self, options: Options) -> tuple[str, ...]:
+        kept = kept_manifest(self.recipe(options)) or {}
+        return *super().cautions(options), *kept.get("cautions", ())
 
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
         def parse() -> Table:

@@ -19,7 +19,6 @@ from .catalogue.clicks import Clicks
 from .catalogue.generators import GENERATORS
 from .catalogue.public import ALIASES, CATALOGUE, FAMILIES
 from .composition import COMPOSED, ComposedSource, Part, composed_name
-from .formats.labels import case_notes
 from .given_sources import ArraySource, FrameSource
 from .memory_sources import BUNDLED, BundledSource, GeneratorSource
 from .own_sources import FamilyDataset, FileSource, OpenMLSource, PublicSource
@@ -375,10 +374,13 @@ def _scales_apart(ref: TaskRef) -> str:
     )
 
 
-def classes_alike(ref: TaskRef) -> tuple[str, ...]:
-    """Return a line for each pair of classes of the data set whose names differ only in case."""
-    source, options = _opened(ref)
-    return tuple(case_notes(source.classes(options)))
+def cautions(refs: Iterable[TaskRef]) -> list[tuple[str, str]]:
+    """Return probable mistakes in data sets: pairs of a data set's label in results and one line."""
+    found = []
+    for ref in {(ref.source, ref.options): ref for ref in refs}.values():
+        source, options = _opened(ref)
+        found += [(ref.parent, line) for line in source.cautions(options)]
+    return found
 
 
 def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from cachetools import LRUCache, cached
 
 from ..randomness import random_state
-from .formats.labels import class_name
+from .formats.labels import case_notes, class_name
 from .tables.cache import recipe_key
 from .tables.options import Option, Options, Value, resolve_options
 from .tables.stream import Table
@@ -121,6 +121,10 @@ class Source(Dataset):
     def notes(self, options: Options) -> tuple[str, ...]:
         """Return notes on how columns of files became features; empty if the files are not parsed yet."""
         return ()
+
+    def cautions(self, options: Options) -> tuple[str, ...]:
+        """Return those of the notes that are probably mistakes in the data."""
+        return tuple(case_notes(self.classes(options)))
 
     def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
         """Return the tasks that a study's key `task` selects, by classes, groupings and task lists."""

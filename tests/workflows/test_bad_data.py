@@ -311,6 +311,7 @@ def test_labels_that_differ_in_case_only_are_named(
     line = "the labels 'X' and 'x' differ in case only: they are two classes"
     assert f"data set 'f': {line}" in singlepass("run", study('path = "f.csv"')).stderr
     assert line in singlepass("data", "convert", "f.csv").stdout
+    assert "values   f: the labels 'X' and 'x'" in singlepass("plan", study('path = "f.csv"')).stdout
 
 
 def test_a_missing_class_of_a_pair_is_named(singlepass: Call, study: Callable[..., str]) -> None:

@@ -225,7 +225,8 @@ class _Run:
         self._need_data(stage)
         if work.missing and not self.computed:
             check_splits(self.plan.split_cells())
-            self._note_classes_alike()
+            for label, line in data.cautions(self.plan.here):
+                self.progress.note(f"data set {label!r}: {line}")
             if numba.config.DISABLE_JIT:
                 self.progress.note(
                     "NUMBA_DISABLE_JIT is set: most learners of this package fail, because they run only "
@@ -310,13 +311,6 @@ class _Run:
             found.compute(work.readings(self.costs), collect)
         finally:
             flush()
-
-    def _note_classes_alike(self) -> None:
-        """Report, for each data set, the classes whose names differ only in upper and lower case."""
-        tables = {(task.source, task.options): task for task in self.plan.tasks}
-        for task in tables.values():
-            for line in data.classes_alike(task):
-                self.progress.note(f"data set {task.parent!r}: {line}")
 
     def _note_slow_learners(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Warn once of each third-party learner that is slow per example."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..tables.stream import int32_csr
 from .columns import Asked, ColumnFile, Kind, Layout
+from .labels import is_number
 
 _WORD = re.compile(r"\w+")
 
@@ -80,6 +81,29 @@ class Encoder:
                     f"(MurmurHash3, seed {self.seed})"
                 )
         return tuple(found)
+
+    def cautions(self) -> Iterator[str]:
+        """Yield a line for each column in which two categories are the same number."""
+        for column in self.columns:
+            first: dict[float, str] = {}
+            for value in column.values or () if column.role == "category" else ():
+                other = first.setdefault(float(value), value) if is_number(value) else value
+                if other != value:
+                    yield (
+                        f"column {column.name!r}: the categories {other!r} and {value!r} are the same "
+                        "number, but get a feature each; write them in one form"
+                    )
+                    break
+
+    def known(self, X: Any) -> dict[str, int]:
+        """Return how many of some encoded rows have a feature of each column of categories, by its name."""
+        found, place = {}, 0
+        for column in self.columns:
+            stop = place + _places(column)
+            if column.role == "category" and column.values is not None:
+                found[column.name] = int(X[:, place:stop].sum())
+            place = stop
+        return found
 
     def encode(self, batch: Sequence[Any], dtype: Any) -> Any:
         """Return the features of some rows: dense, or CSR if some features are hashed.

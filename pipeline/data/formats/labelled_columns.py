@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ class LabelledColumns:
     labels: CodedLabels
     encoder: Encoder
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,8 @@ def read_columns(
                 at = f"{file.place(done + row + 1)}, column {encoder.column_of(feature)!r}"
                 raise InputError(f'{at}: {value} does not fit {dtype}; set dtype = "float64"')
             collected.add(block, X)
+            if training is not None:
+                collected.known.update(encoder.known(X))
             done += len(block.labels)
     if not len(collected.labels):
         raise InputError(f"{first.path}: the file has no rows")
@@ -111,14 +115,16 @@ def read_columns(
         values = [int(value) if isinstance(value, bool) else value for value in values]
     # Python objects, since NumPy would make float64 of mixed numbers, and so round large integers.
     labels = CodedLabels(np.array(values, dtype=object), codes)
-    notes: tuple[str, ...] = ()
     if training is None:
         named = {first.names[layout.label], asked.order_by, *asked.ignore, *names}
         unnamed = sorted(first.index - named)
         reason = "the index of a data frame, not a feature; reset_index() before writing makes it one"
         notes = tuple(f"column {name!r}: {reason}" for name in unnamed)
         notes = (*notes, *encoder.notes(), *collected.missing_notes(first.path))
-    return LabelledColumns(first.path, names, X, labels, encoder, notes)
+        cautions = tuple(encoder.cautions())
+    else:
+        notes, cautions = collected.unknown_notes()
+    return LabelledColumns(first.path, names, X, labels, encoder, notes, cautions)
 
 
 def stored_dtype(files: Sequence[tuple[ColumnFile, Layout]]) -> str:
@@ -171,7 +177,8 @@ class _Collected:
         self.rows = SpillingMatrix(self._folder)
         self.labels = LabelCollector(self._folder)
         self.keys: SpillingArray[np.complex128] | None = None
-        self._missing: dict[str, int] = {}
+        self._missing: Counter[str] = Counter()
+        self.known: Counter[str] = Counter()
 
     def add(self, block: ColumnBlock, X: Any) -> None:
         """Append the rows of a block; `X` are their features in the final dtype."""
@@ -181,13 +188,12 @@ class _Collected:
         if block.keys is not None:
             self.keys = self.keys or SpillingArray(np.complex128, self._folder)
             self.keys.append(block.keys)
-        for name, n in block.missing.items():
-            self._missing[name] = self._missing.get(name, 0) + n
+        self._missing.update(block.missing)
 
     def missing_notes(self, path: Path) -> Iterable[str]:
         """Yield one line per column with missing values that says how they were handled."""
         for column in self._encoder.columns:
-            n = self._missing.get(column.name, 0)
+            n = self._missing[column.name]
             if n == len(self.labels) and column.role == "number":
                 raise InputError(
                     f'{path}, column {column.name!r}: all values are missing; set ignore = ["{column.name}"]'
@@ -205,13 +211,33 @@ class _Collected:
                     f"no feature of the column{marked}"
                 )
 
+    def unknown_notes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return notes and cautions on categories of these test rows that have no feature.
+
+        It is a caution if they are more than half of a column's values: training part and test part then
+        probably write the same categories in two forms, such as 1 and 1.0.
+        """
+        few: list[str] = []
+        many: list[str] = []
+        for name, n_known in self.known.items():
+            n = len(self.labels) - self._missing[name]
+            if n > n_known:
+                (many if 2 * n_known < n else few).append(
+                    f"column {name!r}: {n - n_known:,} of {n:,} test values have no feature, because they "
+                    "are not in the training part"
+                )
+        return tuple(few), tuple(many)
+
 
 def combine(train: LabelledColumns, test: LabelledColumns | None) -> Table:
     """Return the table of a training part and its test part, if any, with labels as class codes."""
     tested = (None, None) if test is None else (test.labels, test.path)
     classes, y, y_test = encode_labels(train.labels, train.path, *tested)
     X_test: Any = None if test is None else test.X.astype(train.X.dtype, copy=False)
-    return Table(train.X, y, classes, X_test, y_test, notes=(*train.notes, *case_notes(classes)))
+    parts = [train] if test is None else [train, test]
+    notes = (*(note for part in parts for note in part.notes), *case_notes(classes))
+    cautions = tuple(caution for part in parts for caution in part.cautions)
+    return Table(train.X, y, classes, X_test, y_test, notes=notes, cautions=cautions)
 
 
 def _other_columns(path: Path, found: Sequence[str], first: Path, names: Sequence[str]) -> InputError:

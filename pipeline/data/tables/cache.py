@@ -119,6 +119,7 @@ def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
                 "fingerprint": fingerprint.result(),
                 "classes": list(table.classes),
                 "notes": list(table.notes),
+                "cautions": list(table.cautions),
                 "shape": list(table.X.shape),
                 "shape_test": None if table.X_test is None else list(table.X_test.shape),
                 "parts": written,
@@ -186,9 +187,9 @@ def _opened(folder: Path, manifest: Mapping[str, Any]) -> Table:
             raise ValueError(f"{folder}: damaged")
     X = _matrix(parts, "X", manifest["shape"])
     X_test = _matrix(parts, "X_test", manifest["shape_test"]) if "y_test" in parts else None
-    # Manifests of older versions have no notes.
-    notes = tuple(manifest.get("notes", ()))
-    return Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), notes=notes)
+    # Manifests of older versions have no notes or cautions.
+    said = {name: tuple(manifest.get(name, ())) for name in ("notes", "cautions")}
+    return Table(X, parts["y"], tuple(manifest["classes"]), X_test, parts.get("y_test"), **said)
 
 
 def _is_checked(folder: Path, manifest: Mapping[str, Any]) -> bool:

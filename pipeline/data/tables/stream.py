@@ -39,6 +39,8 @@ class Table:
     changes: tuple[int, ...] = ()
     #: What a user should know about how the features were made, one line each.
     notes: tuple[str, ...] = ()
+    #: Those of what a user should know that are probably mistakes; a run shows them before it begins.
+    cautions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 from sklearn.feature_extraction import FeatureHasher
 
-from singlepass.pipeline.data import expand, notes, open_stream, stream_blocks
+from singlepass.pipeline.data import cautions, expand, notes, open_stream, stream_blocks
 from singlepass.pipeline.data.formats import sorting
 from singlepass.pipeline.errors import InputError
 
@@ -92,6 +92,22 @@ def test_the_test_file_has_the_features_of_the_training_file(write: Write) -> No
     stream = open_stream(expand(path=path, options={**OPTIONS, "test": str(test)})[0])
     # The mean is that of the training part; a job and a word that it lacks have no feature.
     assert np.asarray(stream.X_test).tolist() == [[40, 0, 0, 0, 1, 0, 0]]
+
+
+def test_categories_in_another_spelling_are_named(write: Write) -> None:
+    path = write("f.csv", "store,z,label\n1,0,a\n2,1,b\n")
+    test = write("t.csv", "store,z,label\n1.0,0,a\n2.0,1,b\n,1,b\n1,1,b\n")
+    given = {"categorical": ["store"], "missing": "mean"}
+    refs = expand(path=path, options=given | {"test": str(test)})
+    line = "column 'store': 2 of 3 test values have no feature, because they are not in the training part"
+    assert cautions(refs) == [("f", line)]
+    assert notes(refs[0]) == ("column 'store': 2 categories, a feature each", line)
+    few = expand(path=test, options=given | {"test": str(path)})
+    same = "column 'store': the categories '1' and '1.0' are the same number, but get a feature each; "
+    assert cautions(few) == [("t", f"{same}write them in one form")]
+    assert notes(few[0])[2:-1] == (
+        "column 'store': 1 of 2 test values have no feature, because they are not in the training part",
+    )
 
 
 def test_standardised_after_gaps_are_filled(write: Write) -> None:
