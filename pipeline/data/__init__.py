@@ -31,7 +31,7 @@ from .io.folders import cache_folder, cache_space
 from .io.progress import watched
 from .pins import Pin, pin, unpin
 from .preview import Outlook, describe, fetch, look
-from .remote import absolute
+from .remote import absolute, look_again
 from .resolve import (
     along_stream,
     base_set,
@@ -98,6 +98,7 @@ __all__ = [
     "label_of",
     "lacking",
     "look",
+    "look_again",
     "main_name",
     "mirrored",
     "notes",

@@ -36,6 +36,12 @@ def absolute(path: str | Path, base: str | Path) -> str:
     return utf8_path(str(Path(start).absolute() / rest))
 
 
+def look_again() -> None:
+    """Ask servers again which files URLs have, and whether these have changed, when they are next used."""
+    _names_at.cache_clear()
+    _copies.cache_clear()
+
+
 # The headers of an HTTP answer, besides the size, that change with the content of a file.
 _VALIDATORS = ("ETag", "Content-MD5", "Digest", "Last-Modified")
 
@@ -53,7 +59,7 @@ def names_at(url: str, *, download: bool = True) -> tuple[str, ...]:
     return tuple(noted.read_text().splitlines())
 
 
-# Cached, so that a process always reads the same files of a URL, even if others are added there.
+# Cached, so that all cells of a plan read the same files of a URL, even if others are added there.
 @cached(LRUCache(maxsize=256), lambda url: (url, cache_folder()), condition=Condition())
 def _names_at(url: str) -> tuple[str, ...]:
     with _input_errors(url):

@@ -444,6 +444,8 @@ def make_plan(
     own = [with_canonical_numbers(each, learners[each.label]) for each in study.algorithms]
     study = study.model_copy(update={"algorithms": own})
     check_study(study, learners)
+    # Files at URLs may have changed since the last plan of this process, as local files may have.
+    data.look_again()
     found: list[tuple[data.TaskRef, DatasetSpec]] = []
     for dataset in study.datasets:
         found += [(ref, dataset) for ref in data.expand(**dataset.entry, base=base or Path())]

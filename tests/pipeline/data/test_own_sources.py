@@ -173,12 +173,6 @@ def test_patterns_of_urls_match_no_hidden_files(bucket: Any) -> None:
     assert column("memory://.p/.[d]*.csv") == [3, 3]
 
 
-def forget_urls() -> None:
-    """Clear the caches of URLs, as in a new process."""
-    remote._names_at.cache_clear()
-    remote._copies.cache_clear()
-
-
 def test_a_changed_file_of_a_web_server_is_copied_again(
     server: Any, cache: Path, new_process: Callable[[], None]
 ) -> None:
@@ -189,7 +183,7 @@ def test_a_changed_file_of_a_web_server_is_copied_again(
     for value in (1, 2, 3, 1):
         server.files["/f.csv"] = contents[value]
         new_process()
-        forget_urls()
+        remote.look_again()
         assert set(column(url)) == {value}
         # What a plan describes is what the last run has read.
         (copy,) = remote.copies(url, remote.names_at(url, download=False), download=False)

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 
 from singlepass.learners import OnlineClassifier, registry
-from singlepass.pipeline.data import TaskRef
+from singlepass.pipeline.data import TaskRef, open_stream, remote
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import Noise
 from singlepass.pipeline.study.cell import Cell, CellSpec, Execution
@@ -46,6 +47,22 @@ def test_the_product_is_complete() -> None:
     assert len(cells) == plan.n_evaluation_cells == 2 * 2 * 2 * 3
     keys = [cell.key for cell in tuning + cells]
     assert len(set(keys)) == len(keys)
+
+
+def test_each_plan_asks_a_server_once_whether_a_file_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path))
+    bucket, asked, state = fsspec.filesystem("memory"), [], remote._state
+    monkeypatch.setattr(remote, "_state", lambda files, name: asked.append(name) or state(files, name))
+    study = parse_study(STUDY | {"datasets": [{"path": "memory://plans/f.csv"}]})
+    rows = []
+    for n in (5, 6):
+        bucket.pipe("/plans/f.csv", b"a,label\n" + b"1,x\n2,y\n" * n)
+        rows.append(len(open_stream(make_plan(study).tasks[0]).y))
+    bucket.rm("/plans/f.csv")
+    assert rows == [10, 12]
+    assert len(asked) == 2
 
 
 def test_a_cell_is_found_by_its_properties_if_the_study_has_it() -> None:
