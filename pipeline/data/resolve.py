@@ -287,6 +287,12 @@ def feature_fit(ref: TaskRef) -> Literal["", "on training rows", "online"]:
     return "on training rows" if computed(options) else ""
 
 
+@functools.lru_cache(maxsize=1024)
+def is_standardized(ref: TaskRef) -> bool:
+    """Return whether a task's features are standardized; otherwise `feature_fit` is about filled gaps."""
+    return bool(_opened(ref)[1].get("standardize"))
+
+
 def task_classes(ref: TaskRef) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """Return the class names of a task, and those of its data set, which is opened only if necessary.
 

@@ -265,13 +265,17 @@ def _counted_part(inputs: SharedInputs, counted: int) -> Fold:
 
 
 def _scaling(spec: CellSpec) -> str | None:
-    """Return for column ``scaling`` on which rows features are standardized; None if they are not.
+    """Return for column ``scaling`` on which rows features are standardized; None if they are unchanged.
 
     "so far": the rows up to each row; "learnt": the training rows of the cell; "all": those of the data set.
+    "gaps by …" says on which rows features are filled, if they are not standardized.
     """
-    if spec.features:
-        return "so far" if spec.features == "standardised along the stream" else "learnt"
-    return "all" if data.feature_fit(spec.dataset) else None
+    if spec.features == "standardised along the stream":
+        return "so far"
+    if not data.feature_fit(spec.dataset):
+        return None
+    rows = "learnt" if spec.features else "all"
+    return rows if data.is_standardized(spec.dataset) else f"gaps by {rows}"
 
 
 def _regrets(

@@ -78,7 +78,8 @@ CELLS = pa.schema(
         *_fields(pa.bool_(), "drawn", "own_test"),
         # The rows from which means, deviations and fill values of features are computed. "all": the whole
         # training part of the data set. "learnt": the training rows of the cell. "so far": the row itself and
-        # the rows before it in the stream. Null if features are unchanged.
+        # the rows before it in the stream. "gaps by all" and "gaps by learnt": fill values alone; earlier
+        # versions wrote "all" and "learnt". Null if features are unchanged.
         pa.field("scaling", pa.string()),
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),

@@ -13,6 +13,7 @@ import numpy as np
 from ...errors import InputError
 from ..io.folders import cache_folder
 from ..io.spill import SpillingArray
+from ..tables.options import ONLINE
 from ..tables.stream import Matrix, SpillingMatrix, Table, cast
 from ..tables.tasks import listed
 from .columns import IF_MISSING, Asked, ColumnFile, Layout, lay_out, remedy
@@ -120,7 +121,7 @@ def read_columns(
         unnamed = sorted(first.index - named)
         reason = "the index of a data frame, not a feature; reset_index() before writing makes it one"
         notes = tuple(f"column {name!r}: {reason}" for name in unnamed)
-        notes = (*notes, *encoder.notes(), *collected.missing_notes(first.path))
+        notes = (*notes, *encoder.notes(), *collected.missing_notes(first.path, asked))
         cautions = tuple(encoder.cautions())
     else:
         notes, cautions = collected.unknown_notes()
@@ -190,8 +191,9 @@ class _Collected:
             self.keys.append(block.keys)
         self._missing.update(block.missing)
 
-    def missing_notes(self, path: Path) -> Iterable[str]:
+    def missing_notes(self, path: Path, asked: Asked) -> Iterable[str]:
         """Yield one line per column with missing values that says how they were handled."""
+        fill = "0, the mean so far" if asked.standardize == ONLINE else "the mean of the training part"
         for column in self._encoder.columns:
             n = self._missing[column.name]
             if n == len(self.labels) and column.role == "number":
@@ -201,8 +203,8 @@ class _Collected:
             if n and column.role == "number":
                 marked = ", and marked by an additional feature" if column.marked else ""
                 yield (
-                    f"column {column.name!r}: {n:,} of {len(self.labels):,} values missing, replaced by the "
-                    f"mean of the training part{marked}"
+                    f"column {column.name!r}: {n:,} of {len(self.labels):,} values missing, replaced by "
+                    f"{fill}{marked}"
                 )
             elif n:
                 marked = ", except the indicator" if column.marked else ""

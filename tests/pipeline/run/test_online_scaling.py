@@ -109,7 +109,7 @@ def test_keys_and_what_a_cell_says(tmp_path: Path) -> None:
         cell = cells_of(path, "prequential", dataset={"standardize": standardize, "missing": "mean"})[0]
         said[cell.key] = run_cell(cell).row["scaling"]
         assert ("features" in cell.spec.document) is (standardize == "online")
-    assert list(said.values()) == ["all", "all", "so far"]
+    assert list(said.values()) == ["gaps by all", "all", "so far"]
 
 
 def test_the_same_in_blocks_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,8 +198,10 @@ _PROTOCOLS = {
 }
 
 _SCALED = {
-    "all": "the mean and spread of the whole training part",
-    "learnt": "the mean and spread of all rows that are learned",
+    "all": "Features of {} are scaled by the mean and spread of the whole training part",
+    "learnt": "Features of {} are scaled by the mean and spread of all rows that are learned",
+    "gaps by all": "Missing values of {} are filled with means of the whole training part",
+    "gaps by learnt": "Missing values of {} are filled with means of all rows that are learned",
 }
 
 
@@ -293,11 +295,9 @@ def _looks_ahead(view: StudyView) -> list[str]:
     cells, texts = _by_data_set(view, view.cells), []
     for kind, said in _SCALED.items():
         if names := list(dict.fromkeys(cells.loc[cells["scaling"] == kind, "parent"])):
-            texts.append(
-                f"Features of {few(names)} are scaled by {said}, so the first rows depend on later ones."
-            )
+            texts.append(f"{said.format(few(names))}, so the first rows depend on later ones.")
     if texts:
-        texts.append('(standardize = "online" scales each row by those before it.)')
+        texts.append('(standardize = "online" scales each row, and fills it, by those before it.)')
     cut = (cells["protocol"] == "crossval") | cells["own_test"].eq(False)
     if names := list(dict.fromkeys(cells.loc[cut & (cells["order"] != "given"), "parent"])):
         texts.append(

@@ -48,6 +48,12 @@ def test_one_feature_for_each_value_and_word(write: Write) -> None:
     )
 
 
+def test_gaps_of_a_column_that_is_scaled_online(write: Write) -> None:
+    ref = expand(path=write("f.csv", JOBS), options=OPTIONS | {"standardize": "online"})[0]
+    open_stream(ref)
+    assert "column 'age': 1 of 3 values missing, replaced by 0, the mean so far" in notes(ref)
+
+
 def test_missing_values_are_marked(write: Write) -> None:
     found = rows_of(write("f.csv", JOBS), missing="indicator")
     # The marks of age, job and note, in this order, at the end.

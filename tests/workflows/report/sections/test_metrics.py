@@ -213,7 +213,10 @@ def test_ties_are_noted_where_they_matter() -> None:
 
 def test_sentences_name_data_sets_in_the_order_of_the_study() -> None:
     results = make_results(datasets=("c", "a", "b"), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
-    cells = results.cells.assign(own_test=False).sort_values("dataset")
+    cells = results.cells.assign(own_test=False, scaling="gaps by learnt").sort_values("dataset")
     first = opening(StudyView(replace(results, cells=cells)))[1]
     assert isinstance(first, Text)
     assert "Test rows of c, a and b are drawn from all rows" in first.text
+    filled = "Missing values of c, a and b are filled with means of all rows that are learned, so the first"
+    assert filled in first.text
+    assert "scaled by" not in first.text
