@@ -75,6 +75,8 @@ class ColumnFile(ABC):
     singles: frozenset[int] = frozenset()
     #: The names of columns that contain the index of a data frame; they become features only if named.
     index: frozenset[str] = frozenset()
+    #: What the reader has guessed of the file and a user may need to correct; empty if nothing.
+    hint: str = ""
 
     @abstractmethod
     def batches(self, kinds: Sequence[Kind | None], *, missing: bool) -> Iterator[list[Any]]:
@@ -130,7 +132,7 @@ class Layout:
 def lay_out(file: ColumnFile, asked: Asked) -> Layout:
     """Decide which columns are label, sort key and features; raise InputError if the options do not fit."""
     names = file.names
-    label = find_target(file.path, names, asked.target)
+    label = find_target(file, asked.target)
     first = {name: position for position, name in reversed(list(enumerate(names)))}
     for position, name in enumerate(names):
         if first[name] != position:
@@ -187,11 +189,12 @@ def remedy(names: Sequence[str]) -> str:
     return f"set categorical = [{shown}], or name {'them' if len(names) > 1 else 'it'} in text or ignore"
 
 
-def find_target(path: Path, names: Sequence[str], target: str) -> int:
+def find_target(file: ColumnFile, target: str) -> int:
     """Return the position of the label column: that named `target` or, if empty, that with a usual name.
 
     The usual names are `LABEL_NAMES`. Raises InputError unless exactly one column has such a name.
     """
+    path, names = file.path, file.names
     if not names:
         raise InputError(f"{path}: the file has no columns")
     wanted = [i for i, name in enumerate(names) if name == target] if target else []
@@ -204,6 +207,8 @@ def find_target(path: Path, names: Sequence[str], target: str) -> int:
     columns = f"columns: {listed(names)}"
     if len(names) == 1:
         columns += " (only one: is the delimiter right?)"
+    if file.hint:
+        columns += f"; {file.hint}"
     if target:
         fault = "more than one column" if wanted else "no column"
         raise InputError(f"{path}: {fault} is called {target!r}; {columns}")

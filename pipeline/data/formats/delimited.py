@@ -23,6 +23,8 @@ _DELIMITERS = (";", "\t", "|", ",")
 _IN_TOML = {"\t": "\\t"}
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+# A number as Germans write it, such as 1.000,5.
+_BOTH = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
 # Marks of a missing number. Only the first two also mark a missing category, since "NA" may be a category.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 _NULLS = [*_MISSING, *(f" {mark}" for mark in _MISSING)]
@@ -51,7 +53,13 @@ class DelimitedFile(ColumnFile):
                 f'{likely!r}; set delimiter = "{_IN_TOML.get(likely, likely)}"'
             )
         if header is None:
-            header = not any(is_number(name) for name in names)
+            number = next((name for name in names if is_number(name)), None)
+            header = number is None
+            if number is not None and not all(is_number(name) for name in names):
+                self.hint = (
+                    f"line {start} is read as data because its field {number!r} is a number; if it has "
+                    "names, set header = true"
+                )
         if not header:
             names = [str(position) for position in range(1, len(names) + 1)]
         self.path, self.names, self.types = path, tuple(names), ("",) * len(names)
@@ -178,7 +186,9 @@ class DelimitedFile(ColumnFile):
                 if not field:
                     raise InputError(f"{at}: no value; {IF_MISSING}")
                 if not _arrow_reads(field):
-                    raise InputError(f"{at}: {field!r} is not a number{_what_to_do(fields, kinds, names)}")
+                    first = f"; {self.hint}" if self.hint and row == 1 else ""
+                    advice = _what_to_do(fields, kinds, names)
+                    raise InputError(f"{at}: {field!r} is not a number{advice}{first}")
                 if math.isnan(float(field)) and not missing:
                     raise InputError(f"{at}: {field}; {IF_MISSING}")
                 if math.isinf(float(field)):
@@ -216,6 +226,11 @@ def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequ
         )
     if _DECIMAL_COMMA.fullmatch(wrong[0][1]):
         return ': it has a decimal comma; write decimal points (pandas can read the file with decimal=",")'
+    if _BOTH.fullmatch(wrong[0][1]):
+        return (
+            ": it has a decimal comma and separates thousands; write decimal points and no separators "
+            '(pandas can read the file with decimal="," and thousands=".")'
+        )
     if any(field in _MISSING for _, field in wrong):
         return (
             f'; if it marks a missing value, set missing = "mean" or "indicator"; otherwise '

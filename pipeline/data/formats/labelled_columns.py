@@ -121,7 +121,12 @@ def read_columns(
         unnamed = sorted(first.index - named)
         reason = "the index of a data frame, not a feature; reset_index() before writing makes it one"
         notes = tuple(f"column {name!r}: {reason}" for name in unnamed)
-        notes = (*notes, *encoder.notes(), *collected.missing_notes(first.path, asked))
+        notes = (
+            *([first.hint] if first.hint else []),
+            *notes,
+            *encoder.notes(),
+            *collected.missing_notes(first.path, asked),
+        )
         cautions = tuple(encoder.cautions())
     else:
         notes, cautions = collected.unknown_notes()

@@ -216,6 +216,20 @@ def test_columns_without_header_have_numbers(write: Write) -> None:
     assert np.asarray(stream.X).tolist() == [[1, 0, 1], [2, 1, 0]]
 
 
+def test_a_first_line_with_numbers_that_is_read_as_data_is_named(write: Write) -> None:
+    path = write("f.csv", "class,2019,2020\na,1,2\nb,2,3\n")
+    hint = "line 1 is read as data because its field '2019' is a number; if it has names, set header = true"
+    for target, fault in (
+        ("class", "no column is called 'class'; columns: 1, 2, 3; "),
+        (3, "'class' is not"),
+    ):
+        with pytest.raises(InputError, match=fault) as error:
+            open_stream(expand(path=path, target=target)[0])
+        assert str(error.value).endswith(hint)
+    assert notes(expand(path=path, target=1)[0]) == (hint,)
+    assert notes(expand(path=path, options={"header": True})[0]) == ()
+
+
 def test_blocks_have_the_same_features(write: Write) -> None:
     path = write("f.csv", JOBS)
     (block,) = stream_blocks(path, options={**OPTIONS, "missing": "indicator"})
