@@ -162,7 +162,13 @@ def rows_of_task(study: Study, dataset: DatasetSpec, outlook: data.Outlook) -> i
     if dataset.task == "pairs" and outlook.tasks:
         # K classes have K(K - 1)/2 pairs, and a pair has 2/K of the rows.
         rows = round(rows * 4 / (1 + math.sqrt(1 + 8 * outlook.tasks)))
-    return min(rows, dataset.max_examples or study.max_examples or rows, study.max_train or rows)
+    rows = min(rows, dataset.max_examples or study.max_examples or rows)
+    protocol = study.protocol_of(dataset)
+    if rows and protocol == "holdout" and not outlook.n_test:
+        rows -= max(1, round(rows * (dataset.test_fraction or study.test_fraction)))
+    elif protocol == "crossval":
+        rows -= rows // study.folds
+    return min(rows, study.max_train or rows)
 
 
 def _with_base(outlook: data.Outlook, entry: DatasetSpec, folder: Path, store: Store) -> data.Outlook:

@@ -353,6 +353,20 @@ def test_cells_learn_a_task_up_to_the_limits_of_the_study(tmp_path: Path) -> Non
     assert rows == [359, 300, 400]
 
 
+def test_cells_do_not_learn_the_rows_that_are_split_off_as_a_test_part() -> None:
+    sets = [
+        {"name": "gauss", "n_train": 900, "n_test": 0},
+        {"name": "gauss", "label": "half", "n_train": 900, "n_test": 0, "test_fraction": 0.5},
+        {"name": "gauss", "label": "own", "n_train": 900, "n_test": 20},
+        {"name": "digits", "protocol": "crossval"},
+    ]
+    study = {"name": "s", "protocol": "holdout", "datasets": sets, "algorithms": [{"name": "AROW"}]}
+    parsed = parse_study(study)
+    found = outline(parsed, "out")
+    rows = [rows_of_task(parsed, *each) for each in zip(parsed.datasets, found.outlooks, strict=True)]
+    assert rows == [630, 450, 900, 1797 - 179]
+
+
 def test_a_task_of_a_family_learns_the_training_rows_of_its_part() -> None:
     sets = [{"name": "amazon-5000"}, {"name": "usps"}, {"name": "usps", "join": True, "label": "joined"}]
     study = parse_study({"name": "s", "datasets": sets, "algorithms": [{"name": "AROW"}]})
