@@ -40,8 +40,15 @@ def dataset_tables(given: Any) -> list[dict[str, Any]]:
 def _is_table(given: Mapping[str, Any]) -> bool:
     """Return whether a mapping describes one data set; otherwise it maps labels to data sets."""
     named = any(isinstance(given.get(key), str | PurePath) for key in ("name", "path"))
+    if _is_bunch(given):
+        return True
     numbered = isinstance(given.get("openml"), int) or isinstance(given.get("compose"), list)
     return named or numbered or ("X" in given and "y" in given) or _is_frame(given.get("frame"))
+
+
+def _is_bunch(given: Any) -> bool:
+    """Return whether an object is what scikit-learn's functions such as `load_iris` return."""
+    return isinstance(given, Mapping) and type(given).__name__ == "Bunch"
 
 
 def _is_rows(given: tuple[Any, ...]) -> bool:
@@ -62,6 +69,10 @@ def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
                 f"data set {label or unnamed!r} has {len(given)} parts: give (X, y) or (X, y, X_test, y_test)"
             )
         return _of_arrays(dict(zip(_ARRAYS, given, strict=False)), label or unnamed)
+    if _is_bunch(given):
+        raise InputError(
+            f"data set {label or unnamed!r} is a Bunch of scikit-learn: give (bunch.data, bunch.target)"
+        )
     if not isinstance(given, Mapping):
         raise InputError(
             f"data set {label or unnamed!r} is a {type(given).__name__}: give a name, a path, (X, y), a data "

@@ -116,7 +116,8 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
 
 
 def _array(owner: str, given: Any) -> npt.NDArray[Any]:
-    if np.ma.is_masked(given):
+    # `is_masked` is also true for arrays of pandas with missing values, which are found later.
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         raise InputError(
             f"{owner} has masked values; fill them in, for example with NaN: array.filled(np.nan)"
         )

@@ -192,6 +192,7 @@ HUGE = csr_array(np.where(np.arange(120).reshape(40, 3) == 7, np.inf, 0.0))
         ),
         ((ROWS, ROWS), "data set 'mine': y must be one column of labels; its shape is (40, 3)"),
         ((ROWS, [None, *LABELS[1:]]), "data set 'mine': y, row 1: the label is missing"),
+        ((ROWS[:2], pd.array([1, None], "Int64")), "data set 'mine': y, row 2: the label is missing"),
         ((ROWS, ROWS[:, 0]), "data set 'mine': y: 40 different labels in 40 rows"),
         ((ROWS, LABELS, ROWS), "X_test is given without y_test"),
         ((ROWS, LABELS, ROWS[:, :2], LABELS), "X has 3 columns and X_test has 2"),

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 from singlepass.learners import (
@@ -196,6 +197,8 @@ FRAME, Y = pd.DataFrame({"a": [0.0, 1.0]}), ["no", "yes"]
         ({"algorithms": Resetting(Resetting(AROW()))}, "Resetting: its learner has 'reset' already"),
         ({"algorithms": [AROW(r=0.1), AROW(r=1.0)]}, "two entries are called 'AROW'"),
         ({"datasets": []}, "datasets: give at least 1 entry, not 0"),
+        ({"datasets": load_iris()}, "data set 'data' is a Bunch of scikit-learn: give (bunch.data, bunch."),
+        ({"datasets": {"mine": load_iris()}}, "data set 'mine' is a Bunch of scikit-learn"),
         ({"datasets": {"mine": 3}}, "data set 'mine' is a int: give a name, a path, (X, y)"),
         ({"datasets": {"mine": SEPARABLE[:1]}}, "data set 'mine' has 1 parts"),
         ({"datasets": {"mine": {"X": SEPARABLE[0], "y": SEPARABLE[1], "task": 3}}}, "datasets[1].task"),
