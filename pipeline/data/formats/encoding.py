@@ -98,10 +98,13 @@ class Encoder:
     def known(self, X: Any) -> dict[str, int]:
         """Return how many of some encoded rows have a feature of each column of categories, by its name."""
         found, place = {}, 0
+        # Sums of numbers may overflow, but only those of categories are used.
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = X.sum(axis=0)
         for column in self.columns:
             stop = place + _places(column)
             if column.role == "category" and column.values is not None:
-                found[column.name] = int(X[:, place:stop].sum())
+                found[column.name] = int(sums[place:stop].sum())
             place = stop
         return found
 

@@ -112,7 +112,7 @@ def read_columns(
                     f"{first.path}: the label {value!r} contains a NUL character: the file is damaged"
                 )
     elif not all(isinstance(value, bool) for value in values):
-        # Booleans of one file are numbers if another file has numbers.
+        # Booleans of one file are numbers if another file has other numbers; 1 after True is the label true.
         values = [int(value) if isinstance(value, bool) else value for value in values]
     # Python objects, since NumPy would make float64 of mixed numbers, and so round large integers.
     labels = CodedLabels(np.array(values, dtype=object), codes)

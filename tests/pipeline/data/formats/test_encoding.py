@@ -101,18 +101,23 @@ def test_the_test_file_has_the_features_of_the_training_file(write: Write) -> No
 
 
 def test_categories_in_another_spelling_are_named(write: Write) -> None:
-    path = write("f.csv", "store,z,label\n1,0,a\n2,1,b\n")
+    path = write("f.csv", "store,z,label\n1,0,a\n2,1,b\n1,2,b\n")
     test = write("t.csv", "store,z,label\n1.0,0,a\n2.0,1,b\n,1,b\n1,1,b\n")
     given = {"categorical": ["store"], "missing": "mean"}
     refs = expand(path=path, options=given | {"test": str(test)})
     line = "column 'store': 2 of 3 test values have no feature, because they are not in the training part"
     assert cautions(refs) == [("f", line)]
     assert notes(refs[0]) == ("column 'store': 2 categories, a feature each", line)
+    hashed = expand(
+        path=path, options=given | {"categorical": ["store", "z"], "one_hot": 2, "test": str(test)}
+    )
+    assert not isinstance(open_stream(hashed[0]).X, np.ndarray)
+    assert cautions(hashed) == [("f", line)]
     few = expand(path=test, options=given | {"test": str(path)})
     same = "column 'store': the categories '1' and '1.0' are the same number, but get a feature each; "
     assert cautions(few) == [("t", f"{same}write them in one form")]
     assert notes(few[0])[2:-1] == (
-        "column 'store': 1 of 2 test values have no feature, because they are not in the training part",
+        "column 'store': 1 of 3 test values have no feature, because they are not in the training part",
     )
 
 
