@@ -26,8 +26,18 @@ import pyarrow.parquet as pq
 from ..errors import InputError
 from .checksums import check_parquet
 from .folder import Folder
-from .schema import OTHER_OUTPUT, SCHEMAS, as_now, fits, refuse_other_versions, schema_of
-from .tables import JUDGED_BY, beaten_keys, in_order, joined, only, read_lean, to_parquet, without
+from .schema import IDENTITY, OTHER_OUTPUT, SCHEMAS, as_now, fits, refuse_other_versions, schema_of
+from .tables import (
+    JUDGED_BY,
+    beaten_keys,
+    in_order,
+    joined,
+    only,
+    read_lean,
+    to_parquet,
+    without,
+    without_repeats,
+)
 
 # A reader starts again if parts are merged while it reads, at most this often. A run merges once, at its end.
 _TRIES = 20
@@ -54,8 +64,12 @@ class Parts:
             pass
 
     def names(self) -> list[str]:
-        """Return the sorted names of the parts."""
-        return [name for name in self.folder.listed("cells") if name.endswith(".parquet")]
+        """Return the sorted names of the parts, without hidden files, which macOS adds to copied folders."""
+        return [
+            name
+            for name in self.folder.listed("cells")
+            if name.endswith(".parquet") and not name.startswith(".")
+        ]
 
     def write(self, cells: pa.Table, curves: pa.Table) -> None:
         """Write one part: first its curves, so that a reader who finds its cells also finds their curves."""
@@ -82,17 +96,18 @@ class Parts:
         """Return the rows of all parts in one table: one per cell, or if `within` is "curves" one per point.
 
         `within` is "cells" or "curves". `columns` None stands for all columns, `keys` None for all cells. If
-        parts have several rows of a cell, the best one (`beaten_keys`) and its curve are taken. Columns
+        there are several rows of a cell, the best one (`beaten_keys`) and its curve are taken. Columns
         without a value are of Arrow's null type.
         """
         wanted = list(SCHEMAS[within].names if columns is None else columns)
         planned = pa.array(keys or (), pa.string())
-        judged = JUDGED_BY if within == "cells" else ("key",)
+        judged = JUDGED_BY if within == "cells" else IDENTITY["curves"]
 
         def read() -> pa.Table:
             names = self.names()
-            tables = list(self.read(names, within, list(dict.fromkeys([*wanted, *judged]))))
-            cells = tables if within == "cells" else list(self.read(names, "cells", JUDGED_BY))
+            found = self.read(names, within, list(dict.fromkeys([*wanted, *judged])))
+            tables = list(without_repeats(found, within))
+            cells = tables if within == "cells" else self.judged(names)
             beaten = beaten_keys(cells)
             kept = [without(table, beaten.get(at)) for at, table in enumerate(tables)]
             if keys is not None:
@@ -112,6 +127,10 @@ class Parts:
             except (OSError, pa.ArrowException) as error:
                 raise self._damaged(f"{within}/{name}", str(error).splitlines()[0]) from None
             yield table
+
+    def judged(self, names: Sequence[str]) -> list[pa.Table]:
+        """Return the columns `JUDGED_BY` of each part, with one row per cell."""
+        return list(without_repeats(self.read(names, "cells", JUDGED_BY), "cells"))
 
     def lengths(self, names: Sequence[str], within: str) -> list[int | None]:
         """Return the number of rows of each part, or None if the part has unknown columns."""
@@ -250,7 +269,7 @@ def compact(parts: Parts) -> Compaction:
     The caller must have the store's lock. Other processes may read and write parts meanwhile.
     """
     names = parts.names()
-    judged = list(parts.read(names, "cells", JUDGED_BY))
+    judged = parts.judged(names)
     beaten = {names[place]: keys for place, keys in beaten_keys(judged).items()}
     repeats = sum(map(len, beaten.values()))
     lengths = zip(parts.lengths(names, "cells"), parts.lengths(names, "curves"), strict=True)
@@ -296,6 +315,6 @@ def _groups(lengths: Mapping[str, tuple[int, int]]) -> list[list[str]]:
 
 
 def _merged(parts: Parts, names: list[str], within: str, beaten: dict[str, pa.Array]) -> pa.Table:
-    tables = parts.read(names, within, SCHEMAS[within].names)
+    tables = without_repeats(parts.read(names, within, SCHEMAS[within].names), within)
     kept = [without(table, beaten.get(name)) for name, table in zip(names, tables, strict=True)]
     return as_now(in_order(joined(kept, SCHEMAS[within]), within), SCHEMAS[within])

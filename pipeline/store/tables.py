@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,16 +30,38 @@ def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
     rows if it was tried again, or if the run was killed during a merge. Each part is a cells table with at
     least the columns `JUDGED_BY`, and at most one row per cell.
     """
-    schema = schema_of("cells", JUDGED_BY)
-    rows = as_now(joined([part.select(JUDGED_BY) for part in parts], schema), schema)
+    rows = joined([part.select(JUDGED_BY) for part in parts], schema_of("cells", JUDGED_BY))
     if pc.count_distinct(rows["key"]).as_py() == len(rows):
         return {}
-    frame = rows.to_pandas()
-    frame["part"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    frame["lost"] = frame["status"] != "ok"
-    frame = frame.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
+    frame: Any = _best_first(rows)
+    frame["part"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])[frame.index]
     beaten = frame[frame.duplicated("key")]
     return {int(place): pa.array(keys, pa.string()) for place, keys in beaten.groupby("part")["key"]}
+
+
+def _best_first(rows: pa.Table) -> pd.DataFrame:
+    """Return the columns `JUDGED_BY`, indexed by the number of the row, with better rows of a cell first."""
+    frame: pd.DataFrame = as_now(rows.select(JUDGED_BY), schema_of("cells", JUDGED_BY)).to_pandas()
+    frame["lost"] = frame["status"] != "ok"
+    return frame.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
+
+
+def without_repeats(parts: Iterable[pa.Table], within: str) -> Iterator[pa.Table]:
+    """Yield each part with one row per cell, the better one, or if `within` is "curves" one per point.
+
+    No run writes two rows of a cell to one part, but a user or another tool may append one.
+    """
+    for table in parts:
+        # Keys are numbered in the order in which they appear, so rows written by a run rise.
+        steps = np.diff(table["key"].combine_chunks().dictionary_encode().indices.to_numpy())
+        rises = steps > 0
+        if within == "curves":
+            rises |= (steps == 0) & (np.diff(table["t"].to_numpy()) > 0)
+        if not rises.all():
+            identity = list(IDENTITY[within])
+            rows = _best_first(table) if within == "cells" else table.select(identity).to_pandas()
+            table = table.take(pa.array(np.sort(rows.drop_duplicates(identity).index)))
+        yield table
 
 
 def without(table: pa.Table, keys: pa.Array | None) -> pa.Table:

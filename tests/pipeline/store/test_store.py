@@ -97,6 +97,32 @@ def test_a_retry_replaces_the_failure(store: Store) -> None:
     assert store.done() == {"a": "ok", "b": "ok"}
 
 
+@pytest.mark.parametrize("appended", [outcome("a"), outcome("b", "failed"), outcome("b")])
+def test_of_a_cell_that_a_part_has_twice_the_better_row_counts(store: Store, appended: CellResult) -> None:
+    store.write([outcome("a"), outcome("b"), outcome("c", "failed")])
+    store.write([appended])
+    names = store._parts.names()
+    joined = [
+        pa.concat_tables([pq.read_table(f"{store.root}/{folder}/{name}") for name in names])
+        for folder in ("cells", "curves")
+    ]
+    for name in names:
+        store._parts.remove(name)
+    store._parts.write(*joined)
+    for _ in range(2):
+        assert store.done() == {"a": "ok", "b": "ok", "c": "failed"}
+        assert store.cells()["key"].tolist() == ["a", "b", "c"]
+        assert store.curves()[["key", "t"]].to_numpy().tolist() == [["a", 5], ["a", 10], ["b", 5], ["b", 10]]
+        store.write([outcome("c", "failed")])
+        store.compact(above=1)
+
+
+def test_hidden_files_are_no_parts(store: Store) -> None:
+    store.write([outcome("a")])
+    Path(store.root, "cells", f"._{store._parts.names()[0]}").write_bytes(b"of macOS")
+    assert store.done() == {"a": "ok"}
+
+
 def test_a_part_of_cells_that_never_began_is_read_beside_others(store: Store) -> None:
     ended = outcome("a")
     store.write([CellResult(ended.row | {"started": datetime(2026, 1, 1, tzinfo=UTC)}, ended.curve)])
