@@ -170,6 +170,8 @@ def verify(
         with _naming(archive, folder):
             rows = as_planned(store.cells(), store.plan())
             documents = [store.read_json(f"{name}.json") for name in ("study", "plan", "provenance")]
+            if not documents[0]:
+                raise InputError("study.json is missing")
         study = parse_study(documents[0], f"{archive}: study.json")
         _refuse_malformed(archive, rows)
         finished = rows[rows["status"] == "ok"].drop_duplicates("key").sort_values("key")

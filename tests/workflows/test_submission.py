@@ -385,6 +385,10 @@ def test_damage_is_told_of_the_archive(archive: Path, monkeypatch: pytest.Monkey
         assert str(caught.value).startswith(f"{archive}: {name}: ")
         assert "run the study" not in str(caught.value)
         archive.write_bytes(whole)
+    with_file(archive, "study.json", None)
+    with pytest.raises(InputError, match=r"archive\.zip: study\.json is missing: ask for another copy"):
+        verified(archive)
+    archive.write_bytes(whole)
     for column, text in (("params", "nonsense"), ("params", "[1]"), ("noise", "zz"), ("noise", "class_")):
 
         def change(rows: dict[str, list[dict[str, Any]]], column: str = column, text: str = text) -> str:
@@ -438,10 +442,12 @@ def with_plugin(archive: Path, source: str) -> Path:
     return with_file(archive, "plugins/submitted.py", source.encode())
 
 
-def with_file(archive: Path, name: str, content: bytes) -> Path:
+def with_file(archive: Path, name: str, content: bytes | None) -> Path:
+    """Replace a file of an archive, or remove it if `content` is None."""
     with zipfile.ZipFile(archive) as old:
         files = {name: old.read(name) for name in old.namelist()}
-    files[name] = content
+    del files[name]
+    files |= {} if content is None else {name: content}
     with zipfile.ZipFile(archive, "w") as new:
         for name, content in files.items():
             new.writestr(name, content)
