@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 import pyarrow as pa
@@ -31,6 +31,9 @@ from .finished_results import (
     refuse_other_rows,
 )
 
+# The number of failed or stopped cells by algorithm, data set and noise level.
+_Ended: TypeAlias = Mapping[tuple[str, str, str], int]
+
 
 def compare_results(urls: Sequence[str], out: str, command: str | None, note: Note) -> None:
     """Write new results to `out` that refer to the comparable cells of several results, for one report.
@@ -38,24 +41,28 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     Cells are comparable if all results have their data set, noise level and seed; one that does not depend on
     the seed stands for all seeds. `note` receives a line about the data sets, noise levels and seeds that are
     left out, about each algorithm that runs on none of these data sets, and about each that is left out on a
-    data set because cells failed or were stopped. If two results use one label for algorithms with different
-    parameters, or perhaps different code, the second label is extended by the name of its results. Raises
-    InputError if no algorithm is left, if two results have different counts of a compared cell, if studies
-    differ in a key that is neither "baselines" nor in `LIST_KEYS` or `OWN_KEYS`, if results of online
-    learners count other rows, or if, of several shared seeds, only some results depend on the seed.
+    data set because cells failed or were stopped and no other results have them. If two results use one label
+    for algorithms with different parameters, or perhaps different code, the second label is extended by the
+    name of its results. Raises InputError if no algorithm is left, if two results have different counts of a
+    compared cell, if studies differ in a key that is neither "baselines" nor in `LIST_KEYS` or `OWN_KEYS`, if
+    results of online learners count other rows, or if, of several shared seeds, only some results depend on
+    the seed.
     """
     found = [read_finished(url) for url in urls]
     first = found[0]
     shared = _shared_entries(found, note)
-    comparable = {each.store.url: _comparable(each, shared, note) for each in found}
+    comparable, ended = dict[str, pd.DataFrame](), dict[str, _Ended]()
+    for each in found:
+        comparable[each.store.url], ended[each.store.url] = _comparable(each, shared)
     refuse_other_counts((url for each in found for url in each.sources), comparable.values())
     refuse_other_rows(found, comparable, one_seed=len(shared["seeds"]) == 1)
     algorithms = _Algorithms(first.study)
-    counts = Counter[str]()
+    counts, renamed = Counter[str](), dict[str, dict[str, str]]()
     for each in found:
         before = algorithms.n_cells
         labels = algorithms.add(each, _on_shared_data(each, shared, note), comparable[each.store.url])
         counts[each.store.url] += algorithms.n_cells - before
+        renamed[each.store.url] = labels
         theirs = {(of["label"], of["task"]): of["parameters"] for of in each.study["datasets"]}
         shared["datasets"] = [
             _with_parameters_of(dataset, theirs[dataset["label"], dataset["task"]], labels)
@@ -64,6 +71,8 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     if not algorithms.entries:
         where = " and ".join(each.store.url for each in found)
         raise InputError(f"{where}: no algorithm runs on a data set in common: nothing to compare")
+    for url, bad in ended.items():
+        algorithms.note_gaps(url, bad, renamed[url], note)
     study = {**first.study, **shared, "rankings": [], "curves": [], "solutions": []}
     study["algorithms"] = [*algorithms.entries.values()]
     study["name"] = "-and-".join(dict.fromkeys(each.name for each in found))[:100]
@@ -148,6 +157,20 @@ class _Algorithms:
             self.codes.setdefault(label, code)
         self.entries |= {labels[entry["label"]]: own[entry["label"]] for entry in entries}
         return labels
+
+    def note_gaps(self, url: str, ended: _Ended, labels: Mapping[str, str], note: Note) -> None:
+        """Note where an algorithm is left out because cells of the results at `url` have `ended` early.
+
+        `labels` has its new label. Other results may have its cells there.
+        """
+        for (algorithm, dataset, noise), n in sorted(ended.items()):
+            cells = self.cells[labels.get(algorithm, algorithm)]
+            there = (cells["dataset"] == dataset) & (cells["noise"] == noise) & (cells["stage"] == "run")
+            if not there.any():
+                note(
+                    f"{url}: {algorithm} is left out on {dataset}, noise {noise}: "
+                    f"{n:,} of its cells failed or were stopped"
+                )
 
     def _takes(self, label: str, entry: Mapping[str, Any], rows: pd.DataFrame, code: tuple[Any, ...]) -> bool:
         """Return whether `label` is new, or that of the same algorithm: parameters, code and cells agree."""
@@ -238,8 +261,8 @@ def _united(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys([*lists[0], *lists[1]])) if all(lists) else []
 
 
-def _comparable(found: FinishedResults, shared: dict[str, list[Any]], note: Note) -> pd.DataFrame:
-    """Return the finished planned cells of the shared data sets, noise levels and seeds.
+def _comparable(found: FinishedResults, shared: dict[str, list[Any]]) -> tuple[pd.DataFrame, _Ended]:
+    """Return the finished planned cells of the shared data sets, noise levels and seeds; count the others.
 
     A cell that does not depend on the seed is one of every seed. An algorithm with a failed or stopped cell
     on a data set at a noise level is left out there, because the mean of its other cells would cover fewer
@@ -254,10 +277,5 @@ def _comparable(found: FinishedResults, shared: dict[str, list[Any]], note: Note
     where = ["algorithm", "dataset", "noise"]
     ended = cells[(cells["status"] != "ok") & (cells["stage"] == "run")]
     bad = Counter(ended[where].itertuples(index=False, name=None))
-    for (algorithm, dataset, noise), n in sorted(bad.items()):
-        note(
-            f"{found.store.url}: {algorithm} is left out on {dataset}, noise {noise}: "
-            f"{n:,} of its cells failed or were stopped"
-        )
     left_out = pd.MultiIndex.from_frame(cells[where]).isin(list(bad))
-    return identified(cells[~left_out & (cells["status"] == "ok")], shared["seeds"][0])
+    return identified(cells[~left_out & (cells["status"] == "ok")], shared["seeds"][0]), bad
