@@ -59,14 +59,19 @@ class FinishedResults:
         return {label: of for run in self.runs for label, of in run.get("fingerprints", {}).items()}
 
     def code_of(self, algorithm: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return what identifies the code of an algorithm's planned cells: that of the last run.
+        """Return what identifies the code of an algorithm's planned cells: that of the last run that had it.
 
         Its first value, the digest of this package's code, is None if the provenance does not have it.
         """
-        run = self.runs[-1] if self.runs else {}
-        version = run.get("guests", {}).get(algorithm["label"])
-        # Earlier results lack versions of plug-ins' learners. A plug-in cannot replace a built-in learner.
-        known = version or registry.built_in(algorithm["name"])
+        run, label = self.runs[-1] if self.runs else {}, algorithm["label"]
+        # A plug-in cannot replace a built-in learner.
+        built_in = registry.built_in(algorithm["name"])
+        if not built_in:
+            # The last run of merged results may be one without this algorithm.
+            run = next((each for each in reversed(self.runs) if label in each.get("guests", {})), run)
+        version = run.get("guests", {}).get(label)
+        # Earlier results lack versions of plug-ins' learners.
+        known = version or built_in
         plugins = {} if known else self.plan.get("plugins", {})
         return run.get("code"), version, sorted(plugins.values())
 

@@ -19,6 +19,7 @@ from ..pipeline.store.merging import merge_cells, merge_plans
 from ..pipeline.store.schema import PLAN
 from ..pipeline.store.store import Store, exclusive
 from ..pipeline.store.tables import as_planned
+from ..pipeline.study.study_file import parse_study
 from .finished_results import (
     LIST_KEYS,
     OWN_KEYS,
@@ -41,7 +42,7 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
     The new study has the seeds, noise levels, data sets and algorithms of all results; `note` receives a line
     for each result whose study differs from the first one's in a key of `OWN_KEYS`. Raises InputError if
     studies differ in any other key but "baselines", if two of them use one label for different data sets,
-    algorithms or cells, or if two results have different counts of a cell.
+    algorithms, learners' code or cells, or if two results have different counts of a cell.
     """
     found = [read_finished(url) for url in urls]
     study = dict(found[0].study)
@@ -63,6 +64,7 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
     study["seeds"] = sorted(study["seeds"])
     # The baselines are among the algorithms.
     study["baselines"] = any(each.study["baselines"] for each in found)
+    parse_study(study, f"the study of {' and '.join(urls)}")
     stores = [each.store for each in found]
     try:
         plan = merge_plans(stores)
@@ -71,7 +73,7 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
         note(f"{out} has no report before its study has run there: {error}")
     else:
         cells = {each.store.url: identified(each.cells(), found[0].study["seeds"][0]) for each in found}
-        _refuse_other_cells(found, cells)
+        _refuse_other_cells(found, cells, note)
         plan = under_equal_labels(plan, [*cells.values()], study)
     planned = found[0].plan.get("planned") if all(each.study == study for each in found) else None
     fingerprints: dict[str, str] = {}
@@ -119,17 +121,57 @@ def _refuse_other_entries(first: FinishedResults, other: FinishedResults) -> Non
                 )
 
 
-def _refuse_other_cells(found: Sequence[FinishedResults], planned: dict[str, pd.DataFrame]) -> None:
-    """Raise InputError if two results have different cells of one algorithm, data set and repetition.
+def _refuse_other_cells(
+    found: Sequence[FinishedResults], planned: dict[str, pd.DataFrame], note: Note
+) -> None:
+    """Raise InputError if cells of two results differ that should be equal, or are of different learners.
 
     `planned` has the `identified` cells of each of the results, by URL.
     """
     refuse_other_rows(found, planned, one_seed=False)
-    for (first, one), (second, two) in itertools.combinations(planned.items(), 2):
-        if other := conflicting(one, two, tune_each=found[0].study["tune_each"]):
+    for first, second in itertools.combinations(found, 2):
+        cells = planned[first.store.url], planned[second.store.url]
+        where = f"{first.store.url} and {second.store.url}"
+        if other := conflicting(*cells, tune_each=found[0].study["tune_each"]):
             raise InputError(
-                f"{first} and {second}: the cells of {', '.join(other)} differ in code, rows or winners of a "
-                "grid: `singlepass compare` shows both"
+                f"{where}: the cells of {', '.join(other)} differ in code, rows or winners of a grid: "
+                "`singlepass compare` shows both"
+            )
+        _refuse_equal_tasks(where, (first.study["datasets"], second.study["datasets"]), cells)
+        # Keys of cells depend on the version of the code, so a cell in common shows one version.
+        common = cells[0].merge(cells[1], on=["key", "algorithm"])["algorithm"]
+        apart = {*cells[0]["algorithm"]} & {*cells[1]["algorithm"]} - {*common}
+        entries = [entry for entry in first.study["algorithms"] if entry["label"] in apart]
+        codes = {entry["label"]: (first.code_of(entry), second.code_of(entry)) for entry in entries}
+        if other := [label for label, (mine, theirs) in codes.items() if mine[1:] != theirs[1:]]:
+            raise InputError(
+                f"{where}: the learner's plug-in or library has another version in each, for "
+                f"{', '.join(other)}: run one of the studies again with the version of the other"
+            )
+        if other := [label for label, (mine, theirs) in codes.items() if mine[0] != theirs[0]]:
+            note(
+                f"{where}: other versions of singlepass ran {', '.join(other)}, and no cell in common shows "
+                "that the versions give the same results"
+            )
+
+
+def _refuse_equal_tasks(
+    where: str, entries: Sequence[Sequence[dict[str, Any]]], cells: Sequence[pd.DataFrame]
+) -> None:
+    """Raise InputError if one label has different tasks in two results, but these tasks have one name.
+
+    `entries` has the data sets of each result, `cells` its cells. Tasks of one label may have different
+    names, such as two pairs of classes.
+    """
+    for label in dict.fromkeys(entry["label"] for entry in entries[0]):
+        asked = [[each["task"] for each in own if each["label"] == label] for own in entries]
+        names = [{*own.loc[own["parent"] == label, "dataset"]} for own in cells]
+        # If both results have a task, its name is in both sets.
+        if set(asked[0]).isdisjoint(asked[1]) and (both := sorted(names[0] & names[1])):
+            raise InputError(
+                f"{where}: data set {label!r} has task = {asked[0][0]!r} in one and {asked[1][0]!r} in the "
+                f"other, and both call it {both[0]!r}: give both one task, or one of them another label, and "
+                "run that study again"
             )
 
 

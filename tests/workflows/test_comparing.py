@@ -257,6 +257,73 @@ def test_a_part_that_has_not_run_is_planned_after_a_merge(tmp_path: Path) -> Non
     assert (len(found.cells), found.planned) == (1, 3)
 
 
+def test_other_code_without_a_common_cell_is_not_merged(tmp_path: Path) -> None:
+    plugin = tmp_path / "mine.py"
+
+    def ran(name: str, seed: int, source: str, **keys: Any) -> str:
+        plugin.write_text(source)
+        study = parse_study({**STUDY, **SMALL, "seeds": [seed], "algorithms": [{"name": "Merged"}], **keys})
+        run_study(study, str(tmp_path / name), progress=Silent(), plugins=(str(plugin),))
+        return str(tmp_path / name)
+
+    source = PLUGIN.format(name="Merged")
+    one, two = ran("one", 0, source), ran("two", 1, source)
+    other = ran("other", 2, source.replace("[1]", "[0]"))
+    merge_results([one, two], str(tmp_path / "merged"), lambda line: None)
+    with pytest.raises(InputError, match="another version in each, for Merged: run one of the studies again"):
+        merge_results([one, other], str(tmp_path / "refused"), lambda line: None)
+    assert not (tmp_path / "refused").exists()
+    # The last run of merged results does not have the plug-in's learner.
+    last = run(tmp_path / "last", **SMALL, algorithms=[{"name": "Perceptron"}])
+    merge_results([one, last], str(tmp_path / "both"), lambda line: None)
+    merge_results([str(tmp_path / "both"), two], str(tmp_path / "all"), lambda line: None)
+
+
+def test_another_version_without_a_common_cell_is_told(tmp_path: Path) -> None:
+    keys = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
+    one, two = (run(tmp_path / name, **{**keys, "seeds": [seed]}) for seed, name in enumerate(("a", "b")))
+    store = Store(two)
+    [ran] = store.read_json("provenance.json")["runs"]
+    store.write_json("provenance.json", {"runs": [{**ran, "code": "0"}]})
+    notes: list[str] = []
+    merge_results([one, two], str(tmp_path / "merged"), notes.append)
+    assert notes == [
+        f"{one} and {two}: other versions of singlepass ran Perceptron, and no cell in common shows that the "
+        "versions give the same results"
+    ]
+
+
+def test_tasks_of_one_name_are_merged_only_if_the_studies_ask_for_one(tmp_path: Path) -> None:
+    keys = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
+
+    def ran(folder: str, seed: int, **dataset: Any) -> str:
+        datasets = [{"max_examples": 80, **dataset}]
+        return run(tmp_path / folder, **{**keys, "seeds": [seed], "datasets": datasets})
+
+    one = ran("one", 0, name="breast-cancer")
+    two = ran("two", 1, name="breast-cancer", task="binary", test_fraction=0.5)
+    line = (
+        f"^{one} and {two}: data set 'breast-cancer' has task = 'auto' in one and 'binary' in the other, and "
+        "both call it 'breast-cancer': give both one task"
+    )
+    with pytest.raises(InputError, match=line):
+        merge_results([one, two], str(tmp_path / "refused"), lambda line: None)
+    assert not (tmp_path / "refused").exists()
+    pairs = [ran(f"pair-{place}", 0, name="digits", task=f"pair:{place},9") for place in range(2)]
+    merge_results(pairs, str(tmp_path / "merged"), lambda line: None)
+    assert len(read_results(str(tmp_path / "merged")).study["datasets"]) == 2
+
+
+def test_a_merged_study_is_valid(tmp_path: Path) -> None:
+    keys = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
+    gauss, cancer = STUDY["datasets"]
+    one = run(tmp_path / "one", **{**keys, "datasets": [{**cancer, "protocol": "crossval"}]})
+    two = run(tmp_path / "two", **{**keys, "datasets": [gauss], "seeds": [12]})
+    with pytest.raises(InputError, match=f"^the study of {one} and {two}: seeds: with protocol 'crossval'"):
+        merge_results([one, two], str(tmp_path / "merged"), lambda line: None)
+    assert not (tmp_path / "merged").exists()
+
+
 def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
     halves = [run(tmp_path / "a", seeds=1), run(tmp_path / "b", seeds=[1], title="Other")]
     notes: list[str] = []
