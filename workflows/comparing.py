@@ -163,10 +163,11 @@ class _Algorithms:
 
         `labels` has its new label. Other results may have its cells there.
         """
+        cells = pd.concat([*self.cells.values()])
+        final = cells.loc[cells["stage"] == "run", ["algorithm", "dataset", "noise"]]
+        there = {*final.itertuples(index=False, name=None)}
         for (algorithm, dataset, noise), n in sorted(ended.items()):
-            cells = self.cells[labels.get(algorithm, algorithm)]
-            there = (cells["dataset"] == dataset) & (cells["noise"] == noise) & (cells["stage"] == "run")
-            if not there.any():
+            if (labels.get(algorithm, algorithm), dataset, noise) not in there:
                 note(
                     f"{url}: {algorithm} is left out on {dataset}, noise {noise}: "
                     f"{n:,} of its cells failed or were stopped"
