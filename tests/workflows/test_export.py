@@ -148,6 +148,23 @@ def test_a_png_of_very_many_pixels_needs_a_width(tmp_path: Path, monkeypatch: py
         assert (tmp_path / name).exists()
 
 
+@pytest.mark.parametrize("name", ["cd.pdf", "cd.svg", "cd.png"])
+def test_an_earlier_figure_stays_if_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def full(path: Path, content: bytes) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    view = StudyView(make_results(datasets=("a", "b"), algorithms=("A", "B"), seeds=1, tuned=()))
+    (tmp_path / name).write_text("before")
+    with pytest.raises(InputError, match=r"cannot be written .No space left on device"):
+        write_figure(view, tmp_path / name, width=None)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "before"
+
+
 def test_lengths_have_units() -> None:
     assert (inches("3.3in"), inches("25.4mm")) == (3.3, 1.0)
 

@@ -7,7 +7,9 @@ import gc
 import hashlib
 import itertools
 import json
+import os
 import re
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,17 +55,23 @@ class Page:
         """Write the page into folder `out`, remove files of an earlier report, and return the paths written.
 
         The HTML file comes first. `further` maps names of more files, relative to `out`, to their texts. The
-        folder is created if needed. Raises InputError if it cannot be written to.
+        folder is created if needed. Raises InputError if it cannot be written to, or if its folder of tables
+        or figures is a link, which may lead out of it.
         """
         texts = {**dict(self._files()), **(further or {})}
         texts[_MANIFEST] = "".join(f"{name}\n" for name in texts)
         written = []
         try:
+            for name in ("tables", "figures"):
+                if (out / name).is_symlink():
+                    raise InputError(
+                        f"report {out}: {name} in it is a link: remove it, or choose another folder"
+                    )
             _remove_earlier(out, texts)
             for name, text in texts.items():
                 path = out / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8", newline="\n")
+                write_whole(path, text.encode())
                 written.append(path)
         except OSError as error:
             raise InputError(
@@ -77,6 +85,17 @@ class Page:
         yield f"{self.stem}.md", _markdown(content)
         for section in self.sections:
             yield from files(section.blocks)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, under a temporary name first; a link is replaced, not followed."""
+    scratch = path.with_name(f"{uuid.uuid4().hex}.tmp")
+    try:
+        scratch.write_bytes(content)
+        os.replace(scratch, path)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import warnings
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from ...pipeline.analysis.study_results import read_results
 from ...pipeline.errors import InputError, did_you_mean
+from .document import write_whole
 from .page.blocks import walk
 from .page.table import TableBlock
 from .page.view import StudyView
@@ -104,7 +106,11 @@ def write_figure(
                     f"--figure {file}: would have {across:,} x {down:,} pixels: add --width, or write .pdf "
                     "or .svg"
                 )
-            figure.savefig(file, dpi=_DPI, facecolor="white", metadata=dates[file.suffix])
+            image = io.BytesIO()
+            figure.savefig(
+                image, format=file.suffix[1:], dpi=_DPI, facecolor="white", metadata=dates[file.suffix]
+            )
+            write_whole(file, image.getvalue())
         except OSError as error:
             raise InputError(f"--figure {file}: cannot be written ({error.strerror or error})") from None
         finally:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.noise import parse_noise
 from singlepass.workflows.report.document import Page
 from singlepass.workflows.report.page.blocks import Block, Picture, Section
@@ -36,3 +39,38 @@ def test_files_of_every_noise_are_removed_and_no_others(tmp_path: Path) -> None:
     page().write(tmp_path)
     assert [*tmp_path.glob("tables/*"), *tmp_path.glob("figures/*")] == []
     assert own.exists()
+
+
+@pytest.mark.parametrize("folder", ["tables", "figures"])
+def test_a_link_in_the_folder_is_not_followed(tmp_path: Path, folder: str) -> None:
+    out, other = tmp_path / "out", tmp_path / "other"
+    for each in (out, other):
+        each.mkdir()
+    own = other / "notes.csv"
+    own.write_text("mine")
+    (out / "report.html").symlink_to(own)
+    page(table("t")).write(out)
+    assert not (out / "report.html").is_symlink()
+    (out / "report-files.txt").write_text("tables/notes.csv\n")
+    (out / "report.html").write_text("before")
+    (out / "tables").rename(out / "moved")
+    (out / folder).symlink_to(other)
+    with pytest.raises(InputError, match=f"{folder} in it is a link: remove it"):
+        page(table("t")).write(out)
+    assert (own.read_text(), (out / "report.html").read_text()) == ("mine", "before")
+
+
+def test_an_earlier_report_stays_if_its_successor_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page().write(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(path: Path, content: bytes) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        page(table("t")).write(tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
