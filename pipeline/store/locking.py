@@ -170,6 +170,11 @@ def _locked(folder: Folder) -> Iterator[None]:
         raise _refused(folder, _living(folder, HOLDER)) from None
     except NotImplementedError:
         raise InputError(f"output {folder.url}: its file system has no locks: choose another --out") from None
+    except OSError as error:
+        raise InputError(
+            f"output {folder.url}: its file {LOCK} cannot be opened ({error.strerror or error}): if no run "
+            "writes here, remove it, or choose another --out"
+        ) from None
     try:
         folder.write(HOLDER, holder_here().document())
         yield

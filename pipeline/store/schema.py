@@ -165,7 +165,8 @@ PROVENANCE = ("fit_seconds", "total_seconds", "points", "started", "worker", "tr
 def version_of(schema: pa.Schema) -> int | None:
     """Return the version that a part was written with, or None if it does not record one."""
     text = (schema.metadata or {}).get(b"singlepass_schema", b"").decode()
-    return int(text) if text.isdecimal() else None
+    # Python refuses to convert thousands of digits.
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 # The advice in an error about an output folder whose results have another schema version.

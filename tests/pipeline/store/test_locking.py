@@ -94,6 +94,17 @@ def test_nobody_is_named_who_does_not_hold_it(store: Store, said: bytes) -> None
             assert store.holder() is None
 
 
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_a_lock_that_cannot_be_opened_is_one_line(store: Store, tmp_path: Path, kind: str) -> None:
+    lock = Path(store.root, LOCK)
+    if kind == "folder":
+        lock.mkdir()
+    else:
+        lock.symlink_to(tmp_path)
+    with pytest.raises(InputError, match=r"its file \.lock cannot be opened .*: if no run"), exclusive(store):
+        pass
+
+
 def test_asking_who_holds_it_refuses_nobody(store: Store) -> None:
     asking, ended = Store(store.url), threading.Event()
 
