@@ -126,9 +126,10 @@ def retrieve(
             return Path(pooch.retrieve(address, checksum, name, folder, downloader=downloader)), reasons
         except requests.RequestException as error:
             reasons.append(f"{urlsplit(address).netloc}: {_reason(error)}")
-        except ValueError:
-            # Pooch raises ValueError if the checksum differs.
-            reasons.append(f"{urlsplit(address).netloc}: the content does not have the checksum {checksum}")
+        except ValueError as error:
+            # Pooch raises ValueError if the checksum differs, or for a wrong header of the answer.
+            reason = f"the content does not have the checksum {checksum}" if checksum else str(error)
+            reasons.append(f"{urlsplit(address).netloc}: {reason}")
         except OSError as error:
             raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
     return None, reasons

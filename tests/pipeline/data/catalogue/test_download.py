@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from singlepass.pipeline.data import describe, expand, fetch, open_stream
+from singlepass.pipeline.data.catalogue.download import retrieve
 from singlepass.pipeline.data.catalogue.public import CATALOGUE, PublicFile, PublicSet, StandIn
 from singlepass.pipeline.data.formats.sparse_text import read_sparse
 from singlepass.pipeline.data.formats.svmlight import svmlight_scan
@@ -106,6 +107,15 @@ def test_wrong_checksum(toy: PublicSet, server: Any, cache: Path) -> None:
     with pytest.raises(InputError, match=r"toy\.bz2 is not in .* does not have the checksum md5:"):
         fetch(["toy"])
     assert kept(cache) == []
+
+
+def test_a_wrong_header_without_a_checksum(
+    toy: PublicSet, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pooch.retrieve", lambda *given, **options: int("five"))
+    path, (reason,) = retrieve("toy.t.bz2", ["http://host/toy.t.bz2"], None, cache)
+    assert path is None
+    assert reason == "host: invalid literal for int() with base 10: 'five'"
 
 
 def test_wrong_counts_without_a_checksum(toy: PublicSet, server: Any, cache: Path) -> None:
