@@ -36,6 +36,8 @@ def put(found: Table | str = "") -> None:
     trailing spaces.
     """
     out = Console()
+    # With COLUMNS=0 in its environment, rich would print nothing.
+    out.width = out.width or 80
     if out.is_terminal:
         out.print(found, markup=False, highlight=False, emoji=False)
         return

@@ -30,6 +30,13 @@ def test_piped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     assert line == f"{NAME} [bold]:smile: {'word ' * 60}end"
 
 
+def test_without_columns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "0")
+    assert len(printed(capsys)) == 5
+
+
 def test_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name, value in {"FORCE_COLOR": "1", "TERM": "dumb"}.items():
         monkeypatch.setenv(name, value)
