@@ -250,7 +250,14 @@ def _saved_class(name: str) -> Any:
     module, _, qualname = name.partition(":")
     if not module.startswith(".") or not module.replace(".", "").replace("_", "").isalnum():
         raise ValueError(f"it names the module {module!r}, not one of singlepass")
-    cls = getattr(importlib.import_module(f"{_PACKAGE}{module}"), qualname, None)
+    try:
+        imported = importlib.import_module(f"{_PACKAGE}{module}")
+    except ModuleNotFoundError as error:
+        # A package that the module needs and that is not installed is another error.
+        if not str(error.name).startswith(f"{_PACKAGE}."):
+            raise
+        raise ValueError(f"it names the module {module!r}, which singlepass does not have") from None
+    cls = getattr(imported, qualname, None)
     if not (isinstance(cls, type) and cls.__module__ == f"{_PACKAGE}{module}" and _is_saved_class(cls)):
         raise ValueError(f"it names the class {name!r}, not one that this version saves")
     return cls

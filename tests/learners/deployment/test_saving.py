@@ -159,6 +159,7 @@ def _changed(path, change):
             "version 2 here and 99 in the file: train it again",
         ),
         (lambda d: d["learner"].update(object="os:system"), "it names the module 'os'"),
+        (lambda d: d["learner"].update(object=".nowhere:AROW"), "it names the module '.nowhere'"),
         (lambda d: d["learner"].update(object=".registry:load_plugin"), "it names the class"),
         (lambda d: d["learner"]["state"]["dict"].append(["r", -1.0]), "AROW: r must be"),
         (
