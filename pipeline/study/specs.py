@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -181,6 +183,16 @@ Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
 # Noise, which a study file gives as a number (the rate of uniform noise) or as the table of any noise model.
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
+
+def _without_control_characters(text: str) -> str:
+    if re.search(r"[\x00-\x1f\x7f-\x9f]", text):
+        raise ValueError(f"{text!r} has a control character, which figures cannot show: remove it")
+    return text
+
+
+# A name that tables and figures show.
+Label = Annotated[str, AfterValidator(_without_control_characters)]
+
 # Validator that turns a single value into a list of one value.
 AS_LIST = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
 # A list of names, which a study file may also give as a single name.
@@ -207,7 +219,7 @@ class DatasetSpec(BaseModel):
     openml: Count | None = None
     target: str | int | None = None
     task: str = "auto"
-    label: str = ""
+    label: Label = ""
     protocol: ProtocolName | None = None
     order: Order | None = None
     max_examples: Count | None = None
@@ -282,8 +294,8 @@ class AlgorithmSpec(BaseModel):
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    name: str
-    label: str = ""
+    name: Label
+    label: Label = ""
     query: Literal["all", "greedy", "selective", "selective-adaptive", "random"] | None = None
     h: Count | None = None
     query_b: Positive | None = None

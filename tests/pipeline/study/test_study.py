@@ -114,6 +114,11 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"window": 10**23}, "window: 100000000000000000000000 should be less than or equal to"),
         ({"datasets": [{"name": "a", "label": 0}]}, "datasets[1].label: 0 should be a valid string"),
         ({"algorithms": [{"name": "A", "label": []}]}, "algorithms[1].label: [] should be a valid string"),
+        (
+            {"datasets": [{"name": "a", "label": "a\0"}]},
+            "datasets[1].label: 'a\\x00' has a control character",
+        ),
+        ({"algorithms": [{"name": "\x1b[31m"}]}, "algorithms[1].name: '\\x1b[31m' has a control character"),
         ({"datasets": [{"task": "pairs"}]}, "datasets[1]: needs a 'name'"),
         ({"algorithms": [{"label": "x"}]}, "algorithms[1].name: this key is required"),
         ({"algorithms": [{"name": "AROW"}, {"name": "AROW"}]}, "two entries are called 'AROW'"),
