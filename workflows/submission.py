@@ -29,10 +29,10 @@ from ..learners.guests.names import EXTRAS
 from ..learners.guests.versions import imports_of, is_here, is_local, needed_by
 from ..pipeline import data
 from ..pipeline.analysis.design import one_repetition
+from ..pipeline.analysis.study_results import check_cells
 from ..pipeline.analysis.tuning import Tuned, tuned_grids
 from ..pipeline.documents import seal_document
 from ..pipeline.errors import InputError
-from ..pipeline.noise import noise_of
 from ..pipeline.store.archive import pack, packable, unpack
 from ..pipeline.store.schema import SCHEMAS, as_now
 from ..pipeline.store.store import Store
@@ -173,7 +173,8 @@ def verify(
             if not documents[0]:
                 raise InputError("study.json is missing")
         study = parse_study(documents[0], f"{archive}: study.json")
-        _refuse_malformed(archive, rows)
+        with _naming(archive, folder):
+            check_cells(str(folder), rows)
         finished = rows[rows["status"] == "ok"].drop_duplicates("key").sort_values("key")
         keys = finished["key"].tolist()
         if not keys:
@@ -232,19 +233,6 @@ def _naming(archive: Path, folder: Path) -> Iterator[None]:
         reason = str(error).replace(f"{folder}/", "").replace(f"{folder}: ", "")
         reason = reason.partition(": remove it and run")[0].partition(": run the study again")[0]
         raise InputError(f"{archive}: {reason}: ask for another copy of the archive") from None
-
-
-def _refuse_malformed(archive: Path, rows: pd.DataFrame) -> None:
-    """Raise InputError if the noise or the parameters of a cell cannot be read."""
-    for name, read in (("noise", noise_of), ("params", lambda text: json.loads(text).items())):
-        for text in rows[name].unique():
-            try:
-                read(text)
-            except (ValueError, LookupError, AttributeError, RecursionError):
-                raise InputError(
-                    f"{archive}: cells table: {name} of a cell is {text[:_SHOWN]!r}, which no study has: "
-                    "ask for another copy of the archive"
-                ) from None
 
 
 def _recomputed(archive: Path, work: Path, seconds: float, memory: float) -> dict[str, Any]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
 
 from ..errors import InputError
 from ..noise import noise_of
 from ..store.store import Store
 from ..store.tables import as_planned
+from ..study.study import Study
 from .design import one_repetition
 from .tuning import Tuned, tuned_grids
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Largest number of characters that are shown of a wrong text.
+_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,14 @@ def read_results(url: str) -> StudyResults:
     for name, content in (("study.json", study), ("plan.json", plan)):
         if not content:
             raise InputError(f"{url}: {name} is missing: run the study again to write it")
-    runs = store.read_json("provenance.json").get("runs", [{}])
+    if not _has_right_types(study):
+        raise InputError(f"{url}/study.json: damaged, or changed by hand: run the study again to write it")
+    runs = store.read_json("provenance.json").get("runs") or [{}]
     planned = store.plan()
     keys = planned["key"].to_pylist()
     stored = as_planned(store.cells(keys), planned)
+    check_cells(url, stored)
+    _check_points(url, stored)
     cells = one_repetition(stored, study)
     curves = store.curves(cells["key"].unique().tolist())
     # Derive the noise rates here, because results of earlier versions lack this column.
@@ -74,3 +86,67 @@ def read_results(url: str) -> StudyResults:
         | ({"commands": [run.get("command") for run in runs]} if len(runs) > 1 else {}),
         tuning=tuned_grids(cells, study.get("winner", "best"), own_rules),
     )
+
+
+def _has_right_types(study: Mapping[str, Any]) -> bool:
+    """Return whether the values of a study have types that this version reads.
+
+    Other values that the parser refuses are accepted, because a study of an earlier version may have them.
+    """
+    try:
+        Study.model_validate(study)
+    except ValidationError as error:
+        for each in error.errors():
+            place, kind = each["loc"], each["type"]
+            choice = kind == "literal_error" and ("winner" in place or not isinstance(each["input"], str))
+            if kind.endswith("_type") or choice or {"noise", "seeds", "focus_noise"}.intersection(place):
+                return False
+    entries = [entry for key in ("datasets", "algorithms") for entry in study.get(key, [])]
+    return all(isinstance(entry.get("label"), str) for entry in entries)
+
+
+def check_cells(where: str, cells: pd.DataFrame) -> None:
+    """Raise InputError, which begins with `where`, if a text in a cells table is not what a run writes."""
+    readers = {"dataset": _name, "algorithm": _name, "noise": noise_of, "params": _table, "grid": _grid}
+    for column, read in readers.items():
+        for text in cells[column].dropna().unique():
+            try:
+                read(text)
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                raise _wrong_cell(where, column, text) from None
+
+
+def _check_points(where: str, cells: pd.DataFrame) -> None:
+    """Raise InputError if the parameters of a tuning cell are not a point of its grid."""
+    tuning = cells.loc[(cells["stage"] == "tune") & (cells["status"] == "ok"), ["grid", "params"]]
+    for grid, params in tuning.drop_duplicates().itertuples(index=False):
+        point = _table(params)
+        if not isinstance(grid, str) or any(point.get(name) not in of for name, of in _grid(grid).items()):
+            raise _wrong_cell(where, "params", params)
+
+
+def _wrong_cell(where: str, column: str, text: str) -> InputError:
+    return InputError(
+        f"{where}: cells table: {column} of a cell is {text[:_SHOWN]!r}, which no study has: "
+        "run the study again into another folder"
+    )
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise ValueError("empty")
+    return text
+
+
+def _table(text: str) -> dict[str, Any]:
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise TypeError("not a table")
+    return found
+
+
+def _grid(text: str) -> dict[str, list[Any]]:
+    found = _table(text)
+    if not all(isinstance(values, list) for values in found.values()):
+        raise TypeError("not lists of values")
+    return found

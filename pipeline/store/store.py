@@ -40,6 +40,15 @@ MARK = "shared.json"
 CLUSTER = "cluster.json"
 # The small JSON documents of a store, except those of its lock.
 DOCUMENTS = ("study.json", "plan.json", "provenance.json", BASES, MARK, CLUSTER)
+# The types of values that are read from documents: a list has the type of its entries, a dictionary the types
+# of its keys, of which those with "?" may be missing. `read_results` checks study.json.
+_TYPES: dict[str, Any] = {
+    "plan.json": {"planned": int, "data?": dict, "plugins?": dict},
+    "provenance.json": {
+        "runs?": [{"packages?": dict, "fingerprints?": dict, "guests?": dict, "scales?": dict}]
+    },
+    BASES: {"bases?": [{"url": str, "name": str, "cells": int}]},
+}
 # Files of incomplete parts that are older than this were left by killed processes, and are removed. A worker
 # may still be writing younger ones; a run whose workers write may also have been killed without their notice.
 LEFT_AFTER, LEFT_BY_WORKERS_AFTER = timedelta(minutes=5), timedelta(hours=1)
@@ -240,11 +249,12 @@ class Store:
     def _document(self, name: str) -> dict[str, Any] | None:
         """Return a document, empty if it does not exist, or None if it is damaged."""
         try:
-            return open_document(self.folder.read(name))
+            content = open_document(self.folder.read(name))
         except FileNotFoundError:
             return {}
         except ValueError:
             return None
+        return content if _fits(content, _TYPES.get(name, {})) else None
 
     def exists(self) -> bool:
         """Return whether the folder contains a store."""
@@ -265,6 +275,18 @@ class Store:
     def silence(self) -> timedelta | None:
         """Return the time since the holder renewed its lease, or None if there is no lease."""
         return silence(self.folder)
+
+
+def _fits(value: Any, types: Any) -> bool:
+    """Return whether a value of a document has the right types; see `_TYPES`."""
+    if isinstance(types, list):
+        return isinstance(value, list) and all(_fits(each, types[0]) for each in value)
+    if not isinstance(types, dict):
+        return isinstance(value, types)
+    return isinstance(value, dict) and all(
+        _fits(value[key.rstrip("?")], of) if key.rstrip("?") in value else key.endswith("?")
+        for key, of in types.items()
+    )
 
 
 @contextlib.contextmanager

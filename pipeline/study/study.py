@@ -200,8 +200,9 @@ class Study(BaseModel):
         if not isinstance(entries, list):
             return table
         # Add baselines only if they are missing: a study that is read from results already contains them.
-        names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
-        names |= {entry.name for entry in entries if isinstance(entry, AlgorithmSpec)}
+        # A list, because a wrong value may be unhashable.
+        names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
+        names += [entry.name for entry in entries if isinstance(entry, AlgorithmSpec)]
         added = [{"name": name, "label": label} for name, label in BASELINES.items() if name not in names]
         return {**table, "algorithms": [*entries, *added]}
 

@@ -389,6 +389,13 @@ def test_damage_is_told_of_the_archive(archive: Path, monkeypatch: pytest.Monkey
     with pytest.raises(InputError, match=r"archive\.zip: study\.json is missing: ask for another copy"):
         verified(archive)
     archive.write_bytes(whole)
+    for name, content in (("provenance", {"runs": [{"packages": 5}]}), ("plan", {"planned": 8, "data": 5})):
+        with_file(archive, f"{name}.json", json.dumps(content).encode())
+        with pytest.raises(
+            InputError, match=rf"archive\.zip: {name}\.json: damaged, .*: ask for another copy"
+        ):
+            verified(archive)
+        archive.write_bytes(whole)
     for column, text in (("params", "nonsense"), ("params", "[1]"), ("noise", "zz"), ("noise", "class_")):
 
         def change(rows: dict[str, list[dict[str, Any]]], column: str = column, text: str = text) -> str:

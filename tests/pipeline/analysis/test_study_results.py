@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
+from singlepass.pipeline.store.schema import PLAN, CellResult
 from singlepass.pipeline.store.store import Store
 
 
@@ -30,3 +33,73 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         "runs": 2,
         "commands": ["run a", None],
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("study.json", {"name": 5}),
+        ("study.json", {"noise": -1}),
+        ("study.json", {"seeds": [[5]]}),
+        ("study.json", {"curves": True}),
+        ("study.json", {"winner": "worst"}),
+        ("study.json", {"datasets": ["digits"]}),
+        ("study.json", {"algorithms": [{"name": "AROW"}]}),
+        ("study.json", {"rankings": [{"title": "t", "algorithms": 5}]}),
+        ("plan.json", {"planned": []}),
+        ("plan.json", {"data": {}}),
+        ("provenance.json", {"runs": [5]}),
+        ("bases.json", {"bases": [{"url": "reference"}]}),
+    ],
+)
+def test_a_document_of_other_types_is_named(tmp_path: Path, name: str, content: dict[str, Any]) -> None:
+    store = Store(str(tmp_path))
+    store.prepare()
+    for document in ({"study.json": {"name": "s"}}, {"plan.json": {"planned": 1}}, {name: content}):
+        store.write_json(*next(iter(document.items())))
+    store.write_plan([])
+    with pytest.raises(InputError, match=f"{name}: damaged"):
+        read_results(str(tmp_path))
+
+
+def test_a_study_of_another_version_is_read(tmp_path: Path) -> None:
+    """It has unknown keys, an unknown protocol and a label that is refused now."""
+    store = Store(str(tmp_path))
+    store.prepare()
+    study = {
+        "later": 5,
+        "protocol": "later",
+        "datasets": [{"name": "digits", "label": "a\n", "task": "later"}],
+    }
+    store.write_json("study.json", study)
+    store.write_json("plan.json", {"planned": 0})
+    store.write_plan([])
+    assert read_results(str(tmp_path)).study == study
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ("noise", "<b>"),
+        ("params", "null"),
+        ("params", '{"r": 2}'),
+        ("params", '{"r": ' + "[" * 9999),
+        ("grid", '{"r": 1}'),
+        ("algorithm", ""),
+    ],
+)
+def test_a_cell_that_no_run_writes_is_named(tmp_path: Path, column: str, text: str) -> None:
+    row = {"key": "k", "parent": "d", "dataset": "d", "source": "d", "task": "binary", "algorithm": "A"}
+    row |= {"learner": "AROW", "params": '{"r": 1}', "grid": '{"r": [1]}', "noise": "0", "seed": 0}
+    row |= {"stage": "tune", "protocol": "prequential", "status": "ok", "mistakes": 3, "n_examples": 9}
+    for name, cell in (("sound", row), ("wrong", row | {column: text})):
+        store = Store(str(tmp_path / name))
+        store.prepare()
+        store.write_json("study.json", {"name": "s"})
+        store.write_json("plan.json", {"planned": 1})
+        store.write([CellResult(cell)])
+        planned = {key: value for key, value in cell.items() if key in PLAN.names}
+        store.write_plan([pa.Table.from_pylist([planned], PLAN)])
+    assert len(read_results(str(tmp_path / "sound")).tuning) == 1
+    with pytest.raises(InputError, match=f"wrong: cells table: {column} of a cell is"):
+        read_results(str(tmp_path / "wrong"))

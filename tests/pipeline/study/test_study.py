@@ -119,6 +119,10 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
             "datasets[1].label: 'a\\x00' has a control character",
         ),
         ({"algorithms": [{"name": "\x1b[31m"}]}, "algorithms[1].name: '\\x1b[31m' has a control character"),
+        (
+            {"baselines": True, "algorithms": [{"name": [1]}]},
+            "algorithms[1].name: [1] should be a valid string",
+        ),
         ({"datasets": [{"task": "pairs"}]}, "datasets[1]: needs a 'name'"),
         ({"algorithms": [{"label": "x"}]}, "algorithms[1].name: this key is required"),
         ({"algorithms": [{"name": "AROW"}, {"name": "AROW"}]}, "two entries are called 'AROW'"),
