@@ -59,7 +59,10 @@ def as_toml(study: Mapping[str, Any]) -> str:
             return {
                 key: given(each) for key, each in value.items() if each is not None and each not in ([], {})
             }
-        return [given(each) for each in value] if isinstance(value, list) else value
+        # TOML has no null, which a list of values in Python may contain: show it as text.
+        return (
+            [given(each) for each in value] if isinstance(value, list) else "None" if value is None else value
+        )
 
     return tomli_w.dumps(given(study))
 

@@ -59,3 +59,7 @@ def test_the_printed_study_is_a_study_file_of_the_same_study(name: str) -> None:
     text = as_toml(study.model_dump(mode="json"))
     assert "[[algorithms]]" in text
     assert parse_study(tomllib.loads(text)) == study
+
+
+def test_a_missing_value_in_a_list_is_text() -> None:
+    assert as_toml({"random_state": None, "r": [None, 1]}) == 'r = [\n    "None",\n    1,\n]\n'
