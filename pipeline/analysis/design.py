@@ -16,7 +16,11 @@ from ..noise import Noise, noise_of, parse_noise
 def natural_key(text: str) -> list[tuple[int, int, str]]:
     """Return a sort key under which "digits[2]" comes before "digits[10]"."""
     parts = re.split(r"(\d+)", text)
-    return [(1, int(part), "") if i % 2 else (0, 0, part) for i, part in enumerate(parts)]
+    # Compare numbers by length, then digits: Python refuses to convert thousands of digits.
+    return [
+        (1, len(part.lstrip("0")), part.lstrip("0")) if i % 2 else (0, 0, part)
+        for i, part in enumerate(parts)
+    ]
 
 
 def _ordered(found: list[str], given: list[str]) -> list[str]:

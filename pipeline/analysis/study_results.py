@@ -14,7 +14,7 @@ from ..noise import noise_of
 from ..store.store import Store
 from ..store.tables import as_planned
 from ..study.study import Study
-from .design import one_repetition
+from .design import evaluation_rows, one_repetition
 from .tuning import Tuned, tuned_grids
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def read_results(url: str) -> StudyResults:
     check_cells(url, stored)
     _check_points(url, stored)
     cells = one_repetition(stored, study)
+    _refuse_repeated(url, cells)
     curves = store.curves(cells["key"].unique().tolist())
     # Derive the noise rates here, because results of earlier versions lack this column.
     rates = {noise: noise_of(noise).uniform_rate for noise in cells["noise"].unique()}
@@ -123,6 +124,16 @@ def _check_points(where: str, cells: pd.DataFrame) -> None:
         point = _table(params)
         if not isinstance(grid, str) or any(point.get(name) not in of for name, of in _grid(grid).items()):
             raise _wrong_cell(where, "params", params)
+
+
+def _refuse_repeated(where: str, cells: pd.DataFrame) -> None:
+    """Raise InputError if two finished cells have the same algorithm, data set, noise and seed."""
+    finished = evaluation_rows(cells, status="ok")[["algorithm", "dataset", "noise", "seed"]]
+    for algorithm, dataset, noise, seed in finished[finished.duplicated()].itertuples(index=False):
+        raise InputError(
+            f"{where}: cells table: two cells are of {algorithm} on {dataset}, noise {noise}, seed {seed}: "
+            "run the study again into another folder"
+        )
 
 
 def _wrong_cell(where: str, column: str, text: str) -> InputError:

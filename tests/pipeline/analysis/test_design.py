@@ -111,3 +111,4 @@ def test_compositions_of_the_same_files_are_one_base_set() -> None:
 
 def test_natural_key_takes_any_digits_apart() -> None:
     assert sorted(["b", "a10b2", "a2", "10", "9", ""], key=natural_key) == ["", "9", "10", "a2", "a10b2", "b"]
+    assert sorted(["9" * 5000, "010", "9"], key=natural_key) == ["9", "010", "9" * 5000]

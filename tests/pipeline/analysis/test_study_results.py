@@ -77,6 +77,37 @@ def test_a_study_of_another_version_is_read(tmp_path: Path) -> None:
     assert read_results(str(tmp_path)).study == study
 
 
+ROW = {
+    "key": "k",
+    "parent": "d",
+    "dataset": "d",
+    "source": "d",
+    "task": "binary",
+    "algorithm": "A",
+    "learner": "AROW",
+    "params": '{"r": 1}',
+    "grid": '{"r": [1]}',
+    "noise": "0",
+    "seed": 0,
+    "stage": "tune",
+    "protocol": "prequential",
+    "status": "ok",
+    "mistakes": 3,
+    "n_examples": 9,
+}
+
+
+def results_of(folder: Path, *rows: dict[str, Any]) -> str:
+    store = Store(str(folder))
+    store.prepare()
+    store.write_json("study.json", {"name": "s"})
+    store.write_json("plan.json", {"planned": len(rows)})
+    store.write([CellResult(row) for row in rows])
+    planned = [{key: value for key, value in row.items() if key in PLAN.names} for row in rows]
+    store.write_plan([pa.Table.from_pylist(planned, PLAN)])
+    return str(folder)
+
+
 @pytest.mark.parametrize(
     ("column", "text"),
     [
@@ -89,17 +120,16 @@ def test_a_study_of_another_version_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_cell_that_no_run_writes_is_named(tmp_path: Path, column: str, text: str) -> None:
-    row = {"key": "k", "parent": "d", "dataset": "d", "source": "d", "task": "binary", "algorithm": "A"}
-    row |= {"learner": "AROW", "params": '{"r": 1}', "grid": '{"r": [1]}', "noise": "0", "seed": 0}
-    row |= {"stage": "tune", "protocol": "prequential", "status": "ok", "mistakes": 3, "n_examples": 9}
-    for name, cell in (("sound", row), ("wrong", row | {column: text})):
-        store = Store(str(tmp_path / name))
-        store.prepare()
-        store.write_json("study.json", {"name": "s"})
-        store.write_json("plan.json", {"planned": 1})
-        store.write([CellResult(cell)])
-        planned = {key: value for key, value in cell.items() if key in PLAN.names}
-        store.write_plan([pa.Table.from_pylist([planned], PLAN)])
-    assert len(read_results(str(tmp_path / "sound")).tuning) == 1
-    with pytest.raises(InputError, match=f"wrong: cells table: {column} of a cell is"):
-        read_results(str(tmp_path / "wrong"))
+    sound, wrong = (
+        results_of(tmp_path / name, ROW | cell) for name, cell in (("a", {}), ("b", {column: text}))
+    )
+    assert len(read_results(sound).tuning) == 1
+    with pytest.raises(InputError, match=f"b: cells table: {column} of a cell is"):
+        read_results(wrong)
+
+
+def test_two_results_of_one_cell_are_named(tmp_path: Path) -> None:
+    cells = [ROW | {"stage": "run", "key": key, "seed": seed} for key, seed in (("a", 0), ("b", 1), ("c", 1))]
+    assert len(read_results(results_of(tmp_path / "a", *cells[:2])).cells) == 2
+    with pytest.raises(InputError, match="two cells are of A on d, noise 0, seed 1: run"):
+        read_results(results_of(tmp_path / "b", *cells))
