@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import signal
 import time
 from collections.abc import Iterator
@@ -141,3 +142,34 @@ def test_a_line_of_an_error_has_its_cause() -> None:
     assert message_of(last) == line
     last.__cause__ = KeyError()
     assert message_of(last) == "RuntimeError: Cluster failed to start."
+
+
+@pytest.mark.parametrize(
+    ("chain", "line"),
+    [
+        # The first error has no text.
+        (
+            [RuntimeError("Nanny failed."), OSError("timed out: tcp://node1:1"), TimeoutError()],
+            "RuntimeError: Nanny failed; cause: OSError: timed out: tcp://node1:1",
+        ),
+        # The first error repeats a part of a later one.
+        (
+            [RuntimeError("Nanny failed."), KeyError("Invalid unit: x"), KeyError("x")],
+            "RuntimeError: Nanny failed; cause: KeyError: 'Invalid unit: x'",
+        ),
+        # The last error repeats the first.
+        ([RuntimeError("Failed: no port"), ValueError("no port")], "RuntimeError: Failed: no port"),
+    ],
+)
+def test_a_cause_adds_to_what_the_error_says(chain: list[Exception], line: str) -> None:
+    for error, cause in itertools.pairwise(chain):
+        error.__cause__ = cause
+    assert message_of(chain[0]) == line
+
+
+def test_a_hidden_error_is_no_cause() -> None:
+    error = ValueError("unknown unit")
+    error.__context__ = KeyError("seconds")
+    assert message_of(error) == "ValueError: unknown unit; cause: KeyError: 'seconds'"
+    error.__suppress_context__ = True
+    assert message_of(error) == "ValueError: unknown unit"

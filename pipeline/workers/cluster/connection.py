@@ -176,18 +176,32 @@ class SchedulerPlace:
 def message_of(error: BaseException) -> str:
     """Return an error as one line: what a batch queue's failed command printed, else its type and text.
 
-    The first error of the chain is added, because Dask's "Scheduler failed to start." gives no reason.
+    The cause is added, because Dask's "Scheduler failed to start." gives no reason. It is the first error of
+    the chain whose text the later ones do not repeat.
     """
     text = str(error).strip()
     printed = [line.strip() for line in text.partition("stderr:\n")[2].splitlines() if line.strip()]
     if printed:
         return "; ".join(printed)
-    chain = [error]
+    line, cause, chain = _with_type(error), "", [error]
     # The chain is a cycle if an error was raised again from one that it had led to.
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
-        chain.append(cause)
-    lines = [f"{type(each).__name__}: {str(each).strip().partition(chr(10))[0]}" for each in chain]
-    return f"{lines[0].rstrip('.')}; cause: {lines[-1]}" if chain[1:] and str(chain[-1]).strip() else lines[0]
+    while (each := _reason(chain[-1])) and each not in chain:
+        # Without quotes, the text of KeyError("x") is a part of "unknown unit x".
+        text = str(each).strip().partition("\n")[0].strip("'\"")
+        if text and not any(text in str(later) for later in chain):
+            cause = _with_type(each)
+        chain.append(each)
+    return f"{line.rstrip('.')}; cause: {cause}" if cause else line
+
+
+def _with_type(error: BaseException) -> str:
+    """Return an error's type and the first line of its text."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+
+
+def _reason(error: BaseException) -> BaseException | None:
+    """Return the error that led to another one, or None if there is none or `from None` hides it."""
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 class _LastError(logging.Filter):
