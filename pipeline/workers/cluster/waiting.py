@@ -19,14 +19,16 @@ _ASK_SECONDS = 30.0
 class Waiting:
     """Wait for a worker that can run cells, at most `patience` seconds.
 
-    `note` receives a line when the wait begins and when it ends.
+    `note` receives a line when the wait begins, when less time is left than it said, and when it ends.
     """
 
     def __init__(self, place: SchedulerPlace, patience: float, note: Callable[[str], None]) -> None:
         self._place, self._patience, self._note = place, patience, note
         self._since = time.monotonic()
         self._asked = 0.0
-        self._said = self._came = False
+        self._came = False
+        # The longest wait in seconds that the line on this wait named; None if there was no line.
+        self._said: float | None = None
         self._last_error: str | None = None
 
     async def look(
@@ -40,14 +42,17 @@ class Waiting:
         """
         now = time.monotonic()
         if ready:
-            if self._said:
+            if self._said is not None:
                 self._note(f"{self._place}: has workers")
-            self._since, self._said, self._came = now, False, True
+            self._since, self._said, self._came = now, None, True
         self._show_refusal()
         over = now - self._since > self._patience
+        most = min(limit, self._patience)
+        # Say a shorter wait, too: workers may prove unfit only after the line.
+        unsaid = self._said is None or most < self._said
         quiet = now - self._since <= _QUIET_SECONDS and not over
         # Return if there is nothing to report, or the batch queue was asked too recently.
-        if ready or quiet or not (over or not self._said or now - self._asked > _ASK_SECONDS):
+        if ready or quiet or not (over or unsaid or now - self._asked > _ASK_SECONDS):
             return
         self._asked = now
         starting = self._place.starting
@@ -62,12 +67,12 @@ class Waiting:
             waited = f"{lacking} for {now - self._since:.0f} s"
             kept = "; stored results are kept" if self._came else ""
             raise InputError(f"{self._place}: {waited}{kept}; {told and told + '; '}{self._advice()}")
-        if not self._said:
-            self._said = True
+        if unsaid:
+            self._said = most
             start = "" if starting else f" (`{self._place.worker_command}` starts one)"
-            most = f"{min(limit, self._patience):g} s at most"
-            most += " (--patience)" if limit >= self._patience else ", because no worker was fit so far"
-            self._note(f"{self._place}: {lacking}; waiting for one{start}, {most}{told and '; ' + told}")
+            why = " (--patience)" if limit >= self._patience else ", because no worker was fit so far"
+            longest = f"{most:g} s at most{why}"
+            self._note(f"{self._place}: {lacking}; waiting for one{start}, {longest}{told and '; ' + told}")
 
     def _show_refusal(self) -> None:
         starting = self._place.starting

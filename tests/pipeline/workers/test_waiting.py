@@ -47,6 +47,15 @@ def test_the_first_line_names_the_longest_wait(
     assert [line.rpartition(" starts one), ")[2] for line in lines] == [words]
 
 
+def test_a_shorter_wait_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_QUIET_SECONDS", -1.0)
+    lines: list[str] = []
+    wait = Waiting(SchedulerPlace("tcp://host:1"), 600.0, lines.append)
+    for limit in (600.0, 600.0, 10.0, 600.0, 10.0):
+        asyncio.run(wait.look(False, True, limit < 600.0, limit))
+    assert [line.partition(" starts one), ")[2].partition(" at")[0] for line in lines] == ["600 s", "10 s"]
+
+
 def test_the_last_line_names_why_workers_of_a_local_cluster_do_not_start() -> None:
     hush()
     place = SchedulerPlace("tcp://host:1", starting=Starting(None, "distributed.LocalCluster"))
