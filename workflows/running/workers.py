@@ -156,10 +156,11 @@ def workers(options: WorkerOptions, plan: Plan, output: str, progress: RunProgre
             feed = Feed(place, workforce, patience, progress.note, ledger, attend, options.silent_seconds)
             yield Workers(feed, lambda: workforce.environments, remaining)
         except KeyboardInterrupt:
-            if not (options.outlived and workforce.writes):
+            if not (options.outlived and (workforce.writes or workforce.may_write)):
                 raise
+            which = "workers" if workforce.writes else "workers that still run"
             raise KeyboardInterrupt(
-                "workers finish and store the cells they have; run the same command to continue with them"
+                f"{which} finish and store the cells they have; run the same command to continue with them"
             ) from None
 
 

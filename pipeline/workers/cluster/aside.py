@@ -59,7 +59,7 @@ class Roll:
         self._show(Attendance(len(there), self._lost, silent, unfit))
 
     def dismiss(self) -> None:
-        """Report that no worker is connected, because the scheduler is gone."""
+        """Report that no worker is connected, because the scheduler does not answer."""
         self._show(Attendance(lost=self._lost))
 
     def _show(self, attendance: Attendance) -> None:

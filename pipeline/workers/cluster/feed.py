@@ -199,8 +199,7 @@ class Feed:
     async def _run(self, readings: Iterator[Reading], done: Callable[[list[CellResult]], None]) -> None:
         again: deque[Try] = deque()
         while True:
-            async with connected(self._place, self._patience, self._note) as client:
-                self._workforce.forget()
+            async with connected(self._place, self._patience, self._wait) as client:
                 self._tell_dashboard(client)
                 aside = Aside(self._silent_seconds, self._note)
                 window = _Window(
@@ -208,16 +207,22 @@ class Feed:
                 )
                 try:
                     await window.work(self._patience, self._note, self._place)
+                    # An interrupt before the next connection must not count on workers.
+                    self._workforce.forget()
                     return
                 except Lost:
                     again = window.all_tries()
-                    # An interrupt during the wait for the scheduler must not count on workers.
-                    self._workforce.forget()
+                    self._workforce.forget(lost=True)
                     self._roll.dismiss()
                 finally:
                     if client.status == "running":
                         with contextlib.suppress(OSError, RuntimeError):
                             await asyncio.wait_for(release_all(client), _GOODBYE_SECONDS)
+
+    def _wait(self, line: str) -> None:
+        """Report a wait for the scheduler, during which no worker is connected."""
+        self._roll.dismiss()
+        self._note(line)
 
     def _tell_dashboard(self, client: Client) -> None:
         # Ignore errors: a scheduler may have no dashboard.

@@ -52,6 +52,8 @@ class Workforce:
         self._ready: set[str] = set()
         # Addresses of prepared workers that write results to the store themselves.
         self._writing: set[str] = set()
+        # Whether workers that write were connected when the client lost its scheduler, and may still run.
+        self.may_write = False
         # Addresses of workers that are known to have this package installed.
         self._known: set[str] = set()
         self._preparing: dict[asyncio.Task[None], list[str]] = {}
@@ -77,11 +79,13 @@ class Workforce:
         """Whether any connected worker writes results to the store itself."""
         return bool(self._writing & self._present)
 
-    def forget(self) -> None:
+    def forget(self, *, lost: bool = False) -> None:
         """Forget all workers, so that each is prepared again after the client has connected again.
 
-        A worker that is a new process may have the address of an earlier one.
+        A worker that is a new process may have the address of an earlier one. `lost` says that the scheduler
+        does not answer, so that workers may still have cells.
         """
+        self.may_write = lost and (self.writes or self.may_write)
         for task in self._preparing:
             task.cancel()
         self._preparing.clear()

@@ -44,3 +44,12 @@ def test_the_longest_wait_with_unfit_workers_only() -> None:
     assert asyncio.run(found.look(client, ["a"], 600.0, 2)) == 600.0
     found._had_fit = True
     assert asyncio.run(found.look(client, ["a"], 600.0)) == 600.0
+
+
+def test_workers_that_write_may_still_run_until_the_cells_are_done() -> None:
+    found = workforce.Workforce(Preparation("run", (), (), 60.0), False, lambda _: None)
+    found._present = found._writing = {"a"}
+    # The second connection is lost before a worker is prepared.
+    for lost in (True, True, False):
+        found.forget(lost=lost)
+        assert (found.writes, found.may_write) == (False, lost)

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -133,6 +134,23 @@ def test_a_run_names_leftovers_of_a_killed_run_and_forgets_them(finished: Path, 
     [line] = lines
     assert line.startswith(f"{finished}: an earlier run left jobs named mine of dask_jobqueue.SLURMCluster, ")
     assert not (finished / CLUSTER).exists()
+
+
+@pytest.mark.parametrize(("writes", "which"), [(True, "workers"), (False, "workers that still run")])
+def test_an_interrupt_names_workers_that_write(
+    study_file: Path, tmp_path: Path, silent: Any, monkeypatch: pytest.MonkeyPatch, writes: bool, which: str
+) -> None:
+    # Without an answer of the scheduler it is unknown which workers write.
+    team = SimpleNamespace(writes=writes, may_write=True)
+    monkeypatch.setattr(workers_module, "Workforce", lambda *_: team)
+    plan = make_plan(find_study(str(study_file))[0])
+    options = WorkerOptions(scheduler="tcp://host:1")
+    Store(str(tmp_path)).prepare()
+    with (
+        pytest.raises(KeyboardInterrupt, match=f"^{which} finish and store the cells they have; run"),
+        workers_module.workers(options, plan, str(tmp_path), silent),
+    ):
+        raise KeyboardInterrupt
 
 
 def test_two_threads_give_the_results_of_one(
