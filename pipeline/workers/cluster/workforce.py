@@ -142,7 +142,7 @@ class Workforce:
             cause = self._unfit[min(self.unfit)]
             alike = [address for address in self.unfit if self._unfit[address] == cause]
             others = len(self.unfit) - len(alike)
-            more = f"; {others} more for other reasons, see above" if others else ""
+            more = f"; {others} more {'is' if others == 1 else 'are'} unfit, see above" if others else ""
             raise InputError(f"worker {self._named(alike)}: {cause}{more}; no worker is left")
         return limit
 

@@ -16,9 +16,10 @@ from singlepass.pipeline.workers.cluster.on_worker import Preparation
     ("causes", "line"),
     [
         ({"a": "old", "b": "old"}, "worker a and 1 more: old; no worker is left"),
+        ({"a": "old", "b": "full"}, "worker a: old; 1 more is unfit, see above; no worker is left"),
         (
             {"a": "old", "b": "full", "c": "old", "d": "bare"},
-            "worker a and 1 more: old; 2 more for other reasons, see above; no worker is left",
+            "worker a and 1 more: old; 2 more are unfit, see above; no worker is left",
         ),
     ],
 )
