@@ -156,9 +156,11 @@ def test_the_script_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     )
     script = job_script(str(file))
     assert script is not None
-    # The name and the lifetime are those that a run would give its jobs.
-    assert script.startswith("#QUEUE long singlepass-")
+    # The lifetime is the one that a run would give its jobs; each run draws the end of the name.
+    assert script.startswith("#QUEUE long singlepass-XXXX\n")
     assert script.endswith("\nrun a worker --lifetime 3420s --lifetime-stagger 180s\n")
+    file.write_text(f'{file.read_text()}job_name = "mine"\n')
+    assert (job_script(str(file)) or "").startswith("#QUEUE long mine\n")
     file.write_text('class = "distributed.LocalCluster"\n')
     assert job_script(str(file)) is None
     assert job_script("local:2") is None

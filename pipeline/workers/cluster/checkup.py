@@ -205,7 +205,7 @@ def job_script(text: str) -> str | None:
     """Return the script that a cluster would submit to its batch queue, or None if it has none.
 
     `text` is the value of ``--cluster``. The function creates a cluster without workers, which submits
-    nothing. If the file sets no `job_name`, the script has another random name than that of a run's jobs. The
+    nothing. If the file sets no `job_name`, the name ends in XXXX, because each run draws its own. The
     function returns None for a faulty class or call: starting the cluster reports the fault.
     """
     file = read_cluster(text)
@@ -213,7 +213,10 @@ def job_script(text: str) -> str | None:
         made: Any = class_of(file.class_, text)
         if not hasattr(made, "job_script"):
             return None
-        cluster = made(**{**completed(made, file.kwargs), "n_workers": 0})
+        kwargs = completed(made, file.kwargs) | {"n_workers": 0}
+        if "job_name" not in file.kwargs and "job_name" in kwargs:
+            kwargs["job_name"] = f"{kwargs['job_name'][:-4]}XXXX"
+        cluster = made(**kwargs)
         try:
             return str(cluster.job_script())
         finally:
