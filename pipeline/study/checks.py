@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from .. import data
 from ..errors import InputError, did_you_mean
@@ -11,7 +11,7 @@ from ..hindsight import EXTRA, has_solver
 from ..noise import Noise
 from ..scoring import BASELINES, SCORINGS, kept_for
 from .learner_factory import ResolvedLearner, grid_points, with_dataset_parameters
-from .specs import CLASS_WEIGHT, STRATEGIES, AlgorithmSpec, DatasetSpec, weights_of
+from .specs import CLASS_WEIGHT, KEYS, STRATEGIES, AlgorithmSpec, DatasetSpec, weights_of
 from .study import Study, misplaced
 
 # Maximum number of class names in an error message, so that it stays one line.
@@ -87,6 +87,22 @@ def _datasets_of(study: Study, algorithm: AlgorithmSpec) -> list[DatasetSpec]:
     return [dataset for dataset in study.datasets if algorithm.runs_on(dataset.label)]
 
 
+# Keys of ``[[algorithms]]`` that the table of a single algorithm in a data set's parameters may set.
+_BY_DATASET = frozenset({"query", *KEYS, "tune", "reset"})
+
+
+def _refuse_keys(
+    dataset: DatasetSpec, given: Iterable[str], allowed: frozenset[str], place: str = ""
+) -> None:
+    """Raise InputError if a data set's parameters set keys of ``[[algorithms]]`` that are not allowed."""
+    for key in given:
+        if key in AlgorithmSpec.model_fields and key not in allowed:
+            raise InputError(
+                f"data set {dataset.label!r}: parameters{place} cannot set {key!r}, a key of [[algorithms]]: "
+                "set it there, or rename the parameter of the class"
+            )
+
+
 def _check_dataset_parameters(study: Study, learners: Learners) -> None:
     """Raise InputError if a data set sets parameters that no algorithm has, or values that one refuses."""
     known = {name for learner in learners.values() for name in learner.parameters}
@@ -103,8 +119,13 @@ def _check_dataset_parameters(study: Study, learners: Learners) -> None:
                     f"data set {dataset.label!r}: no algorithm of the study has a parameter {key!r}: "
                     f"{did_you_mean(key, known)}"
                 )
+        for_all = [key for key, value in dataset.parameters.items() if not isinstance(value, dict)]
+        _refuse_keys(dataset, for_all, frozenset())
         for algorithm in _on(study, dataset.label) if dataset.parameters else ():
             learner = learners[algorithm.label]
+            named = dataset.parameters.get(algorithm.label)
+            if isinstance(named, dict):
+                _refuse_keys(dataset, named, _BY_DATASET - learner.parameters, f" of {algorithm.label!r}")
             _check_algorithm(with_dataset_parameters(algorithm, dataset, learner), learner)
 
 

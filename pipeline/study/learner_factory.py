@@ -176,7 +176,9 @@ class ResolvedLearner:
         if self.problem:
             raise GuestError(self.problem)
         own = by_code(params, classes)
-        query, tune, grid, reset = (own.pop(key, None) for key in ("query", "tune", "tune_grid", "reset"))
+        query, tune, reset = (own.pop(key, None) for key in ("query", "tune", "reset"))
+        # Without `tune`, a parameter of this name is the learner's own.
+        grid = own.pop("tune_grid") if tune is not None else ""
         asking = {key: own.pop(key) for key in KEYS if query is not None and key in own}
         if self._takes_our_batch:
             own.pop("batch", None)

@@ -328,6 +328,11 @@ def test_a_cell_is_small_and_travels() -> None:
             "algorithm 'AROW' has no parameter 's'",
         ),
         (
+            {"datasets": [{"name": "gauss", "parameters": {"AROW": {"winner": "sparsest"}}}]},
+            "data set 'gauss': parameters of 'AROW' cannot set 'winner', a key of [[algorithms]]: "
+            "set it there, or rename the parameter of the class",
+        ),
+        (
             {
                 "datasets": [{"name": "gauss", "parameters": {"loss": "ramp"}}],
                 "algorithms": [{"name": "AROW"}],
@@ -449,6 +454,42 @@ def test_tags_that_fail_are_not_asked(many: bool) -> None:
             return super().__sklearn_tags__()  # type: ignore[misc]
 
     assert ResolvedLearner("Wrapper", Wrapper).takes_many_classes({}) == many
+
+
+class Foreign:
+    """A learner of another package whose parameters have the names of keys of a study file."""
+
+    def __init__(self, tune_grid: int = 0, label: int = 0, reset: str = "") -> None:
+        self.tune_grid = tune_grid
+
+    def partial_fit(self, X: Any, y: Any) -> None: ...
+
+    def predict(self, X: Any) -> Any: ...
+
+
+def test_a_learner_may_have_a_parameter_called_tune_grid() -> None:
+    assert ResolvedLearner("Foreign", Foreign).make({"tune_grid": 1}).tune_grid == 1
+
+
+@pytest.mark.parametrize("parameters", [{"label": 1}, {"reset": "ddm"}, {"Foreign": {"reset": "ddm"}}])
+def test_a_data_set_does_not_set_keys_of_algorithms(
+    parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._plugins, "Foreign", Foreign)
+    change = {
+        "datasets": [{"name": "gauss", "parameters": parameters}],
+        "algorithms": [{"name": "Foreign"}, {"name": "AROW"}],
+    }
+    with pytest.raises(InputError, match=r"cannot set '(label|reset)', a key of \[\[algorithms\]\]: set it"):
+        make_plan(parse_study({**STUDY, **change}))
+
+
+def test_a_data_set_may_set_what_wraps_a_learner() -> None:
+    given = {"name": "gauss", "parameters": {"AROW": {"reset": "ddm"}, "asking": {"h": 3}}}
+    algorithms = [{"name": "AROW"}, {"name": "AROW", "label": "asking", "query": "greedy"}]
+    plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
+    found = {cell.spec.algorithm: dict(cell.spec.params) for cell in plan.evaluation_cells({})}
+    assert found == {"AROW": {"reset": "ddm"}, "asking": {"query": "greedy", "h": 3}}
 
 
 def test_a_missing_plugin_is_one_line(tmp_path) -> None:
