@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .guest import Guest, in_one_line
-from .returned import checked_codes, first_line, scores_of_codes, scores_of_probabilities
+from .returned import checked_codes, copied, first_line, scores_of_codes, scores_of_probabilities
 
 
 class CapyMOA:
@@ -116,8 +116,7 @@ class CapyMOAGuest(Guest):
     def _said(self, instance: Any) -> Any:
         """Predict an instance's class probabilities, or its class; None if the model predicts nothing."""
         said = self._model.predict_proba(instance) if self._likely else self._model.predict(instance)
-        # A copy, because the model may return the same array for each row.
-        return said.copy() if isinstance(said, np.ndarray) else said
+        return copied(said)
 
     def _counted(self, said: list[Any]) -> NDArray[np.float64]:
         """Convert predictions of some rows (class probabilities or classes, see `_said`) into scores."""
@@ -131,6 +130,6 @@ class CapyMOAGuest(Guest):
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
         with in_one_line("predict"):
-            found = [self._model.predict(self._instance(self._model.schema, x, 0)) for x in X]
+            found = [copied(self._model.predict(self._instance(self._model.schema, x, 0))) for x in X]
         found = [0 if each is None else each for each in found]
         return checked_codes(found, "predict", len(found), self._n_classes)

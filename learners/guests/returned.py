@@ -26,6 +26,11 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
+def copied(found: Any) -> Any:
+    """Return a copy of an array or list, which the learner may return again with other values."""
+    return found.copy() if isinstance(found, np.ndarray | list) else found
+
+
 def as_numbers(found: Any, method: str) -> NDArray[np.float64]:
     """Return the result of a method as float64; GuestError if a value is not a finite number."""
     try:

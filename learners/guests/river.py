@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..estimator.online_classifier import OnlineClassifier
 from .guest import Guest, in_one_line
-from .returned import GuestError, checked_codes, scores_of_codes, scores_of_probabilities
+from .returned import GuestError, checked_codes, copied, scores_of_codes, scores_of_probabilities
 
 
 class RiverGuest(Guest):
@@ -101,12 +101,12 @@ class RiverGuest(Guest):
     def _said(self, x: dict[int, float]) -> tuple[Any, list[float] | None]:
         """Return the predicted label of a row, and the class probabilities or None if the model has none."""
         if not self._likely:
-            return self.learner.predict_one(x), None
+            return copied(self.learner.predict_one(x)), None
         chances = self.learner.predict_proba_one(x)
         if self._by_chance:
             label = max(chances, key=chances.get) if chances else None
         else:
-            label = self.learner.predict_one(x)
+            label = copied(self.learner.predict_one(x))
         if not chances.keys() <= self._known:
             odd = next(key for key in chances if key not in self._known)
             raise GuestError(f"predict_proba_one returned the label {odd!r}, which is not one of the classes")
@@ -124,7 +124,7 @@ class RiverGuest(Guest):
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
         with in_one_line("predict_one"):
-            labels = [self.learner.predict_one(x) for x in X]
+            labels = [copied(self.learner.predict_one(x)) for x in X]
         labels = [0 if label is None else label for label in labels]
         return checked_codes(labels, "predict_one", len(labels), self._n_classes)
 

@@ -66,7 +66,7 @@ class PartialFitGuest(Guest):
                 row = X[t : t + 1]
                 doing = self._asked
                 # A copy, because the learner may return the same array for each row.
-                answer = np.array(ask(row))
+                answer = np.asarray(ask(row)).copy()
                 # The shape is checked for each row: results of wrong shapes may have the right shape when
                 # they are concatenated.
                 if not answer.ndim or len(answer) != 1:

@@ -66,10 +66,23 @@ def test_mistakes_are_those_of_capymoas_own_evaluation(
     assert 0.5 < row["test_accuracy"] <= 1
 
 
-def test_a_model_may_return_the_same_array_for_each_row() -> None:
-    guest, votes = CapyMOAGuest.__new__(CapyMOAGuest), np.ones(2)
+@pytest.mark.parametrize("votes", [np.ones(2), [1.0, 1.0]])
+def test_a_model_may_return_the_same_votes_for_each_row(votes: Any) -> None:
+    guest = CapyMOAGuest.__new__(CapyMOAGuest)
     guest._likely, guest._model = True, SimpleNamespace(predict_proba=lambda instance: votes)
     assert guest._said(None) is not votes
+
+
+def test_a_model_may_return_the_same_label_for_each_row() -> None:
+    guest, label = CapyMOAGuest.__new__(CapyMOAGuest), np.array(0)
+
+    def predict(x: float) -> Any:
+        label[...] = x
+        return label
+
+    guest._n_classes, guest._instance = 2, lambda schema, x, code: x
+    guest._model = SimpleNamespace(schema=None, predict=predict)
+    assert guest.predict_codes([1.0, 0.0]).tolist() == [1, 0]
 
 
 @capymoa

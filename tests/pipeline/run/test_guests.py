@@ -330,6 +330,41 @@ def test_a_learner_may_return_the_same_array_for_each_row() -> None:
     assert guest.learn_rows(np.ones((4, 1)), np.zeros(4, np.int32)).tolist() == [0, 1, 2, 3]
 
 
+class OlderArray:
+    """An array type from before NumPy 2: it takes no argument `copy`."""
+
+    def __array__(self, dtype: Any = None) -> Any:
+        return np.ones(1)
+
+
+def test_a_learner_may_return_an_array_type_of_before_numpy_2() -> None:
+    guest = as_guest(SimpleNamespace(partial_fit=lambda X, y: None, predict=lambda X: OlderArray()))
+    guest.begin(np.arange(2, dtype=np.int32), 1)
+    guest.teach_rows(np.ones((1, 1)), np.zeros(1, np.int32))
+    assert guest.learn_rows(np.ones((2, 1)), np.zeros(2, np.int32)).tolist() == [1, 1]
+
+
+class ReusingOne:
+    """A learner like River's that returns one array without dimensions for all rows."""
+
+    def __init__(self) -> None:
+        self.label = np.array(0)
+
+    def learn_one(self, x: Any, y: Any) -> None: ...
+
+    def predict_one(self, x: Any) -> Any:
+        self.label[...] = x[0] > 0
+        return self.label
+
+
+def test_a_model_like_rivers_may_return_the_same_array_for_each_row() -> None:
+    guest = as_guest(ReusingOne())
+    guest.begin(np.arange(2, dtype=np.int32), 1)
+    rows = guest.rows_of(np.array([[1.0], [-1.0], [1.0], [-1.0]]))
+    assert guest.learn_rows(rows, np.zeros(4, np.int32)).tolist() == [1, -1, 1, -1]
+    assert guest.predict_codes(rows).tolist() == [1, 0, 1, 0]
+
+
 @pytest.mark.parametrize("delay", [0, 5])
 def test_a_batch_is_predicted_then_learnt(delay: int) -> None:
     from sklearn.linear_model import SGDClassifier
