@@ -80,7 +80,10 @@ class PartialFitGuest(Guest):
                 doing = "partial_fit"
                 learn(row, codes[t : t + 1])
             doing = self._asked
-            together = np.concatenate(found)
+            kinds = {answer.dtype.kind for answer in found}
+            # Otherwise NumPy would convert numbers next to text into text.
+            mixed = len(kinds) > 1 and not kinds.isdisjoint("US")
+            together = np.concatenate(found, dtype=object if mixed else None)
         except GuestError:
             raise
         except Exception as error:

@@ -102,6 +102,14 @@ class AsText(Sound):
         return np.array(["1"] * len(X))
 
 
+class LaterText(Sound):
+    """Predict a number, later text, which NumPy would join as text."""
+
+    def predict(self, X):
+        self.asked = getattr(self, "asked", 0) + 1
+        return np.array([0] if self.asked < 9 else ["spam"])
+
+
 class ScoresAsText(Sound):
     def decision_function(self, X):
         return np.array(["0.5"] * len(X))
@@ -133,6 +141,16 @@ class Slipping:
 
     def predict_one(self, x):
         return "spam"
+
+
+class LaterTextOne(Slipping):
+    """Predict a class, later text, through River's interface."""
+
+    said = False
+
+    def predict_one(self, x):
+        self.said, said = np.array("1"), self.said
+        return said
 
 
 class Hanging(Sound):

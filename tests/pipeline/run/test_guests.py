@@ -24,6 +24,7 @@ from singlepass.learners import NoChange, Perceptron, Resetting, registry, to_ri
 from singlepass.learners.guests import given, names, versions
 from singlepass.learners.guests.given import give
 from singlepass.learners.guests.kinds import as_guest
+from singlepass.learners.guests.returned import GuestError, checked_codes
 from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.run import prequential
@@ -634,6 +635,10 @@ FAILURES = {
     "return one shape for all rows",
     "AsText": "algorithm 'AsText': predict returned the label '1', which is not one of the classes "
     "0 to 1 of the stream",
+    "LaterText": "algorithm 'LaterText': predict returned the label 'spam', which is not one of the "
+    "classes 0 to 1 of the stream",
+    "LaterTextOne": "algorithm 'LaterTextOne': predict_one returned the label '1', which is not one of the "
+    "classes 0 to 1 of the stream",
     "ScoresAsText": "algorithm 'ScoresAsText': decision_function returned array(['0.5'], dtype='<U3'), "
     "which are not numbers",
     "Complex": "algorithm 'Complex': predict returned the label (1+0j), which is not one of the classes "
@@ -651,6 +656,11 @@ def test_a_failure_is_one_line_and_the_others_finish(name: str) -> None:
     assert bad["error"] == FAILURES[name]
     assert "Traceback" in bad["traceback"]
     assert good["status"] == "ok", good["error"]
+
+
+def test_a_complex_number_among_objects_is_no_label() -> None:
+    with pytest.raises(GuestError, match=r"^predict returned the label .*1\+0j"):
+        checked_codes(np.array([np.complex64(1)], object), "predict", 1, 2)
 
 
 def test_failures_with_late_labels_and_batches() -> None:
