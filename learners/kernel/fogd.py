@@ -62,11 +62,14 @@ class _Features:
         self.n_bytes = U.size * dtype.itemsize
 
     def widened(self, n_features, drawn_by):
-        """Return the map for rows of `n_features` features; the frequencies of new features are drawn."""
-        gamma, seed = drawn_by
+        """Return the map for rows of `n_features` features; the frequencies of new features are drawn.
+
+        `drawn_by` are the gamma and the seed to use if this map does not know its own.
+        """
+        gamma, seed = self.drawn_by or drawn_by
         # The number of features so far is part of the seed, so that new ones get different frequencies.
         more = _draw(self.D, n_features - self._d, gamma, [seed, self._d])
-        return _Features(np.hstack([self.frequencies, more]), self._panels.dtype, drawn_by)
+        return _Features(np.hstack([self.frequencies, more]), self._panels.dtype, self.drawn_by)
 
     @property
     def D(self):
@@ -187,7 +190,7 @@ class FOGD(OnlineClassifier):
         if name != "_map" or old is None:
             return super()._widened(name, old, new, n_features)
         # Parameters may have been changed since the first frequencies were drawn.
-        return old.widened(n_features, old.drawn_by or self._drawn_by)
+        return old.widened(n_features, self._drawn_by)
 
     def check_state(self):
         super().check_state()
