@@ -105,6 +105,8 @@ def make(results: tuple[Path, ...], release: str | None, archives: Path | None, 
     """Add finished RESULTS of shipped studies to the reference cells."""
     if (archives is None) != (not url):
         raise click.UsageError("--archives and --url belong together: give both or neither")
+    if archives is not None and archives.resolve() == FOLDER.resolve():
+        raise click.UsageError("--archives must not be the package's folder: leave it and --url out")
     index = read_index()
     entries = {entry.study: entry for entry in index.studies}
     with tempfile.TemporaryDirectory() as scratch:
@@ -124,7 +126,7 @@ def make(results: tuple[Path, ...], release: str | None, archives: Path | None, 
     content = {"release": release or index.release, "schema": SCHEMA_VERSION, "studies": studies}
     (FOLDER / "index.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     for entry in made:
-        if not folder.samefile(FOLDER):
+        if archives is not None:
             # An archive that the index no longer names must not stay in the package.
             (FOLDER / archive_name(entry.study)).unlink(missing_ok=True)
         click.echo(f"{entry.study}: {entry.cells:,} cells, {decimal(entry.bytes)}")

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
 import pandas as pd
 import pytest
 
@@ -195,6 +196,11 @@ def test_cells_that_take_too_much_space_are_not_added(
         made([results])
     assert [path.name for path in index.folder.iterdir()] == ["index.json"]
     assert (index.folder / "index.json").read_bytes() == before
+
+
+def test_archives_do_not_go_into_the_packages_folder(index: ReferenceIndex) -> None:
+    with pytest.raises(click.UsageError, match=r"^--archives must not be the package's folder"):
+        made(["results", "--archives", f"{index.folder}/../{index.folder.name}", "--url", "https://u"])
 
 
 def test_a_replaced_archive_is_removed(
