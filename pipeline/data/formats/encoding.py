@@ -6,17 +6,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..tables.stream import int32_csr
+from ..tables.stream import int32_csr, is_sparse
 from .columns import Asked, ColumnFile, Kind, Layout
-from .labels import is_number
 
 _WORD = re.compile(r"\w+")
+# A code such as 007 is another category than the number 7.
+_LEADING_ZERO = re.compile(r"[+-]?0\d")
 
 # Non-zero features of a block of rows, as three arrays: row indices, feature indices and values.
 _Entries = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
@@ -83,28 +85,30 @@ class Encoder:
         return tuple(found)
 
     def cautions(self) -> Iterator[str]:
-        """Yield a line for each column in which two categories are the same number."""
+        """Yield a line for each column in which two categories are equal as numbers."""
         for column in self.columns:
-            first: dict[float, str] = {}
+            first: dict[Decimal, str] = {}
             for value in column.values or () if column.role == "category" else ():
-                other = first.setdefault(float(value), value) if is_number(value) else value
+                number = _number(value)
+                other = value if number is None else first.setdefault(number, value)
                 if other != value:
                     yield (
-                        f"column {column.name!r}: the categories {other!r} and {value!r} are the same "
-                        "number, but get a feature each; write them in one form"
+                        f"column {column.name!r}: {other!r} and {value!r} are equal as numbers, but two "
+                        "categories; if they mean the same, write them in one form"
                     )
                     break
 
     def known(self, X: Any) -> dict[str, int]:
         """Return how many of some encoded rows have a feature of each column of categories, by its name."""
         found, place = {}, 0
-        # Sums of numbers may overflow, but only those of categories are used.
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = X.sum(axis=0)
+        first = self.width - self.n_hashed
+        # Count no hashed features: there may be 2^30 of them.
+        counts = np.bincount(X.indices[X.indices < first], minlength=first) if is_sparse(X) else None
         for column in self.columns:
             stop = place + _places(column)
             if column.role == "category" and column.values is not None:
-                found[column.name] = int(sums[place:stop].sum())
+                own = np.count_nonzero(X[:, place:stop]) if counts is None else counts[place:stop].sum()
+                found[column.name] = int(own)
             place = stop
         return found
 
@@ -253,6 +257,15 @@ def missing_in(role: str, array: Any) -> npt.NDArray[np.bool_]:
         found: npt.NDArray[np.bool_] = np.isnan(array)
         return found
     return np.asarray(array.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _number(value: str) -> Decimal | None:
+    """Return the exact number that a category spells, or None; a float would merge long numbers."""
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and "_" not in value and not _LEADING_ZERO.match(value) else None
 
 
 def _places(column: _Column) -> int:

@@ -14,6 +14,7 @@ from sklearn.feature_extraction import FeatureHasher
 
 from singlepass.pipeline.data import cautions, expand, notes, open_stream, stream_blocks
 from singlepass.pipeline.data.formats import sorting
+from singlepass.pipeline.data.formats.encoding import Encoder, _Column
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -114,11 +115,40 @@ def test_categories_in_another_spelling_are_named(write: Write) -> None:
     assert not isinstance(open_stream(hashed[0]).X, np.ndarray)
     assert cautions(hashed) == [("f", line)]
     few = expand(path=test, options=given | {"test": str(path)})
-    same = "column 'store': the categories '1' and '1.0' are the same number, but get a feature each; "
+    same = "column 'store': '1' and '1.0' are equal as numbers, but two categories; if they mean the same, "
     assert cautions(few) == [("t", f"{same}write them in one form")]
     assert notes(few[0])[2:-1] == (
         "column 'store': 1 of 3 test values have no feature, because they are not in the training part",
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("1.10", "1.1", True),
+        ("9007199254740993", "9007199254740992", False),
+        ("01", "1", False),
+        ("1_0", "10", False),
+        ("nan", "NaN", False),
+        ("1e99999999999999999999", "1e99999999999999999998", False),
+    ],
+)
+def test_categories_that_are_equal_as_numbers(write: Write, one: str, other: str, same: bool) -> None:
+    path = write("f.csv", f"version,label\n{one},a\n{other},b\n")
+    found = cautions(expand(path=path, options={"categorical": ["version"]}))
+    assert [line for _, line in found if "are equal as numbers" in line] == [line for _, line in found]
+    assert bool(found) == same
+
+
+def test_known_categories_are_counted_without_hashed_features() -> None:
+    columns = (
+        _Column("z", "number"),
+        _Column("store", "category", ("a", "b"), marked=True),
+        _Column("name", "text"),
+    )
+    encoder = Encoder(columns, n_hashed=1 << 30, seed=0)
+    batch = [np.array([np.inf, 1.0]), pa.array(["b", "c"]), pa.array(["x", "y z"])]
+    assert encoder.known(encoder.encode(batch, np.float64)) == {"store": 1}
 
 
 def test_standardised_after_gaps_are_filled(write: Write) -> None:
