@@ -200,8 +200,8 @@ _PROTOCOLS = {
 _SCALED = {
     "all": "Features of {} are scaled by the mean and spread of the whole training part",
     "learnt": "Features of {} are scaled by the mean and spread of all rows that are learned",
-    "gaps by all": "Missing values of {} are filled with means of the whole training part",
-    "gaps by learnt": "Missing values of {} are filled with means of all rows that are learned",
+    "gaps by all": "Missing values of {}, if any, are filled with means of the whole training part",
+    "gaps by learnt": "Missing values of {}, if any, are filled with means of all rows that are learned",
 }
 
 
@@ -293,8 +293,12 @@ def _learns_again(algorithm: Mapping[str, Any]) -> bool:
 def _looks_ahead(view: StudyView) -> list[str]:
     """Warn if rows are scaled with later rows, or if test rows are older than training rows."""
     cells, texts = _by_data_set(view, view.cells), []
+    filled = {entry["label"] for entry in view.results.study.get("datasets", []) if _is_only_filled(entry)}
+    # Earlier versions wrote "all" and "learnt" also if only gaps are filled.
+    renamed = cells["scaling"].replace({"all": "gaps by all", "learnt": "gaps by learnt"})
+    scaling = cells["scaling"].mask(cells["parent"].isin(filled), renamed)
     for kind, said in _SCALED.items():
-        if names := list(dict.fromkeys(cells.loc[cells["scaling"] == kind, "parent"])):
+        if names := list(dict.fromkeys(cells.loc[scaling == kind, "parent"])):
             texts.append(f"{said.format(few(names))}, so the first rows depend on later ones.")
     if texts:
         texts.append('(standardize = "online" scales each row, and fills it, by those before it.)')
@@ -305,6 +309,15 @@ def _looks_ahead(view: StudyView) -> list[str]:
             "are older than rows that were learned."
         )
     return texts
+
+
+def _is_only_filled(entry: Mapping[str, Any]) -> bool:
+    """Return whether gaps of a study's data set are filled without standardizing its features."""
+    parts = entry.get("compose") or [entry]
+    # Named parts are left out, since some data sets of the catalogue are standardized by default.
+    files = all(part.get("path") for part in entry.get("compose") or ())
+    gaps = any(part.get("missing", "error") != "error" for part in parts)
+    return files and gaps and not entry.get("standardize")
 
 
 def _protocols(study: Mapping[str, Any]) -> str:

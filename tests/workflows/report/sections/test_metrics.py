@@ -217,6 +217,17 @@ def test_sentences_name_data_sets_in_the_order_of_the_study() -> None:
     first = opening(StudyView(replace(results, cells=cells)))[1]
     assert isinstance(first, Text)
     assert "Test rows of c, a and b are drawn from all rows" in first.text
-    filled = "Missing values of c, a and b are filled with means of all rows that are learned, so the first"
+    filled = "Missing values of c, a and b, if any, are filled with means of all rows that are learned, so"
     assert filled in first.text
     assert "scaled by" not in first.text
+
+
+def test_cells_of_earlier_versions_do_not_say_that_features_are_scaled_if_gaps_are_filled() -> None:
+    results = make_results(datasets=("a", "b", "c"), algorithms=("A",), noise=(0.0,), seeds=1, tuned=())
+    keys = [{"missing": "mean"}, {"missing": "mean", "standardize": True}, {"compose": [{"name": "d"}]}]
+    entries = [given | own for given, own in zip(results.study["datasets"], keys, strict=True)]
+    cells = results.cells.assign(own_test=True, scaling="all")
+    first = opening(StudyView(replace(results, cells=cells, study=results.study | {"datasets": entries})))[1]
+    assert isinstance(first, Text)
+    assert "Features of b and c are scaled by" in first.text
+    assert "Missing values of a, if any, are filled" in first.text
