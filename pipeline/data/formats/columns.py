@@ -150,8 +150,9 @@ def lay_out(file: ColumnFile, asked: Asked) -> Layout:
     ):
         for name in columns:
             if name not in first:
+                hint = f"; {file.hint}" if file.hint else ""
                 raise InputError(
-                    f"{file.path}: {key} has an unknown column {name!r}; {did_you_mean(name, names)}"
+                    f"{file.path}: {key} has an unknown column {name!r}; {did_you_mean(name, names)}{hint}"
                 )
             if name in named:
                 raise InputError(f"{file.path}, column {name!r}: is both {named[name]} and {key}")

@@ -58,7 +58,7 @@ class DelimitedFile(ColumnFile):
             if number is not None and not all(is_number(name) for name in names):
                 self.hint = (
                     f"line {start} is read as data because its field {number!r} is a number; if it has "
-                    "names, set header = true"
+                    "names, set header = true, otherwise header = false"
                 )
         if not header:
             names = [str(position) for position in range(1, len(names) + 1)]
@@ -186,7 +186,9 @@ class DelimitedFile(ColumnFile):
                 if not field:
                     raise InputError(f"{at}: no value; {IF_MISSING}")
                 if not _arrow_reads(field):
-                    first = f"; {self.hint}" if self.hint and row == 1 else ""
+                    # A row with a mark of a missing value is probably data.
+                    data = any(each in _MISSING and not is_number(each) for each in fields)
+                    first = f"; {self.hint}" if self.hint and row == 1 and not data else ""
                     advice = _what_to_do(fields, kinds, names)
                     raise InputError(f"{at}: {field!r} is not a number{advice}{first}")
                 if math.isnan(float(field)) and not missing:

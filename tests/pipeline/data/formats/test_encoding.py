@@ -253,16 +253,25 @@ def test_columns_without_header_have_numbers(write: Write) -> None:
 
 def test_a_first_line_with_numbers_that_is_read_as_data_is_named(write: Write) -> None:
     path = write("f.csv", "class,2019,2020\na,1,2\nb,2,3\n")
-    hint = "line 1 is read as data because its field '2019' is a number; if it has names, set header = true"
-    for target, fault in (
-        ("class", "no column is called 'class'; columns: 1, 2, 3; "),
-        (3, "'class' is not"),
+    hint = (
+        "line 1 is read as data because its field '2019' is a number; if it has names, set header = true, "
+        "otherwise header = false"
+    )
+    for target, options, fault in (
+        ("class", {}, "no column is called 'class'; columns: 1, 2, 3; "),
+        (3, {}, "'class' is not"),
+        (1, {"categorical": ["2019"]}, "categorical has an unknown column '2019'; "),
     ):
         with pytest.raises(InputError, match=fault) as error:
-            open_stream(expand(path=path, target=target)[0])
+            open_stream(expand(path=path, target=target, options=options)[0])
         assert str(error.value).endswith(hint)
     assert notes(expand(path=path, target=1)[0]) == (hint,)
-    assert notes(expand(path=path, options={"header": True})[0]) == ()
+    for header, target in ((True, "class"), (False, 1)):
+        assert notes(expand(path=path, target=target, options={"header": header})[0]) == ()
+    gap = write("g.csv", "1,?,red,x\n2,3,blue,y\n")
+    with pytest.raises(InputError, match="'red' is not a number") as error:
+        expand(path=gap, target=4, options={"missing": "mean"})
+    assert "header" not in str(error.value)
 
 
 def test_blocks_have_the_same_features(write: Write) -> None:
