@@ -160,6 +160,14 @@ class ComposedSource(Source):
     def is_here(self, options: Options, *, parsed: bool = False) -> bool:
         return all(part.source.is_here(part.options, parsed=parsed) for part in self.parts)
 
+    def notes(self, options: Options) -> tuple[str, ...]:
+        found = (part.source.notes(part.unchanged) for part in self.parts)
+        return tuple(dict.fromkeys(line for lines in found for line in lines))
+
+    def cautions(self, options: Options) -> tuple[str, ...]:
+        found = (part.source.cautions(part.unchanged) for part in self.parts)
+        return tuple(dict.fromkeys(line for lines in found for line in lines))
+
     def identity(self, options: Options, draw: Draw) -> Hashable:
         return draw
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from singlepass.pipeline.data import (
+    cautions,
     composition,
     differs_by_seed,
     expand,
@@ -17,6 +18,7 @@ from singlepass.pipeline.data import (
     fitted,
     is_drawn,
     look,
+    notes,
     open_stream,
     own_sources,
 )
@@ -236,6 +238,23 @@ def test_hashed_categories_are_the_same_features(tmp_path: Path) -> None:
         parts.append({"path": f"{i}.csv", **hashed})
     X = np.asarray(composed(parts, base=tmp_path).X)
     assert X[1].tolist() == X[3].tolist() != X[0].tolist()
+
+
+def test_notes_and_cautions_of_parts(tmp_path: Path) -> None:
+    for name, gap in (("f", ""), ("g", "3")):
+        (tmp_path / f"{name}.csv").write_text(f"a,store,class\n1,1,x\n{gap},1.0,y\n")
+    parts = [{"path": f"{name}.csv", "categorical": ["store"], "missing": "mean"} for name in "fg"]
+    ref = expand(label="c", compose=parts, base=tmp_path)[0]
+    open_stream(ref)
+    assert [line.partition(":")[0] for line in notes(ref)] == [
+        "column 'store'",
+        "column 'a'",
+        "column 'store'",
+    ]
+    assert [(label, line[:31]) for label, line in cautions([ref])] == [
+        ("c", "column 'store': '1' and '1.0' a")
+    ]
+    assert notes(expand(label="c", compose=SEA)[0]) == ()
 
 
 def test_gaps_are_filled_from_training_rows_of_the_stream(tmp_path: Path) -> None:
