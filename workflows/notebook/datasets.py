@@ -48,7 +48,8 @@ def _is_table(given: Mapping[str, Any]) -> bool:
 
 def _is_bunch(given: Any) -> bool:
     """Return whether an object is what scikit-learn's functions such as `load_iris` return."""
-    return isinstance(given, Mapping) and type(given).__name__ == "Bunch"
+    named = isinstance(given, Mapping) and type(given).__name__ == "Bunch"
+    return named and {"data", "target"} <= given.keys()
 
 
 def _is_rows(given: tuple[Any, ...]) -> bool:

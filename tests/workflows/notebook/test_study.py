@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.utils import Bunch
 
 from singlepass.learners import (
     AROW,
@@ -222,6 +223,13 @@ def test_what_is_wrong_is_one_line(keys: dict[str, Any], line: str) -> None:
         Study({"datasets": "digits", "algorithms": "AROW"}, **keys)
     assert line in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_bunch_without_data_and_target_is_a_table() -> None:
+    rows = Bunch(X=SEPARABLE[0], y=SEPARABLE[1])
+    for given, label in ((rows, "data"), (Bunch(own=SEPARABLE), "own")):
+        study = Study(extends="quickstart", datasets=given)
+        assert [entry.label for entry in study.valid.datasets] == [label]
 
 
 def test_invalid_studies_are_refused() -> None:
