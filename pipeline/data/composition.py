@@ -18,7 +18,7 @@ from .memory_sources import GeneratorSource
 from .own_sources import FileSource, OpenMLSource
 from .remote import absolute
 from .sources import Draw, Source
-from .tables.features import apply_feature_options, computed, raw_options
+from .tables.features import apply_feature_options, computed, raw_options, scaled_online
 from .tables.options import FEATURE_OPTIONS, STANDARDIZE, Option, Options, Value, count_of
 from .tables.stream import Table, freeze, is_sparse
 from .tables.tasks import TaskRef, listed
@@ -161,6 +161,9 @@ class ComposedSource(Source):
         return all(part.source.is_here(part.options, parsed=parsed) for part in self.parts)
 
     def notes(self, options: Options) -> tuple[str, ...]:
+        if scaled_online(options):
+            # Notes of parts name the means that fill gaps, but here the mean so far does.
+            return self.cautions(options)
         found = (part.source.notes(part.unchanged) for part in self.parts)
         return tuple(dict.fromkeys(line for lines in found for line in lines))
 

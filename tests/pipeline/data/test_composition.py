@@ -254,6 +254,8 @@ def test_notes_and_cautions_of_parts(tmp_path: Path) -> None:
     assert [(label, line[:31]) for label, line in cautions([ref])] == [
         ("c", "column 'store': '1' and '1.0' a")
     ]
+    online = expand(label="c", compose=parts, base=tmp_path, options={"standardize": "online"})[0]
+    assert list(notes(online)) == [line for _, line in cautions([ref])]
     assert notes(expand(label="c", compose=SEA)[0]) == ()
 
 
