@@ -73,7 +73,7 @@ class FinishedResults:
         # Earlier results lack versions of plug-ins' learners.
         known = version or built_in
         plugins = {} if known else self.plan.get("plugins", {})
-        return run.get("code"), version, sorted(plugins.values())
+        return run.get("code"), version, tuple(sorted(plugins.values()))
 
     def cells(self) -> pd.DataFrame:
         """Return the planned cells that are there, with the labels of the plan."""

@@ -73,8 +73,10 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
         note(f"{out} has no report before its study has run there: {error}")
     else:
         cells = {each.store.url: identified(each.cells(), found[0].study["seeds"][0]) for each in found}
-        _refuse_other_cells(found, cells, note)
-        plan = under_equal_labels(plan, [*cells.values()], study)
+        _refuse_other_cells(found, cells)
+        groups = equal_labels(found, [*cells.values()], study)
+        _note_other_versions(found, cells, groups, note)
+        plan = under_equal_labels(plan, groups)
     planned = found[0].plan.get("planned") if all(each.study == study for each in found) else None
     fingerprints: dict[str, str] = {}
     # The path of each plug-in, by file name and checksum: machines have one file at several paths.
@@ -121,9 +123,7 @@ def _refuse_other_entries(first: FinishedResults, other: FinishedResults) -> Non
                 )
 
 
-def _refuse_other_cells(
-    found: Sequence[FinishedResults], planned: dict[str, pd.DataFrame], note: Note
-) -> None:
+def _refuse_other_cells(found: Sequence[FinishedResults], planned: dict[str, pd.DataFrame]) -> None:
     """Raise InputError if cells of two results differ that should be equal, or are of different learners.
 
     `planned` has the `identified` cells of each of the results, by URL.
@@ -142,17 +142,53 @@ def _refuse_other_cells(
         common = cells[0].merge(cells[1], on=["key", "algorithm"])["algorithm"]
         apart = {*cells[0]["algorithm"]} & {*cells[1]["algorithm"]} - {*common}
         entries = [entry for entry in first.study["algorithms"] if entry["label"] in apart]
-        codes = {entry["label"]: (first.code_of(entry), second.code_of(entry)) for entry in entries}
-        if other := [label for label, (mine, theirs) in codes.items() if mine[1:] != theirs[1:]]:
+        if other := [
+            each["label"] for each in entries if _other_version(first.code_of(each), second.code_of(each))
+        ]:
             raise InputError(
                 f"{where}: the learner's plug-in or library has another version in each, for "
                 f"{', '.join(other)}: run one of the studies again with the version of the other"
             )
-        if other := [label for label, (mine, theirs) in codes.items() if mine[0] != theirs[0]]:
-            note(
-                f"{where}: other versions of singlepass ran {', '.join(other)}, and no cell in common shows "
-                "that the versions give the same results"
-            )
+
+
+def _other_version(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+    """Return whether two values of `code_of` show other plug-ins or libraries; unknown ones do not."""
+    (_, mine, plugins), (_, theirs, others) = first, second
+    if mine and theirs:
+        return bool(mine != theirs)
+    # Without a version there are the checksums of all plug-ins; merged results have those of several runs.
+    return bool(plugins and others) and {*plugins}.isdisjoint(others)
+
+
+def _note_other_versions(
+    found: Sequence[FinishedResults],
+    planned: dict[str, pd.DataFrame],
+    groups: Sequence[Sequence[str]],
+    note: Note,
+) -> None:
+    """Note the algorithms that several versions of singlepass ran, without common cells that link these.
+
+    `groups` has the `equal_labels`.
+    """
+    told = list[str]()
+    for labels in groups:
+        entries = [
+            (each, own) for each in found for own in each.study["algorithms"] if own["label"] in labels
+        ]
+        codes = {each.store.url: each.code_of(own)[0] for each, own in entries}
+        # Each part has the version and keys of results that are linked, by one version or common cells.
+        parts = list[set[Any]]()
+        for url, code in codes.items() if len({*codes.values()}) > 1 else ():
+            if keys := {*planned[url].loc[planned[url]["algorithm"].isin(labels), "key"]}:
+                keys.add(code)
+                linked = [part for part in parts if part & keys]
+                parts = [part for part in parts if not part & keys] + [keys.union(*linked)]
+        told += labels if len(parts) > 1 else []
+    if told:
+        note(
+            f"{' and '.join(planned)}: other or unknown versions of singlepass ran {', '.join(told)}, and no "
+            "common cells show that all these versions give the same results"
+        )
 
 
 def _refuse_equal_tasks(
@@ -175,8 +211,10 @@ def _refuse_equal_tasks(
             )
 
 
-def under_equal_labels(plan: pa.Table, cells: Sequence[pd.DataFrame], study: Mapping[str, Any]) -> pa.Table:
-    """Plan the cells of each algorithm also for those that differ in label only: labels are no part of keys.
+def equal_labels(
+    found: Sequence[FinishedResults], cells: Sequence[pd.DataFrame], study: Mapping[str, Any]
+) -> list[list[str]]:
+    """Return the labels of a merged study, those together whose algorithms differ in label only.
 
     `cells` has the `identified` cells of each of the results.
     """
@@ -184,14 +222,35 @@ def under_equal_labels(plan: pa.Table, cells: Sequence[pd.DataFrame], study: Map
     for entry in study["algorithms"]:
         given = [each["parameters"].get(entry["label"]) for each in study["datasets"]]
         equal[json.dumps([given, {**entry, "label": ""}], sort_keys=True)].append(entry["label"])
-    rows = plan.to_pandas()
-    parts = [rows]
+    groups = list[list[str]]()
     for labels in equal.values():
+        if len(labels) < 2:
+            groups.append(labels)
+            continue
+        entries = [
+            (each, own) for each in found for own in each.study["algorithms"] if own["label"] in labels
+        ]
         own = [each[each["algorithm"].isin(labels)].assign(algorithm="") for each in cells]
         pairs = itertools.combinations([each.drop_duplicates("key") for each in own], 2)
         # They are not equal if, for example, one of the results comes from an earlier version of a learner.
-        if len(labels) > 1 and not any(conflicting(*pair, tune_each=study["tune_each"]) for pair in pairs):
-            parts += [rows[rows["algorithm"].isin(labels)].assign(algorithm=label) for label in labels]
+        same = len({each.code_of(entry)[1:] for each, entry in entries}) < 2 and not any(
+            conflicting(*pair, tune_each=study["tune_each"]) for pair in pairs
+        )
+        groups += [labels] if same else [[label] for label in labels]
+    return groups
+
+
+def under_equal_labels(plan: pa.Table, groups: Sequence[Sequence[str]]) -> pa.Table:
+    """Plan the cells of each algorithm also for those that differ in label only: labels are no part of keys.
+
+    `groups` has the `equal_labels`.
+    """
+    if not (several := [labels for labels in groups if len(labels) > 1]):
+        return plan
+    rows = plan.to_pandas()
+    parts = [rows]
+    for labels in several:
+        parts += [rows[rows["algorithm"].isin(labels)].assign(algorithm=label) for label in labels]
     united = pd.concat(parts).drop_duplicates(["key", "algorithm", "grid", "repetitions"])
     return pa.Table.from_pandas(united, PLAN, preserve_index=False)
 

@@ -17,7 +17,7 @@ from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.comparing import compare_results
 from singlepass.workflows.finished_results import conflicting, identified
-from singlepass.workflows.merging import merge_results, under_equal_labels
+from singlepass.workflows.merging import equal_labels, merge_results, under_equal_labels
 from singlepass.workflows.newcomers import newcomer, with_newcomers
 from singlepass.workflows.running.run import run_study
 
@@ -223,8 +223,8 @@ def test_other_cells_of_one_repetition_are_not_shared(seed: int, parameters: Any
     ]
     study = {"algorithms": [{"label": "A"}, {"label": "B"}], "datasets": [{"parameters": parameters}]}
     plan = pa.table({"key": ["A", "B"], "algorithm": ["A", "B"], **dict.fromkeys(PLAN.names[2:], [None] * 2)})
-    found = under_equal_labels(plan, [identified(each, 0) for each in cells], {**study, "tune_each": False})
-    assert len(found) == n
+    groups = equal_labels((), [identified(each, 0) for each in cells], {**study, "tune_each": False})
+    assert len(under_equal_labels(plan, groups)) == n
 
 
 def test_levels_and_seeds_that_a_data_set_lacks_are_missing_after_a_merge(tmp_path: Path) -> None:
@@ -260,9 +260,10 @@ def test_a_part_that_has_not_run_is_planned_after_a_merge(tmp_path: Path) -> Non
 def test_other_code_without_a_common_cell_is_not_merged(tmp_path: Path) -> None:
     plugin = tmp_path / "mine.py"
 
-    def ran(name: str, seed: int, source: str, **keys: Any) -> str:
+    def ran(name: str, seed: int, source: str, label: str = "Merged") -> str:
         plugin.write_text(source)
-        study = parse_study({**STUDY, **SMALL, "seeds": [seed], "algorithms": [{"name": "Merged"}], **keys})
+        entry = {"name": "Merged", "label": label}
+        study = parse_study({**STUDY, **SMALL, "seeds": [seed], "algorithms": [entry]})
         run_study(study, str(tmp_path / name), progress=Silent(), plugins=(str(plugin),))
         return str(tmp_path / name)
 
@@ -273,24 +274,68 @@ def test_other_code_without_a_common_cell_is_not_merged(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="another version in each, for Merged: run one of the studies again"):
         merge_results([one, other], str(tmp_path / "refused"), lambda line: None)
     assert not (tmp_path / "refused").exists()
+    # Under another label it is another algorithm, so each lacks the seed of the other.
+    apart = ran("apart", 2, source.replace("[1]", "[0]"), "Other")
+    merge_results([one, apart], str(tmp_path / "labels"), lambda line: None)
+    assert len(read_results(str(tmp_path / "labels")).cells) == 2 * len(STUDY["datasets"])
     # The last run of merged results does not have the plug-in's learner.
     last = run(tmp_path / "last", **SMALL, algorithms=[{"name": "Perceptron"}])
     merge_results([one, last], str(tmp_path / "both"), lambda line: None)
     merge_results([str(tmp_path / "both"), two], str(tmp_path / "all"), lambda line: None)
 
 
+def with_run(url: str, **keys: Any) -> str:
+    """Change keys of the only run in the provenance of results; None removes a key."""
+    store = Store(url)
+    [ran] = store.read_json("provenance.json")["runs"]
+    run = {key: value for key, value in {**ran, **keys}.items() if value is not None}
+    store.write_json("provenance.json", {"runs": [run]})
+    return url
+
+
 def test_another_version_without_a_common_cell_is_told(tmp_path: Path) -> None:
     keys = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
-    one, two = (run(tmp_path / name, **{**keys, "seeds": [seed]}) for seed, name in enumerate(("a", "b")))
-    store = Store(two)
-    [ran] = store.read_json("provenance.json")["runs"]
-    store.write_json("provenance.json", {"runs": [{**ran, "code": "0"}]})
-    notes: list[str] = []
-    merge_results([one, two], str(tmp_path / "merged"), notes.append)
-    assert notes == [
-        f"{one} and {two}: other versions of singlepass ran Perceptron, and no cell in common shows that the "
-        "versions give the same results"
-    ]
+    one, both, two = (
+        run(tmp_path / name, **{**keys, "seeds": seeds})
+        for name, seeds in zip("acb", ([0], [0, 1], [1]), strict=True)
+    )
+    line = (
+        f"{one} and {two}: other or unknown versions of singlepass ran Perceptron, and no common cells show "
+        "that all these versions give the same results"
+    )
+    for place, code in enumerate(("0", None)):
+        with_run(two, code=code)
+        notes: list[str] = []
+        merge_results([one, two], str(tmp_path / f"merged-{place}"), notes.append)
+        assert notes == [line]
+    # A third result that has cells of both links them.
+    merge_results([one, two, both], str(tmp_path / "linked"), notes.append)
+    assert notes == [line]
+    # Labels are no part of keys, so equal algorithms are one here, too.
+    entry = {"name": "Perceptron", "label": "Other"}
+    other = with_run(run(tmp_path / "other", **{**keys, "seeds": [2], "algorithms": [entry]}), code="0")
+    merge_results([one, other], str(tmp_path / "labels"), notes.append)
+    assert "ran Perceptron, Other, and" in notes[-1]
+
+
+def test_an_unknown_version_of_a_plugin_is_not_another_one(tmp_path: Path) -> None:
+    def ran(name: str, seed: int, learner: str) -> str:
+        plugin = tmp_path / f"{learner}.py"
+        plugin.write_text(PLUGIN.format(name=learner))
+        study = parse_study({**STUDY, **SMALL, "seeds": [seed], "algorithms": [{"name": learner}]})
+        run_study(study, str(tmp_path / name), progress=Silent(), plugins=(str(plugin),))
+        return str(tmp_path / name)
+
+    one, two, other = ran("one", 0, "Old"), ran("two", 1, "Old"), ran("other", 0, "Else")
+    merge_results([with_run(one, guests=None), two], str(tmp_path / "half"), lambda line: None)
+    # Merged results name all plug-ins.
+    both = str(tmp_path / "both")
+    merge_results([one, with_run(other, guests=None)], both, lambda line: None)
+    merge_results([both, with_run(two, guests=None)], str(tmp_path / "all"), lambda line: None)
+    plan = Store(two).read_json("plan.json")
+    Store(two).write_json("plan.json", {**plan, "plugins": {"Old.py": "0"}})
+    with pytest.raises(InputError, match="another version in each, for Old: "):
+        merge_results([both, two], str(tmp_path / "refused"), lambda line: None)
 
 
 def test_tasks_of_one_name_are_merged_only_if_the_studies_ask_for_one(tmp_path: Path) -> None:
