@@ -90,6 +90,11 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
         run: dict[str, Any] = {"command": command, "started": datetime.now(UTC).isoformat(timespec="seconds")}
         run["bases"] = {url: f"{n:,} cells" for url, n in counts.items()}
         run["fingerprints"] = {label: of for each in found for label, of in each.fingerprints.items()}
+        # A later merge compares versions.
+        run["guests"] = {label: version for label, (_, version, _) in algorithms.codes.items() if version}
+        codes = {each.code_of(entry)[0] for each in found for entry in each.study["algorithms"]}
+        if len(codes) == 1:
+            run["code"] = codes.pop()
         store.write_json("provenance.json", {"runs": [run]})
 
 

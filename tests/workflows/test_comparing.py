@@ -526,6 +526,16 @@ def test_learners_of_plugins_and_packages_are_one_if_their_versions_are(tmp_path
     store.write_json("provenance.json", {"runs": [ran]})
     _, algorithms, _ = compared(*results, out=tmp_path / "other")
     assert sorted(algorithms) == sorted([*learners, "Shared (two)"])
+    # Results of a comparison have the versions, by the new labels.
+    entry = {"name": "Shared", "datasets": ["gauss", "breast-cancer"]}
+    study = parse_study({**STUDY, **SMALL, "seeds": [1], "algorithms": [entry]})
+    run_study(study, str(tmp_path / "more"), progress=Silent(), plugins=(str(shared),))
+    notes: list[str] = []
+    merge_results([str(tmp_path / "both"), str(tmp_path / "more")], str(tmp_path / "merged"), notes.append)
+    assert not [line for line in notes if "version" in line]
+    with_run(str(tmp_path / "more"), guests={"Shared": "0"})
+    with pytest.raises(InputError, match="another version in each, for Shared: "):
+        merge_results([str(tmp_path / "both"), str(tmp_path / "more")], str(tmp_path / "out"), notes.append)
 
 
 def test_an_algorithm_without_a_common_data_set_is_left_out(tmp_path: Path) -> None:
