@@ -70,8 +70,8 @@ class StudyOutline:
     cautions: list[tuple[str, str]]
     # Warnings of features whose scales differ, by the label of their data set.
     scales: Mapping[str, str]
-    # A class that is tested but not learned because of a limit of rows, by the label of its data set.
-    unlearned: Mapping[str, str]
+    # A class that is tested but not learned, and the limits of rows that are set, by its data set's label.
+    unlearned: Mapping[str, tuple[str, str]]
     # The error with which a run would stop before its first cell; empty if it can start.
     refusal: str
     # Whether there are results, whose cells of data sets that are not parsed cannot be counted.
@@ -480,8 +480,8 @@ def _late_labels(found: StudyOutline) -> Iterator[str]:
 
 
 def _unlearned(found: StudyOutline) -> Iterator[str]:
-    for label, name in found.unlearned.items():
+    for label, (name, limits) in found.unlearned.items():
         yield (
-            f"classes  {label}: class {name!r} is tested but not learned, because max_train or max_examples "
-            "leaves none of its rows; set a larger limit"
+            f"classes  {label}: class {name!r} is tested but not learned, because {limits} leaves none of "
+            f"its rows; set a larger {limits}"
         )

@@ -203,17 +203,17 @@ def in_blocks(rows: Rows, rng: np.random.RandomState) -> Rows:
     return np.concatenate([rng.permutation(np.concatenate([blocks[i] for i in each])) for each in windows])
 
 
-def check_splits(cells: Iterable[Cell]) -> dict[str, str]:
+def check_splits(cells: Iterable[Cell]) -> dict[str, tuple[str, str]]:
     """Raise InputError if a class has no training rows in some split; `cells` has one cell of every split.
 
-    Returns, by data set, a class that is tested but that a limit of rows, such as `max_train`, keeps from
-    being learned.
+    Returns, by data set, a class that is tested but that a limit of rows keeps from being learned, and the
+    keys of the limits that are set.
     """
     folded: set[str] = set()
-    unlearned: dict[str, str] = {}
+    unlearned: dict[str, tuple[str, str]] = {}
     for cell in cells:
         spec, label = cell.spec, cell.spec.dataset.label
-        limited = bool(spec.max_train or spec.max_examples)
+        limited = " or ".join(key for key in ("max_train", "max_examples") if getattr(spec, key))
         # Skip cells that need no check: prequential ones have no split, and all cross-validation folds of a
         # data set were checked with its first cell, except for limits.
         if spec.protocol == "prequential" or (label in folded and not limited):
@@ -227,7 +227,7 @@ def check_splits(cells: Iterable[Cell]) -> dict[str, str]:
         if limited and test is not None and spec.stage != "tune":
             lost = np.setdiff1d(test.codes, train.codes)
             if len(lost):
-                unlearned.setdefault(label, stream.classes[lost[0]])
+                unlearned.setdefault(label, (stream.classes[lost[0]], limited))
     return unlearned
 
 

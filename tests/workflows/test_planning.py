@@ -596,4 +596,7 @@ def test_classes_that_a_limit_keeps_from_being_learned_are_named(tmp_path: Path)
     found = outline(parse_study(study), str(tmp_path / "out"))
     assert not found.refusal
     (line,) = planning._unlearned(found)
-    assert line.startswith("classes  f: class 'c' is tested but not learned, because max_train")
+    assert line == (
+        "classes  f: class 'c' is tested but not learned, because max_train leaves none of its rows; set a "
+        "larger max_train"
+    )

@@ -51,17 +51,17 @@ _THREADS = WorkerOptions()
 
 @dataclass(frozen=True)
 class Summary:
-    """The outcome of a run: how many cells it computed and reused, and all results of the study."""
+    """The outcome of a run: how many distinct cells it computed and reused, and all results of the study."""
 
     # All results of the study in the store.
     results: StudyResults
-    # Numbers of cells that this run computed, and that it found in the store or in a base (another folder of
-    # results, see `run_study`).
+    # Numbers of distinct cells that this run computed, and that it found in the store or in a base (another
+    # folder of results, see `run_study`).
     computed: int
     reused: int
-    # Number of the study's cells that were read from each base, by the base's name.
+    # Number of the study's distinct cells that were read from each base, by the base's name.
     from_bases: dict[str, int]
-    # Numbers of cells, computed or found, that raised an error, that crashed the process or ran past
+    # Numbers of distinct cells, computed or found, that raised an error, that crashed the process or ran past
     # `cell_limit`, and that were stopped at the study's time limit.
     failed: int
     crashed: int
@@ -70,10 +70,10 @@ class Summary:
     seconds: float
 
 
-def refused_splits(plan: Plan) -> tuple[str, dict[str, str]]:
+def refused_splits(plan: Plan) -> tuple[str, dict[str, tuple[str, str]]]:
     """Return the error message if the parsed data cannot be split as the study asks, or "" if they can.
 
-    The second value has, by data set, a class that is tested but not learned (see `check_splits`).
+    The second value has, by data set, a class that is tested but not learned, and why (see `check_splits`).
     """
     drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
     try:

@@ -252,5 +252,5 @@ def test_a_class_that_a_limit_keeps_from_being_learned_is_named(tmp_path: Path, 
     dataset = {"path": str(path)} | ({"test": str(test)} if own_test else {})
     limits = {"protocol": "holdout", "order": "given", "test_fraction": 0.1}
     cells = [cell_of(dataset, **limits, max_train=n) for n in (30, 50)]
-    assert check_splits(cells[:1]) == {cells[0].spec.dataset.label: "c"}
+    assert check_splits(cells[:1]) == {cells[0].spec.dataset.label: ("c", "max_train")}
     assert check_splits(cells[1:]) == {}
