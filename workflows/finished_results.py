@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from ..learners import registry
 from ..pipeline.analysis.design import evaluation_rows
+from ..pipeline.analysis.study_results import check_cells, check_study
 from ..pipeline.errors import InputError
 from ..pipeline.store.store import Store
 from ..pipeline.store.tables import as_planned
@@ -78,7 +79,9 @@ class FinishedResults:
     def cells(self) -> pd.DataFrame:
         """Return the planned cells that are there, with the labels of the plan."""
         plan = self.store.plan()
-        return as_planned(self.store.cells(sorted({*plan["key"].to_pylist()})), plan)
+        cells = as_planned(self.store.cells(sorted({*plan["key"].to_pylist()})), plan)
+        check_cells(self.store.url, cells)
+        return cells
 
 
 def _complete(document: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
@@ -98,9 +101,10 @@ def read_finished(url: str) -> FinishedResults:
     study = store.read_json("study.json")
     if not study:
         raise InputError(f"{url}: study.json is missing: run the study again to write it")
+    check_study(url, study)
     study = _complete(study, Study)
     for key, model in (("datasets", DatasetSpec), ("algorithms", AlgorithmSpec)):
-        study[key] = [_complete(entry, model) for entry in study[key]]
+        study[key] = [_complete(entry, model) for entry in study.get(key, [])]
     store.use_bases()
     return FinishedResults(
         store, study, store.read_json("plan.json"), store.read_json("provenance.json").get("runs", [])

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from ..errors import InputError
-from ..noise import noise_of
+from ..noise import noise_of, parse_noise
 from ..store.store import Store
 from ..store.tables import as_planned
-from ..study.study import Study
 from .design import evaluation_rows, one_repetition
 from .tuning import Tuned, tuned_grids
 
@@ -60,14 +57,12 @@ def read_results(url: str) -> StudyResults:
     for name, content in (("study.json", study), ("plan.json", plan)):
         if not content:
             raise InputError(f"{url}: {name} is missing: run the study again to write it")
-    if not _has_right_types(study):
-        raise InputError(f"{url}/study.json: damaged, or changed by hand: run the study again to write it")
+    check_study(url, study)
     runs = store.read_json("provenance.json").get("runs") or [{}]
     planned = store.plan()
     keys = planned["key"].to_pylist()
     stored = as_planned(store.cells(keys), planned)
     check_cells(url, stored)
-    _check_points(url, stored)
     cells = one_repetition(stored, study)
     _refuse_repeated(url, cells)
     curves = store.curves(cells["key"].unique().tolist())
@@ -77,7 +72,6 @@ def read_results(url: str) -> StudyResults:
     if store.bases:
         origin = store.base_of(keys)
         cells["base"] = [origin[key].name if key in origin else None for key in cells["key"]]
-    own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}
     return StudyResults(
         cells,
         curves,
@@ -85,30 +79,32 @@ def read_results(url: str) -> StudyResults:
         planned=plan["planned"] - (len(stored) - len(cells)),
         provenance={**runs[-1], "runs": len(runs)}
         | ({"commands": [run.get("command") for run in runs]} if len(runs) > 1 else {}),
-        tuning=tuned_grids(cells, study.get("winner", "best"), own_rules),
+        tuning=_tuned(url, cells, study),
     )
 
 
-def _has_right_types(study: Mapping[str, Any]) -> bool:
-    """Return whether the values of a study have types that this version reads.
-
-    Other values that the parser refuses are accepted, because a study of an earlier version may have them.
-    """
+def check_study(where: str, study: Mapping[str, Any]) -> None:
+    """Raise InputError, which begins with `where`, if a study's noise cannot be read, or it has no seed."""
+    own = [noise for each in study.get("rankings", []) for noise in each.get("focus_noise", [])]
+    reason = "seeds: the list is empty" if study.get("seeds") == [] else ""
     try:
-        Study.model_validate(study)
-    except ValidationError as error:
-        for each in error.errors():
-            place, kind = each["loc"], each["type"]
-            choice = kind == "literal_error" and ("winner" in place or not isinstance(each["input"], str))
-            if kind.endswith("_type") or choice or {"noise", "seeds", "focus_noise"}.intersection(place):
-                return False
-    entries = [entry for key in ("datasets", "algorithms") for entry in study.get(key, [])]
-    return all(isinstance(entry.get("label"), str) for entry in entries)
+        for noise in [*study.get("noise", []), *own]:
+            parse_noise(noise)
+    except ValueError as error:
+        reason = f"noise: {error}"
+    if reason:
+        raise InputError(
+            f"{where}/study.json: {reason}: damaged, changed by hand, or of another version of singlepass: "
+            "run the study again to write it"
+        )
 
 
 def check_cells(where: str, cells: pd.DataFrame) -> None:
     """Raise InputError, which begins with `where`, if a text in a cells table is not what a run writes."""
-    readers = {"dataset": _name, "algorithm": _name, "noise": noise_of, "params": _table, "grid": _grid}
+    for column in ("dataset", "algorithm"):
+        if (cells[column] == "").any():
+            raise _wrong_cell(where, column, "")
+    readers: dict[str, Callable[[str], Any]] = {"noise": noise_of, "params": _items, "grid": _items}
     for column, read in readers.items():
         for text in cells[column].dropna().unique():
             try:
@@ -117,13 +113,20 @@ def check_cells(where: str, cells: pd.DataFrame) -> None:
                 raise _wrong_cell(where, column, text) from None
 
 
-def _check_points(where: str, cells: pd.DataFrame) -> None:
-    """Raise InputError if the parameters of a tuning cell are not a point of its grid."""
-    tuning = cells.loc[(cells["stage"] == "tune") & (cells["status"] == "ok"), ["grid", "params"]]
-    for grid, params in tuning.drop_duplicates().itertuples(index=False):
-        point = _table(params)
-        if not isinstance(grid, str) or any(point.get(name) not in of for name, of in _grid(grid).items()):
-            raise _wrong_cell(where, "params", params)
+def _items(text: str) -> Any:
+    return json.loads(text).items()
+
+
+def _tuned(where: str, cells: pd.DataFrame, study: Mapping[str, Any]) -> list[Tuned]:
+    """Return the outcome of tuning; raise InputError if a tuning cell is not what a run writes."""
+    own_rules = {each["label"]: each["winner"] for each in study.get("algorithms", []) if each.get("winner")}
+    try:
+        return tuned_grids(cells, study.get("winner", "best"), own_rules)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise InputError(
+            f"{where}: cells table: a tuning cell is not a point of its grid or has no counts, or study.json "
+            "has an unknown 'winner': run the study again into another folder"
+        ) from None
 
 
 def _refuse_repeated(where: str, cells: pd.DataFrame) -> None:
@@ -132,7 +135,7 @@ def _refuse_repeated(where: str, cells: pd.DataFrame) -> None:
     for algorithm, dataset, noise, seed in finished[finished.duplicated()].itertuples(index=False):
         raise InputError(
             f"{where}: cells table: two cells are of {algorithm} on {dataset}, noise {noise}, seed {seed}: "
-            "run the study again into another folder"
+            f"run the study again into another folder, with --base {where}, which reuses cells"
         )
 
 
@@ -141,23 +144,3 @@ def _wrong_cell(where: str, column: str, text: str) -> InputError:
         f"{where}: cells table: {column} of a cell is {text[:_SHOWN]!r}, which no study has: "
         "run the study again into another folder"
     )
-
-
-def _name(text: str) -> str:
-    if not text:
-        raise ValueError("empty")
-    return text
-
-
-def _table(text: str) -> dict[str, Any]:
-    found = json.loads(text)
-    if not isinstance(found, dict):
-        raise TypeError("not a table")
-    return found
-
-
-def _grid(text: str) -> dict[str, list[Any]]:
-    found = _table(text)
-    if not all(isinstance(values, list) for values in found.values()):
-        raise TypeError("not lists of values")
-    return found

@@ -41,8 +41,45 @@ CLUSTER = "cluster.json"
 # The small JSON documents of a store, except those of its lock.
 DOCUMENTS = ("study.json", "plan.json", "provenance.json", BASES, MARK, CLUSTER)
 # The types of values that are read from documents: a list has the type of its entries, a dictionary the types
-# of its keys, of which those with "?" may be missing. `read_results` checks study.json.
+# of its keys, of which those with "?" may be missing. Other keys of study.json are only shown or compared.
 _TYPES: dict[str, Any] = {
+    "study.json": {
+        "name": str,
+        "title?": str | None,
+        "description?": str | None,
+        "noise?": list,
+        "seeds?": [int],
+        "tune_fraction?": float | int,
+        "delay?": int,
+        "window?": int | None,
+        "test_fraction?": float | int,
+        "folds?": int,
+        "winner?": str,
+        "metrics?": [str],
+        "rank_by?": str | None,
+        "curves?": [str],
+        "datasets?": [
+            {
+                "label": str,
+                "task?": str,
+                "parameters?": dict,
+                "compose?": list,
+                "test_fraction?": float | None,
+            }
+        ],
+        "algorithms?": [
+            {"name": str, "label": str, "winner?": str | None, "tuned_as?": str | None, "datasets?": [str]}
+        ],
+        "rankings?": [
+            {
+                "title": str,
+                "algorithms": [str],
+                "datasets?": [str],
+                "focus?": str | None,
+                "focus_noise?": list,
+            }
+        ],
+    },
     "plan.json": {"planned": int, "data?": dict, "plugins?": dict},
     "provenance.json": {
         "runs?": [{"packages?": dict, "fingerprints?": dict, "guests?": dict, "scales?": dict}]

@@ -67,7 +67,7 @@ def store(folder: Path) -> Store:
     made.write([cell("a"), cell("b"), cell("c")])
     rows = [{"key": key, "algorithm": "A", "grid": None, "repetitions": None} for key in "abc"]
     made.write_plan([pa.Table.from_pylist(rows, schema=PLAN)])
-    made.write_json("study.json", {"name": "s", "seeds": 20, "noise": [0.0, 0.1], "algorithms": [{"r": 1.5}]})
+    made.write_json("study.json", {"name": "s", "seeds": [20], "noise": [0.0, 0.1], "fading": 0.5})
     return made
 
 

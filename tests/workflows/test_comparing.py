@@ -16,7 +16,7 @@ from singlepass.pipeline.store.schema import PLAN, PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.comparing import compare_results
-from singlepass.workflows.finished_results import conflicting, identified
+from singlepass.workflows.finished_results import conflicting, identified, read_finished
 from singlepass.workflows.merging import equal_labels, merge_results, under_equal_labels
 from singlepass.workflows.newcomers import newcomer, with_newcomers
 from singlepass.workflows.running.run import run_study
@@ -160,6 +160,23 @@ def test_results_of_different_studies_are_not_merged(tmp_path: Path, keys: dict[
     with pytest.raises(InputError, match=line):
         merge_results(halves, str(tmp_path / "merged"), lambda line: None)
     assert not (tmp_path / "merged").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"datasets": ["digits"]}, "damaged"),
+        ({"seeds": 3}, "damaged"),
+        ({"noise": [2]}, "noise: 2 is not a noise rate"),
+        ({"seeds": []}, "seeds: the list is empty"),
+    ],
+)
+def test_a_damaged_study_is_named(tmp_path: Path, wrong: dict[str, Any], reason: str) -> None:
+    store = Store(str(tmp_path / "a"))
+    store.prepare()
+    store.write_json("study.json", {**parse_study(STUDY).model_dump(mode="json"), **wrong})
+    with pytest.raises(InputError, match=f"a/study.json: {reason}"):
+        read_finished(store.url)
 
 
 def test_machines_may_have_a_file_at_other_paths(tmp_path: Path) -> None:

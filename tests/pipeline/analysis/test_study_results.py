@@ -39,13 +39,12 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     ("name", "content"),
     [
         ("study.json", {"name": 5}),
-        ("study.json", {"noise": -1}),
-        ("study.json", {"seeds": [[5]]}),
-        ("study.json", {"curves": True}),
-        ("study.json", {"winner": "worst"}),
-        ("study.json", {"datasets": ["digits"]}),
-        ("study.json", {"algorithms": [{"name": "AROW"}]}),
-        ("study.json", {"rankings": [{"title": "t", "algorithms": 5}]}),
+        ("study.json", {"name": "s", "noise": -1}),
+        ("study.json", {"name": "s", "seeds": [[5]]}),
+        ("study.json", {"name": "s", "curves": True}),
+        ("study.json", {"name": "s", "datasets": ["digits"]}),
+        ("study.json", {"name": "s", "algorithms": [{"name": "AROW"}]}),
+        ("study.json", {"name": "s", "rankings": [{"title": "t", "algorithms": 5}]}),
         ("plan.json", {"planned": []}),
         ("plan.json", {"data": {}}),
         ("provenance.json", {"runs": [5]}),
@@ -67,6 +66,7 @@ def test_a_study_of_another_version_is_read(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.prepare()
     study = {
+        "name": "s",
         "later": 5,
         "protocol": "later",
         "datasets": [{"name": "digits", "label": "a\n", "task": "later"}],
@@ -113,9 +113,8 @@ def results_of(folder: Path, *rows: dict[str, Any]) -> str:
     [
         ("noise", "<b>"),
         ("params", "null"),
-        ("params", '{"r": 2}'),
         ("params", '{"r": ' + "[" * 9999),
-        ("grid", '{"r": 1}'),
+        ("grid", "[1]"),
         ("algorithm", ""),
     ],
 )
@@ -128,8 +127,34 @@ def test_a_cell_that_no_run_writes_is_named(tmp_path: Path, column: str, text: s
         read_results(wrong)
 
 
+@pytest.mark.parametrize("cell", [{"params": '{"r": 2}'}, {"grid": '{"r": 1}'}, {"grid": None}])
+def test_a_tuning_cell_that_is_no_point_of_its_grid_is_refused(
+    tmp_path: Path, cell: dict[str, str | None]
+) -> None:
+    with pytest.raises(InputError, match="cells table: a tuning cell is not a point of its grid"):
+        read_results(results_of(tmp_path, ROW | cell))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"noise": [0.0, 2]}, "noise: 2 is not a noise rate"),
+        ({"noise": [{"model": "later"}]}, "noise: unknown model"),
+        ({"rankings": [{"title": "t", "algorithms": [], "focus_noise": [True]}]}, "noise: True is not"),
+        ({"seeds": []}, "seeds: the list is empty"),
+    ],
+)
+def test_values_of_a_study_that_cannot_be_read_are_named(
+    tmp_path: Path, wrong: dict[str, Any], reason: str
+) -> None:
+    url = results_of(tmp_path, ROW)
+    Store(url).write_json("study.json", {"name": "s", **wrong})
+    with pytest.raises(InputError, match=f"study.json: {reason}.*: damaged, .* another version"):
+        read_results(url)
+
+
 def test_two_results_of_one_cell_are_named(tmp_path: Path) -> None:
     cells = [ROW | {"stage": "run", "key": key, "seed": seed} for key, seed in (("a", 0), ("b", 1), ("c", 1))]
     assert len(read_results(results_of(tmp_path / "a", *cells[:2])).cells) == 2
-    with pytest.raises(InputError, match="two cells are of A on d, noise 0, seed 1: run"):
+    with pytest.raises(InputError, match=r"two cells are of A on d, noise 0, seed 1: run .* --base"):
         read_results(results_of(tmp_path / "b", *cells))
