@@ -165,6 +165,15 @@ def test_an_earlier_figure_stays_if_the_disk_is_full(
     assert (tmp_path / name).read_text() == "before"
 
 
+def test_a_figure_is_written_behind_a_link(tmp_path: Path) -> None:
+    view = StudyView(make_results(datasets=("a", "b"), algorithms=("A", "B"), seeds=1, tuned=()))
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "cd.svg").symlink_to("paper/ranks.svg")
+    write_figure(view, tmp_path / "cd.svg", width=None)
+    assert (tmp_path / "cd.svg").is_symlink()
+    assert (tmp_path / "paper" / "ranks.svg").is_file()
+
+
 def test_lengths_have_units() -> None:
     assert (inches("3.3in"), inches("25.4mm")) == (3.3, 1.0)
 

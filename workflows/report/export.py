@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import warnings
 from pathlib import Path
@@ -110,7 +111,8 @@ def write_figure(
             figure.savefig(
                 image, format=file.suffix[1:], dpi=_DPI, facecolor="white", metadata=dates[file.suffix]
             )
-            write_whole(file, image.getvalue())
+            # Write behind a link that the user made.
+            write_whole(Path(os.path.realpath(file)), image.getvalue())
         except OSError as error:
             raise InputError(f"--figure {file}: cannot be written ({error.strerror or error})") from None
         finally:
