@@ -67,12 +67,15 @@ class Page:
                     raise InputError(
                         f"report {out}: {name} in it is a link: remove it, or choose another folder"
                     )
-            _remove_earlier(out, texts)
+            left_over = _earlier_files(out) - texts.keys()
             for name, text in texts.items():
                 path = out / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, text.encode())
                 written.append(path)
+            # Last, so that an earlier report stays whole if the disk is full.
+            for name in left_over:
+                (out / name).unlink(missing_ok=True)
         except OSError as error:
             raise InputError(
                 f"report {out}: cannot be written ({error.strerror or error}): choose another folder"
@@ -109,16 +112,14 @@ def rare_collections() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def _remove_earlier(out: Path, files: Mapping[str, str]) -> None:
-    """Remove the files of an earlier report, except those that this report writes too (`files`)."""
+def _earlier_files(out: Path) -> set[str]:
+    """Return the names of tables and figures of an earlier report in folder `out`."""
     try:
         names = (out / _MANIFEST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         # There is no earlier report, or its list of files cannot be read: remove nothing.
-        return
-    for name in names:
-        if name not in files and _OWN.fullmatch(name):
-            (out / name).unlink(missing_ok=True)
+        return set()
+    return {name for name in names if _OWN.fullmatch(name)}
 
 
 def _environment(*, escape: bool) -> Any:

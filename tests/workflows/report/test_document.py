@@ -63,8 +63,8 @@ def test_a_link_in_the_folder_is_not_followed(tmp_path: Path, folder: str) -> No
 def test_an_earlier_report_stays_if_its_successor_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page().write(tmp_path)
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    page(table("earlier")).write(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
 
     def full(path: Path, content: bytes) -> int:
         path.touch()
@@ -73,4 +73,4 @@ def test_an_earlier_report_stays_if_its_successor_cannot_be_written(
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InputError, match="No space left on device"):
         page(table("t")).write(tmp_path)
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
