@@ -186,7 +186,7 @@ NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda
 
 def _without_control_characters(text: str) -> str:
     if re.search(r"[\x00-\x1f\x7f-\x9f]", text):
-        raise ValueError(f"{text!r} has a control character, which figures cannot show: remove it")
+        raise ValueError(f"{text!r} has a control character: give one without")
     return text
 
 
@@ -424,7 +424,7 @@ class RankingSpec(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    title: str
+    title: Label
     algorithms: Annotated[list[str], Field(min_length=2)]
     datasets: list[str] = []
     focus: str | None = None

@@ -116,7 +116,11 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"algorithms": [{"name": "A", "label": []}]}, "algorithms[1].label: [] should be a valid string"),
         (
             {"datasets": [{"name": "a", "label": "a\0"}]},
-            "datasets[1].label: 'a\\x00' has a control character",
+            "datasets[1].label: 'a\\x00' has a control character: give one without",
+        ),
+        (
+            {"rankings": [{"title": "a\x07", "algorithms": ["A", "B"]}]},
+            "rankings[1].title: 'a\\x07' has a control character",
         ),
         ({"algorithms": [{"name": "\x1b[31m"}]}, "algorithms[1].name: '\\x1b[31m' has a control character"),
         (
