@@ -128,7 +128,8 @@ def retrieve(
             reasons.append(f"{urlsplit(address).netloc}: {_reason(error)}")
         except ValueError as error:
             # Pooch raises ValueError if the checksum differs, or for a wrong header of the answer.
-            reason = f"the content does not have the checksum {checksum}" if checksum else str(error)
+            differs = "the known hash" in str(error)
+            reason = f"the content does not have the checksum {checksum}" if differs else str(error)
             reasons.append(f"{urlsplit(address).netloc}: {reason}")
         except OSError as error:
             raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None

@@ -109,11 +109,10 @@ def test_wrong_checksum(toy: PublicSet, server: Any, cache: Path) -> None:
     assert kept(cache) == []
 
 
-def test_a_wrong_header_without_a_checksum(
-    toy: PublicSet, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("checksum", [None, "md5:0"])
+def test_a_wrong_header_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch, checksum: str | None) -> None:
     monkeypatch.setattr("pooch.retrieve", lambda *given, **options: int("five"))
-    path, (reason,) = retrieve("toy.t.bz2", ["http://host/toy.t.bz2"], None, cache)
+    path, (reason,) = retrieve("toy.t.bz2", ["http://host/toy.t.bz2"], checksum, cache)
     assert path is None
     assert reason == "host: invalid literal for int() with base 10: 'five'"
 
