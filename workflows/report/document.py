@@ -67,7 +67,9 @@ class Page:
                     raise InputError(
                         f"report {out}: {name} in it is a link: remove it, or choose another folder"
                     )
-            left_over = _earlier_files(out) - texts.keys()
+            # Some file systems ignore case.
+            new = {name.casefold() for name in texts}
+            left_over = [name for name in _earlier_files(out) if name.casefold() not in new]
             for name, text in texts.items():
                 path = out / name
                 path.parent.mkdir(parents=True, exist_ok=True)
