@@ -91,7 +91,8 @@ def _complete(document: Mapping[str, Any], model: type[BaseModel]) -> dict[str, 
         for name, field in model.model_fields.items()
         if name not in document and not field.is_required()
     }
-    return {**document, **json.loads(json.dumps(absent))}
+    # Only noise is not JSON.
+    return {**document, **json.loads(json.dumps(absent, default=lambda noise: noise.spec))}
 
 
 def read_finished(url: str) -> FinishedResults:

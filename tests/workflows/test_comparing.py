@@ -179,6 +179,14 @@ def test_a_damaged_study_is_named(tmp_path: Path, wrong: dict[str, Any], reason:
         read_finished(store.url)
 
 
+def test_keys_that_a_study_lacks_have_their_defaults(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    store.prepare()
+    store.write_json("study.json", {"name": "s"})
+    study = read_finished(store.url).study
+    assert (study["noise"], study["folds"], study["algorithms"]) == ([0.0], 10, [])
+
+
 def test_machines_may_have_a_file_at_other_paths(tmp_path: Path) -> None:
     results, noise = [], [0.0, {"model": "pair", "rate": 0.2}]
     for place in ("a", "b"):
