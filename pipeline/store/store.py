@@ -52,6 +52,7 @@ _TYPES: dict[str, Any] = {
         "tune_fraction?": float | int,
         "delay?": int,
         "window?": int | None,
+        "fading?": float | None,
         "test_fraction?": float | int,
         "folds?": int,
         "winner?": str,

@@ -42,6 +42,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         ("study.json", {"name": "s", "noise": -1}),
         ("study.json", {"name": "s", "seeds": [[5]]}),
         ("study.json", {"name": "s", "curves": True}),
+        ("study.json", {"name": "s", "fading": "0.5"}),
         ("study.json", {"name": "s", "datasets": ["digits"]}),
         ("study.json", {"name": "s", "algorithms": [{"name": "AROW"}]}),
         ("study.json", {"name": "s", "rankings": [{"title": "t", "algorithms": 5}]}),
