@@ -63,7 +63,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
     if given.shape != (n,):
         raise GuestError(f"{method} returned labels of shape {given.shape}, not ({n},)")
     if given.dtype.kind in "US" and isinstance(found, list | tuple):
-        # NumPy has converted numbers next to text into text; the message names a label as it was returned.
+        # NumPy has converted numbers next to text into text; the message names the label that was returned.
         given = np.array([np.asarray(each).item() for each in found], object)
     try:
         numbers = _as_floats(given)

@@ -75,7 +75,7 @@ class ColumnFile(ABC):
     singles: frozenset[int] = frozenset()
     #: The names of columns that contain the index of a data frame; they become features only if named.
     index: frozenset[str] = frozenset()
-    #: What the reader has guessed of the file and a user may need to correct; empty if nothing.
+    #: A guess of the reader about the file, which a user may need to correct; empty without one.
     hint: str = ""
 
     @abstractmethod

@@ -283,7 +283,7 @@ def _leftovers(cluster: Any, name: str, kwargs: dict[str, Any]) -> dict[str, str
 
 
 def left_behind(leftovers: dict[str, Any]) -> str:
-    """Return a line about jobs or a scheduler that a killed run has left behind, or "" if there are none."""
+    """Return a line about jobs or a scheduler that a killed run has left behind, or an empty text."""
     cluster, jobs = leftovers.get("cluster"), leftovers.get("jobs")
     if jobs:
         return f"jobs named {jobs} of {cluster}, whose client was killed; they end soon after they start"
