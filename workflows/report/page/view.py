@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from ....pipeline.scoring import SCORINGS, can_rank, is_of_test_part
 from ..plots.svg import Styles, styles_of, swatch
 from .blocks import Legend
 
+T = TypeVar("T")
 # Largest number of data sets that are drawn one by one: with more, a table takes less space than a picture of
 # each data set.
 _FEW = 4
@@ -32,12 +34,12 @@ _FEW = 4
 FILES_ONLY_ABOVE = 100
 
 
-def spaced(levels: Sequence[Noise], most: int) -> list[Noise]:
-    """Return at most `most` (at least 2) of the levels, evenly spaced, including the first and the last."""
-    if len(levels) <= most:
-        return list(levels)
-    places = np.unique(np.linspace(0, len(levels) - 1, most).round().astype(int))
-    return [levels[place] for place in places]
+def spaced(values: Sequence[T], most: int) -> list[T]:
+    """Return at most `most` (at least 2) of the values, evenly spaced, including the first and the last."""
+    if len(values) <= most:
+        return list(values)
+    places = np.unique(np.linspace(0, len(values) - 1, most).round().astype(int))
+    return [values[place] for place in places]
 
 
 # For each study key that asks for metrics over the latest examples: the function that computes them from the

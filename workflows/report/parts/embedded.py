@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ....pipeline.analysis.metrics import Metric
 from ....pipeline.analysis.subsets import among, task_groups, tasks_of, within
 from ....pipeline.counts import LATEST_ERRORS
-from ..page.view import StudyView
+from ..page.view import StudyView, spaced
 from ..plots.svg import PALETTE
 from ..words.wording import setting
 from .data_sets import data_sets
@@ -159,12 +159,8 @@ def _curves(view: StudyView) -> dict[str, Any]:
     means = groups[columns].mean()[whole].reset_index()
     budget = _MOST_NUMBERS // max(1, len(coded.drop_duplicates([*places])) * len(columns))
     points = min(max(budget, _FEWEST_POINTS), _MOST_POINTS)
-    grids: list[list[int]] = [[] for _ in design.datasets]
     codes, times = means["dataset"].to_numpy(), means["t"].to_numpy()
-    for dataset in range(len(grids)):
-        found = np.unique(times[codes == dataset])
-        kept = np.unique(np.linspace(0, len(found) - 1, min(points, len(found))).round().astype(int))
-        grids[dataset] = found[kept].tolist()
+    grids = [spaced(np.unique(times[codes == i]).tolist(), points) for i in range(len(design.datasets))]
     slots = [(dataset, t, slot) for dataset, grid in enumerate(grids) for slot, t in enumerate(grid)]
     kept_means = means.merge(pd.DataFrame(slots, columns=["dataset", "t", "slot"]), on=["dataset", "t"])
     where = tuple(kept_means[name].to_numpy(np.intp) for name in (*places, "slot"))
