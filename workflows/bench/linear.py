@@ -107,10 +107,9 @@ def _read(X: Any, norms: Any) -> None:
         norms[t] = squared_norm(row(X, t))
 
 
-def passes(learners: dict[str, Any], X: Any, y: Any) -> dict[str, Work]:
-    """Return functions that run one pass over the rows: one per learner, and one for scikit-learn's PA-I."""
-    ours = {name: lambda make=make: make().fit(X, y) for name, make in learners.items()}
-    return {**ours, _PEER: lambda: _scikit_learn().fit(X, y)}
+def passes(learners: dict[str, Any], stream: NamedStream) -> dict[str, Any]:
+    """Return functions that run one pass over the rows, one per learner."""
+    return {name: lambda make=make: make().fit(stream.X, stream.y) for name, make in learners.items()}
 
 
 def updated(make: Any, stream: NamedStream) -> str:
@@ -121,7 +120,8 @@ def updated(make: Any, stream: NamedStream) -> str:
 def measure_dense(stream: NamedStream) -> list[Measurement]:
     """Compare passes over dense rows with scikit-learn's pass and with only reading the rows."""
     rows, norms = as_rows(stream.X), np.empty(len(stream.y))
-    works = {**passes(TWO_CLASSES, stream.X, stream.y), _READ: lambda: _read(rows, norms)}
+    learners = {**TWO_CLASSES, _PEER: _scikit_learn}
+    works = {**passes(learners, stream), _READ: lambda: _read(rows, norms)}
     shares = {name: updated(make, stream) for name, make in TWO_CLASSES.items()}
 
     def speed(seconds: float) -> str:
@@ -164,7 +164,7 @@ def measure_checks(stream: NamedStream) -> list[Measurement]:
 
 def measure_sparse(stream: NamedStream) -> list[Measurement]:
     """Compare passes over CSR rows with scikit-learn."""
-    works = passes(TWO_CLASSES, stream.X, stream.y)
+    works = passes({**TWO_CLASSES, _PEER: _scikit_learn}, stream)
     contests = [
         Contest(f"{ours}, one pass, {stream.shape}", ours, peer, aim, _each(stream, 2), milliseconds)
         for ours, peer, aim in SPARSE
@@ -172,16 +172,9 @@ def measure_sparse(stream: NamedStream) -> list[Measurement]:
     return runner.contend(works, contests, repeats=15)
 
 
-def _fit(make: Any, stream: NamedStream) -> None:
-    make().fit(stream.X, stream.y)
-
-
 def measure_shrinkage(stream: NamedStream) -> list[Measurement]:
     """Compare the processor time of learners that shrink all weights with that of gradient descent."""
-    works: dict[str, Work] = {
-        name: partial(_fit, make, stream)
-        for name, make in {"gradient descent": OnlineGradientDescent, **SHRINKING}.items()
-    }
+    works = passes({"gradient descent": OnlineGradientDescent, **SHRINKING}, stream)
     contests = [
         Contest(
             f"{name}, {stream.name}, {stream.shape}: compared with gradient descent",
@@ -342,7 +335,8 @@ def measure_classes(stream: NamedStream) -> list[Measurement]:
         )
         for ours, peer, aim in MULTICLASS
     ]
-    return runner.contend(passes(MANY_CLASSES, stream.X, stream.y), contests, repeats=3)
+    works = passes({**MANY_CLASSES, _PEER: _scikit_learn}, stream)
+    return runner.contend(works, contests, repeats=3)
 
 
 def multiclass() -> list[Measurement]:
