@@ -155,7 +155,9 @@ class _Algorithms:
                 if label not in given - {entry["label"]} and self._takes(label, entry, rows, code)
             )
             labels[entry["label"]] = label
-            united = _united(self.entries.get(label, entry), entry)
+            # The data sets on which one of them runs; an empty list means all.
+            lists = self.entries.get(label, entry)["datasets"], entry["datasets"]
+            united = list(dict.fromkeys([*lists[0], *lists[1]])) if all(lists) else []
             own[entry["label"]] = {**entry, "label": label, "datasets": united}
             both = pd.concat([self.cells.get(label, rows[:0]), rows.assign(algorithm=label)])
             self.cells[label] = both.drop_duplicates(WHAT)
@@ -259,12 +261,6 @@ def _same_settings(first: Mapping[str, Any], second: Mapping[str, Any], study: M
         for entry in (first, second)
     )
     return one == two
-
-
-def _united(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
-    """Return the data sets on which one of two algorithms runs; an empty list means all."""
-    lists = first["datasets"], second["datasets"]
-    return list(dict.fromkeys([*lists[0], *lists[1]])) if all(lists) else []
 
 
 def _comparable(found: FinishedResults, shared: dict[str, list[Any]]) -> tuple[pd.DataFrame, _Ended]:

@@ -287,8 +287,11 @@ class _Run:
 
         def flush() -> None:
             nonlocal last_flush
-            if environments := found.environments():
-                self.record_environments(environments)
+            environments = found.environments()
+            # Write the provenance again if a worker has joined.
+            if environments and environments.keys() != self._environments.keys():
+                self._environments = dict(environments)
+                self._record_run(environments)
             self.store.write(pending)
             pending.clear()
             last_flush = time.monotonic()
@@ -361,12 +364,6 @@ class _Run:
             # Write the provenance again, now with the final number of cells from each base.
             self._record_run(self._environments or {"": this_environment()})
         refuse_conflicts(self.store, self._timed)
-
-    def record_environments(self, environments: Mapping[str, Environment]) -> None:
-        """Write the provenance if a worker has joined since the last call."""
-        if environments.keys() != self._environments.keys():
-            self._environments = dict(environments)
-            self._record_run(environments)
 
     def _record_run(self, environments: Mapping[str, Environment]) -> None:
         this_run = provenance(environments, self.plan, self.command, self._began)

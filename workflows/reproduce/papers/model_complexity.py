@@ -212,10 +212,6 @@ def _at(t: int) -> str:
     return f"at {t:,}"
 
 
-def _in_use(found: Sequence[Run], t: int) -> str:
-    return ", ".join(f"{run.complexity(t):g}" for run in found)
-
-
 def _by_count(values: pd.Series[Any]) -> dict[int, float]:
     """Return a series indexed by number of examples as a dict of floats by number of examples."""
     return {int(t): float(value) for t, value in zip(values.index, values, strict=True)}
@@ -287,7 +283,7 @@ def _near_the_best(
     cases, used = dict[str, bool](), []
     for test, what in TESTS.items():
         found = runs(study, kernel.oms(test))
-        used.append(f"{_in_use(found, t)} with {what}")
+        used.append(f"{', '.join(f'{run.complexity(t):g}' for run in found)} with {what}")
         for place, run in enumerate(found, start=1):
             held = least / factor <= run.complexity(t) <= most * factor
             cases[f"{_at(t)} in order {place} with {what}"] = held
