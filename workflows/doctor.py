@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import os
@@ -177,7 +178,8 @@ def examine_cluster(
                 place, wait = SchedulerPlace(scheduler, scheduler_file), 0.0
             longest = (wait or _PATIENCE) if patience is None else patience
             note = functools.partial(click.echo, err=True)
-            describe(found, check_up(place, longest, pins, guests, note), len(pins))
+            checkup = asyncio.run(check_up(place, longest, pins, guests, note))
+            describe(found, checkup, len(pins))
     except InputError as error:
         found.problems.append(str(error))
     return found

@@ -77,7 +77,7 @@ class Checkup:
     no_worker: str = ""
 
 
-def check_up(
+async def check_up(
     place: SchedulerPlace,
     patience: float,
     pins: tuple[data.Pin, ...],
@@ -90,16 +90,6 @@ def check_up(
     the tables of data that the workers need; `guests` are the learners of other packages. `note` receives a
     line when something is waited for.
     """
-    return asyncio.run(_check_up(place, patience, pins, guests, note))
-
-
-async def _check_up(
-    place: SchedulerPlace,
-    patience: float,
-    pins: tuple[data.Pin, ...],
-    guests: tuple[PlannedGuest, ...],
-    note: Callable[[str], None],
-) -> Checkup:
     async with connected(place, patience, note) as client:
         try:
             no_worker = await _wait_for_worker(client, Waiting(place, patience, note))
