@@ -65,9 +65,7 @@ def refuse_conflicts(store: Store, keys: Collection[str]) -> None:
     """Raise InputError if the store's own result of a cell differs from that of one of its bases."""
     for base in store.bases if keys else ():
         shared = [key for key in keys if key in base.keys]
-        own = store.own("cells", shared)
-        for key, column, mine, other in conflicts(own, base.table("cells", shared)):
-            raise InputError(_message(own, key, column, (store.url, mine), (base.name, other)))
+        _refuse_other_counts(shared, (store.url, store.own), (base.name, base.table), tables=["cells"])
 
 
 def refuse_other_counts(urls: Iterable[str], compared: Iterable[pd.DataFrame]) -> None:
@@ -89,15 +87,12 @@ def _refuse_other_counts(
     (first, read), (second, read_second) = stores
     for within in tables if keys else ():
         for key, column, mine, theirs in conflicts(read(within, keys), read_second(within, keys), within):
-            raise InputError(_message(read("cells", [key]), key, column, (first, mine), (second, theirs)))
-
-
-def _message(cells: pa.Table, key: str, column: str, *values: tuple[str, Any]) -> str:
-    """Return a message that names a cell, a column, and the `values` of two stores, as (store, value)."""
-    row = next(row for row in cells.to_pylist() if row["key"] == key)
-    what = f"{row['algorithm']} on {row['dataset']}, noise {row['noise']}, seed {row['seed']}"
-    told = ", ".join(f"{value} in {where}" for where, value in values)
-    return f"cell {key} ({what}): {column} is {told}: one of them was changed, or computed by other code"
+            [row] = read("cells", [key]).to_pylist()
+            raise InputError(
+                f"cell {key} ({row['algorithm']} on {row['dataset']}, noise {row['noise']}, seed "
+                f"{row['seed']}): {column} is {mine} in {first}, {theirs} in {second}: one of them was "
+                "changed, or computed by other code"
+            )
 
 
 def merge_cells(stores: Sequence[Store], out: Store) -> int:
