@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .uniform import Circumstances, Codes, Level, Noise, percent, plain
+from .uniform import UNKNOWN, Circumstances, Codes, Level, Noise, percent, plain
 
 # Maximum number of rates that names of the noise list, such as the heading of a table's column.
 _MOST_RATES = 4
@@ -116,11 +116,7 @@ class ClassNoise(Noise):
         return np.array([given.get(name, 0.0) for name in about.classes])[codes]
 
     def corrupt(
-        self,
-        codes: Codes,
-        n_classes: int,
-        rng: np.random.RandomState,
-        about: Circumstances = Circumstances(),  # noqa: B008
+        self, codes: Codes, n_classes: int, rng: np.random.RandomState, about: Circumstances = UNKNOWN
     ) -> Codes:
         if not self.matrix:
             return super().corrupt(codes, n_classes, rng, about)

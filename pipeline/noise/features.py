@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .uniform import Circumstances, Codes, Noise
+from .uniform import UNKNOWN, Circumstances, Codes, Noise
 
 # Random values are rounded to multiples of 1 / _STEPS, so that noise is the same on every machine:
 # mathematical libraries differ in much later digits. The rounding is too fine to matter otherwise.
@@ -39,11 +39,7 @@ class FeatureNoise(Noise):
         return self.model if self.scale == 1.0 else f"{self.model} ×{self.scale:.6g}"
 
     def corrupt(
-        self,
-        codes: Codes,
-        n_classes: int,
-        rng: np.random.RandomState,
-        about: Circumstances = Circumstances(),  # noqa: B008
+        self, codes: Codes, n_classes: int, rng: np.random.RandomState, about: Circumstances = UNKNOWN
     ) -> Codes:
         """Return a copy of the labels, because this noise does not change them."""
         return codes.copy()

@@ -38,6 +38,9 @@ class Circumstances:
     margins: Callable[[], NDArray[np.float64]] | None = None
 
 
+UNKNOWN = Circumstances()
+
+
 @dataclass(frozen=True)
 class Noise:
     """Replace every training label independently with probability `rate` in [0, 1): uniform label noise.
@@ -187,7 +190,7 @@ class Noise:
         return rng.randint(1, n_classes, size=n).astype(np.int32)
 
     def corrupt(
-        self, codes: Codes, n_classes: int, rng: np.random.RandomState, about: Circumstances = Circumstances()
+        self, codes: Codes, n_classes: int, rng: np.random.RandomState, about: Circumstances = UNKNOWN
     ) -> Codes:
         """Return a new array of labels with noise, given the clean class codes of a stream."""
         replaced = rng.random_sample(len(codes)) < self.chances(codes, about)
