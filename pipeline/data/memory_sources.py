@@ -154,8 +154,12 @@ class BundledSource(FixedSource):
     def read(self, recipe: Mapping[str, Any], options: Options) -> Table:
         return freeze(apply_feature_options(self.name, self.entry.load(), options))
 
+    # Cached in memory, because the fingerprint is stored on disk only for data sets read from files.
+    @cached(
+        LRUCache(maxsize=64), lambda self, options: recipe_key(self.recipe(options)), condition=Condition()
+    )
     def content(self, options: Options) -> str:
-        return bundled_content(self, self.recipe(options), options)
+        return content_fingerprint(shared_table(self, self.recipe(options), options))
 
     def describe(self) -> DatasetRow:
         entry = self.entry
@@ -170,10 +174,3 @@ class BundledSource(FixedSource):
             note=entry.note,
             state="present",
         )
-
-
-# The fingerprint is cached in memory, because it is stored on disk only for data sets read from files.
-@cached(LRUCache(maxsize=64), lambda source, recipe, options: recipe_key(recipe), condition=Condition())
-def bundled_content(source: BundledSource, recipe: Mapping[str, Any], options: Options) -> str:
-    """Return the content fingerprint of a bundled set, computed once per process."""
-    return content_fingerprint(shared_table(source, recipe, options))

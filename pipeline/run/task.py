@@ -179,9 +179,10 @@ def _plugin_learner(cell: Cell) -> ResolvedLearner | None:
         if here.version == cell.spec.algorithm_version:
             return here
     try:
-        own = _own_learners(cell.execution.plugins)
+        parts = [_learners_in(path, _state(path)) for path in cell.execution.plugins]
     except (OSError, ValueError) as error:
         raise GuestError(f"{error}: correct this, and run the study again with --retry-failed") from error
+    own = {name: learner for part in parts for name, learner in part.items()}
     return ResolvedLearner(name, own[name]) if name in own else None
 
 
@@ -327,13 +328,9 @@ def _length_of_weights(learner: Any) -> float:
     return length
 
 
-def _own_learners(paths: tuple[str, ...]) -> dict[str, type]:
-    """Return the learners that these plug-in files define, by name."""
-    return {name: learner for path in paths for name, learner in _learners_in(path, _state(path)).items()}
-
-
 @functools.lru_cache(maxsize=64)
 def _learners_in(path: str, state: tuple[int, ...]) -> dict[str, type]:
+    """Return the learners that a plug-in file defines, by name; `state` changes when the file is edited."""
     return registry.learners_in(path)
 
 

@@ -58,11 +58,6 @@ class Parts:
     def __init__(self, folder: Folder, other_version: str = OTHER_OUTPUT) -> None:
         self.folder, self.url, self._other_version = folder, folder.url, other_version
 
-    def try_writing(self) -> None:
-        """Write and remove a test file in existing folders; raise InputError if that fails."""
-        with self._probe():
-            pass
-
     def names(self) -> list[str]:
         """Return the sorted names of the parts, without hidden files, which macOS adds to copied folders."""
         return [
@@ -184,7 +179,7 @@ class Parts:
         left = [path for path in left if path.partition("/")[2] not in whole]
         if not left:
             return
-        with self._probe() as probe:
+        with self.probe() as probe:
             oldest = self.folder.modified(probe) - age
         for path in left:
             with contextlib.suppress(FileNotFoundError):
@@ -192,8 +187,8 @@ class Parts:
                     self.folder.remove(path)
 
     @contextlib.contextmanager
-    def _probe(self) -> Iterator[str]:
-        """Write an empty file, yield its name, and remove it."""
+    def probe(self) -> Iterator[str]:
+        """Write an empty file to an existing folder, yield its name, and remove it."""
         probe = f"cells/.write-{uuid.uuid4().hex}"
         self.folder.write(probe, b"")
         try:

@@ -122,7 +122,8 @@ class Store:
 
     def try_writing(self) -> None:
         """Write and remove a test file, creating nothing else; raise InputError if that fails."""
-        self._parts.try_writing()
+        with self._parts.probe():
+            pass
 
     def check_version(self) -> None:
         """Raise InputError if the store has results of another version."""

@@ -85,25 +85,21 @@ def why_not(output: str, run: str) -> Exception | None:
 
     def look() -> None:
         try:
-            _try_writing(output, run)
+            store = Store(output)
+            if store.read_json(MARK).get("run") != run:
+                raise InputError(
+                    f"{output} is not the client's folder: share it, or run without --workers-write"
+                )
+            store.try_writing()
+            found.append(None)
         except Exception as error:  # any kind: file systems differ in their errors, or need a missing package
             found.append(error)
-        else:
-            found.append(None)
 
     # A daemon thread, so that the worker process can end while this test still waits for an answer.
     looking = threading.Thread(target=look, daemon=True)
     looking.start()
     looking.join(_TRY_SECONDS)
     return found[0] if found else InputError(f"{output}: no answer within {_TRY_SECONDS:g} s")
-
-
-def _try_writing(output: str, run: str) -> None:
-    """Write a test file to the output; raise InputError if it lacks the marker file of this run."""
-    store = Store(output)
-    if store.read_json(MARK).get("run") != run:
-        raise InputError(f"{output} is not the client's folder: share it, or run without --workers-write")
-    store.try_writing()
 
 
 # Longest time that a task waits until its worker is prepared; tables may have to be sent to the worker first.

@@ -66,7 +66,8 @@ class Waiting:
         if over or (ended and not self._came):
             waited = f"{lacking} for {now - self._since:.0f} s"
             kept = "; stored results are kept" if self._came else ""
-            raise InputError(f"{self._place}: {waited}{kept}; {told and told + '; '}{self._advice()}")
+            advice = starting.advice if starting else f"start one with `{self._place.worker_command}`"
+            raise InputError(f"{self._place}: {waited}{kept}; {told and told + '; '}{advice}")
         if unsaid:
             self._said = most
             start = "" if starting else f" (`{self._place.worker_command}` starts one)"
@@ -83,8 +84,3 @@ class Waiting:
         if starting.all_refused():
             raise InputError(f"{starting.name}: the queue refused its jobs: {error}; {starting.advice}")
         self._note(f"{starting.name}: the queue refused a job: {error}")
-
-    def _advice(self) -> str:
-        if self._place.starting:
-            return self._place.starting.advice
-        return f"start one with `{self._place.worker_command}`"
