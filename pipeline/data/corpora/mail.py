@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from email import policy
-from email.parser import BytesParser
+from email import message_from_bytes
 from pathlib import Path
 
 import numpy as np
@@ -53,11 +52,10 @@ def spam(paths: Sequence[Path], user: str) -> Table:
 
 def mail_folders(paths: Sequence[Path], user: str) -> Table:
     """Return the binary bag of words, without stop words, of the messages in a user's ten largest folders."""
-    parser = BytesParser(policy=policy.compat32)
     messages: list[tuple[str, str]] = []
     for name, text in archive_texts(paths[0], rf"(?:^|/)maildir/{user}/([^/]+)/"):
         if name[1] not in _NOT_ARCHIVAL:
-            message = parser.parsebytes(text.encode("latin-1"))
+            message = message_from_bytes(text.encode("latin-1"))
             body = message.get_payload(decode=True)
             content = body.decode("latin-1") if isinstance(body, bytes) else ""
             messages.append((name[1], f"{message.get('Subject', '')}\n{content}"))
