@@ -226,13 +226,9 @@ class PublicSource(ConvertedSource):
         return self.state() == "can be fetched"
 
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
-        if download:
-            return self.locate()
-        paths = [path for file in self.entry.files if (path := present(self.entry, file)) is not None]
-        missing = self._missing()
-        if missing:
+        if not download and (missing := self._missing()):
             raise InputError(f"data set {self.name!r}: {missing[0].name} is missing")
-        return tuple(paths)
+        return self.locate()
 
     def recipe_of(self, files: tuple[Path, ...], options: Options) -> dict[str, Any]:
         hashes = [file_sha256(path) for path in files]
