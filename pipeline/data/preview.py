@@ -102,13 +102,7 @@ class Outlook:
 
 
 def look(*, task: str = "auto", label: str | None = None, **entry: Any) -> Outlook:
-    """Preview a ``[[datasets]]`` entry of a study; an error in it becomes the preview's `state`.
-
-    Parameters
-    ----------
-    task, label, **entry
-        As in `expand`.
-    """
+    """Preview a ``[[datasets]]`` entry, given as to `expand`; an error in it becomes the `state`."""
     name, path, openml = (entry.get(key) for key in ("name", "path", "openml"))
     called = label or name or (f"openml-{openml}" if path is None else label_of(path))
     try:

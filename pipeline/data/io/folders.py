@@ -28,13 +28,7 @@ def remote_folder() -> Path:
 
 
 def cache_space() -> int:
-    """Return the free bytes on the disk of the cache, after a test write.
-
-    Raises
-    ------
-    InputError
-        If the cache folder cannot be written.
-    """
+    """Return the free bytes on the disk of the cache; raise InputError if a test write there fails."""
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

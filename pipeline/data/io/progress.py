@@ -13,12 +13,9 @@ _watcher: ContextVar[Progress | None] = ContextVar("_watcher", default=None)
 
 @contextmanager
 def watched(progress: Progress | None) -> Iterator[None]:
-    """Report the downloads and conversions inside this context to `progress`.
+    """Report downloads and conversions inside this context by calls ``progress(file name, bytes, total)``.
 
-    Parameters
-    ----------
-    progress : callable or None
-        Called as ``progress(file name, bytes so far, total bytes)``; the total is 0 if unknown.
+    These are the bytes so far and in all; the total is 0 if unknown.
     """
     token = _watcher.set(progress)
     try:
