@@ -20,13 +20,13 @@ from .catalogue.generators import GENERATORS
 from .catalogue.public import ALIASES, CATALOGUE, FAMILIES
 from .composition import COMPOSED, ComposedSource, Part, composed_name
 from .given_sources import ArraySource, FrameSource
+from .io.folders import cache_folder
 from .memory_sources import BUNDLED, BundledSource, GeneratorSource
 from .own_sources import FamilyDataset, FileSource, OpenMLSource, PublicSource
 from .remote import absolute, is_url
 from .sources import Dataset, Draw, Source
 from .tables.features import (
     FeatureFit,
-    assembled,
     change_features,
     computed,
     fit_features,
@@ -35,7 +35,7 @@ from .tables.features import (
     typical_sizes,
 )
 from .tables.options import FEATURE_OPTIONS, Options, Value, count_of
-from .tables.stream import Rows, Stream, is_sparse
+from .tables.stream import Rows, SpillingMatrix, Stream, is_sparse
 from .tables.tasks import TaskRef, derive, task_codes
 
 # For each kind of data set: the declarations by name, and the class of source made from a declaration.
@@ -402,9 +402,15 @@ def fitted(ref: TaskRef, X: Any, rows: Rows) -> Any:
 def along_stream(ref: TaskRef, blocks: Iterable[Any], n_rows: int) -> Any:
     """Join blocks of rows into one matrix with the task's ``bias`` and ``dtype`` applied.
 
-    `blocks` are the rows in stream order, `n_rows` in total; the caller has standardized them already.
+    `blocks` are the dense rows in stream order, `n_rows` in total; the caller has standardized them already.
+    A large matrix is stored on disk.
     """
-    return assembled(ref.label, blocks, n_rows, _opened(ref)[1])
+    made, d, options = SpillingMatrix(cache_folder() / "streams"), 0, _opened(ref)[1]
+    for block in blocks:
+        changed = change_features(ref.label, block, FeatureFit(None, None, None), options)
+        d = changed.shape[1]
+        made.append(changed)
+    return made.finish((n_rows, d))
 
 
 def standardised(ref: TaskRef, X: Any, mean: NDArray[np.float64], spread: NDArray[np.float64]) -> Any:

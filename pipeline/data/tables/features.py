@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -131,16 +131,6 @@ def typical_sizes(X: Matrix) -> npt.NDArray[np.float64]:
     sizes = np.full(len(n), np.nan)
     np.divide(sums, n, out=sizes, where=n > 0)
     return sizes
-
-
-def assembled(name: str, blocks: Iterable[Any], n_rows: int, options: Options) -> Any:
-    """Join dense blocks into one matrix with ``bias`` and ``dtype`` applied; store a large one on disk."""
-    made, d, plain = SpillingMatrix(cache_folder() / "streams"), 0, FeatureFit(None, None, None)
-    for block in blocks:
-        changed = change_features(name, block, plain, options)
-        d = changed.shape[1]
-        made.append(changed)
-    return made.finish((n_rows, d))
 
 
 def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any:
