@@ -57,7 +57,7 @@ from .resolve import (
 )
 from .sources import DatasetRow
 from .supply import Lack, chunks, complete, lacking, parcel, pins_of, receive
-from .tables.stream import Stream
+from .tables.stream import Stream, matrix_bytes
 from .tables.tasks import TaskRef
 
 __all__ = [
@@ -102,6 +102,7 @@ __all__ = [
     "look",
     "look_again",
     "main_name",
+    "matrix_bytes",
     "mirrored",
     "notes",
     "open_stream",

@@ -45,7 +45,7 @@ from ..errors import InputError
 from ..store.schema import CellResult
 from ..study.cell import Cell, Params
 from .recorder import Recorder, Tallies, declared
-from .shared_inputs import SharedInputs, matrix_bytes
+from .shared_inputs import SharedInputs
 from .splits import BLOCK_ROWS, Codes, Floats, Fold, Rows
 
 # Attributes from which counts such as support vectors are read in learners of other packages, by the column
@@ -152,7 +152,7 @@ def batch_counters(learner: Any) -> dict[str, int]:
     support = getattr(learner, "support_vectors_", None)
     if support is None:
         return counters
-    model_bytes = matrix_bytes(support) + matrix_bytes(learner.dual_coef_)
+    model_bytes = data.matrix_bytes(support) + data.matrix_bytes(learner.dual_coef_)
     return {"support_vectors": support.shape[0], "model_bytes": model_bytes} | counters
 
 

@@ -56,12 +56,12 @@ def compact_copy(matrices: list[tuple[Any, Rows | None]]) -> CompactCopy:
     parts: list[tuple[Rows | None, Any, Any]] = []
     n_bytes = 0
     for X, rows in matrices:
-        if rows is None or matrix_bytes(X) * (len(rows) / X.shape[0]) > _MOST_BYTES:
+        if rows is None or data.matrix_bytes(X) * (len(rows) / X.shape[0]) > _MOST_BYTES:
             parts.append((None, X, None))
         else:
             parts.append((rows, take_rows(X, rows), None))
         n_bytes += held_bytes(X) + (0 if parts[-1][1] is X else held_bytes(parts[-1][1]))
-    if all(not isinstance(X, np.ndarray) and matrix_bytes(X) <= _MOST_BYTES for _, X, _ in parts):
+    if all(not isinstance(X, np.ndarray) and data.matrix_bytes(X) <= _MOST_BYTES for _, X, _ in parts):
         # Renumber the features that occur in training or test rows, the same in both for the learner.
         occurs = np.zeros(parts[0][1].shape[1], bool)
         for _, X, _ in parts:
@@ -85,14 +85,7 @@ def held_bytes(X: Any) -> int:
         if isinstance(array, np.memmap):
             return _OBJECTS
         array = array.base
-    return matrix_bytes(X) + _OBJECTS
-
-
-def matrix_bytes(X: Any) -> int:
-    """Return the bytes of the arrays of a dense or CSR matrix."""
-    if isinstance(X, np.ndarray):
-        return X.nbytes
-    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return data.matrix_bytes(X) + _OBJECTS
 
 
 def with_feature_noise(
@@ -233,7 +226,7 @@ class _Source:
         n += 0 if stream.y_test is None else len(stream.y_test)
         room = min(_ORDERS * (16 * n + _OBJECTS), _ORDERS_BYTES)
         # Size of the cache of features standardized by training rows, which differ between repetitions.
-        bytes_of_features = matrix_bytes(self.copy.parts[0][1]) if spec.features else 0
+        bytes_of_features = data.matrix_bytes(self.copy.parts[0][1]) if spec.features else 0
         size = min(_REPETITIONS * bytes_of_features, _FEATURES_BYTES)
         if spec.features == _ALONG:
             # Features that are scaled online depend on the row order, so they are cached with it instead.

@@ -23,6 +23,7 @@ from .stream import (
     cast,
     int32_csr,
     is_sparse,
+    matrix_bytes,
     picked_rows,
     row_slice,
 )
@@ -156,7 +157,7 @@ def change_features(name: str, X: Any, fit: FeatureFit, options: Options) -> Any
             )
         return made
 
-    if _matrix_bytes(X) <= _WHOLE_BYTES:
+    if matrix_bytes(X) <= _WHOLE_BYTES:
         return change(X)
     made = SpillingMatrix(cache_folder() / "streams")
     for block in _blocks(X, None):
@@ -197,13 +198,9 @@ def _blocks(X: Any, rows: Rows | None) -> Iterator[Any]:
         yield (
             row_slice(X, start, start + step) if rows is None else picked_rows(X, rows[start : start + step])
         )
-        if _matrix_bytes(X) > _WHOLE_BYTES:
+        if matrix_bytes(X) > _WHOLE_BYTES:
             for array in arrays_of(X).values():
                 release(array)
-
-
-def _matrix_bytes(X: Any) -> int:
-    return sum(array.nbytes for array in arrays_of(X).values())
 
 
 def _sum(X: Any, rows: Rows | None, of: Callable[[Any], Any]) -> Any:

@@ -96,6 +96,11 @@ def arrays_of(X: Any) -> dict[str, npt.NDArray[Any]]:
     return {"dense": X}
 
 
+def matrix_bytes(X: Any) -> int:
+    """Return the bytes of the arrays of a dense or CSR matrix."""
+    return sum(array.nbytes for array in arrays_of(X).values())
+
+
 def first_where(X: Any, mask: npt.NDArray[np.bool_]) -> tuple[int, int, Any]:
     """Return (row, column, value) of the first stored value for which the mask is true.
 
