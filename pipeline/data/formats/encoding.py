@@ -209,9 +209,9 @@ def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
     file, layout = files[0]
     names = [file.names[position] for position in layout.features]
     columns = range(len(names))
-    # Distinct categories or words of each column, None for numbers. Collecting ends when there are more than
-    # `one_hot`, because the column is then hashed.
-    found: list[set[str] | None] = [None if layout.roles[i] == "number" else set() for i in columns]
+    # Distinct categories or words of each column. Collecting ends when there are more than `one_hot`, because
+    # the column is then hashed.
+    found: list[set[str]] = [set() for _ in columns]
     missing = [False for _ in columns]
     marks = asked.missing == "indicator"
     settled = {i for i in columns if layout.roles[i] == "number" and not marks}
@@ -233,15 +233,12 @@ def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
                     continue
                 if marks and not missing[i]:
                     missing[i] = bool(missing_in(layout.roles[i], array).any())
-                kept = found[i]
-                if kept is not None and len(kept) <= asked.one_hot:
-                    _collect(layout.roles[i], array, kept, asked.one_hot)
+                if layout.roles[i] != "number" and len(found[i]) <= asked.one_hot:
+                    _collect(layout.roles[i], array, found[i], asked.one_hot)
     made = []
     for i in columns:
-        kept = found[i]
-        few = kept is not None and len(kept) <= asked.one_hot
-        values = tuple(sorted(kept)) if kept is not None and few else None
-        made.append(_Column(names[i], layout.roles[i], values, missing[i]))
+        few = layout.roles[i] != "number" and len(found[i]) <= asked.one_hot
+        made.append(_Column(names[i], layout.roles[i], tuple(sorted(found[i])) if few else None, missing[i]))
     hashed = any(column.role != "number" and column.values is None for column in made)
     return Encoder(tuple(made), 1 << asked.hash_bits if hashed else 0, asked.hash_seed)
 
