@@ -23,12 +23,6 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
     ]
 
 
-def _ordered(found: list[str], given: list[str]) -> list[str]:
-    """Return the names `given` by the study in their order, then, sorted, the others `found` in results."""
-    rest = sorted(set(found) - set(given), key=natural_key)
-    return list(dict.fromkeys(given)) + rest
-
-
 @dataclass(frozen=True)
 class Design:
     """What a study compares, in the order in which its tables print it."""
@@ -131,9 +125,8 @@ def study_design(cells: pd.DataFrame, study: Mapping[str, Any]) -> Design:
         set(zip(runs["dataset"], runs["source"], runs["parent"], strict=True)),
         key=lambda task: (place.get(task[2], len(entries)), natural_key(task[1]), natural_key(task[0])),
     )
-    algorithms = _ordered(
-        runs["algorithm"].unique().tolist(), [entry["label"] for entry in study.get("algorithms", [])]
-    )
+    algorithms = list(dict.fromkeys(entry["label"] for entry in study.get("algorithms", [])))
+    algorithms += sorted(set(runs["algorithm"]).difference(algorithms), key=natural_key)
     planned_noise = {parse_noise(spec) for spec in study.get("noise", [])}
     return Design(
         datasets=[dataset for dataset, _, _ in tasks],

@@ -171,7 +171,8 @@ class Workforce:
         if answer is None:
             return None
         if not isinstance(answer, Environment):
-            return "missing" if _lacks_package(answer) else f"{type(answer).__name__}: {answer}"
+            lacks = isinstance(answer, ModuleNotFoundError) and (answer.name or "").startswith("singlepass")
+            return "missing" if lacks else f"{type(answer).__name__}: {answer}"
         self._known.add(address)
         # By host and process number, because the results of cells name their worker so.
         self.environments[f"{answer.host}:{answer.pid}"] = answer
@@ -258,15 +259,6 @@ class Workforce:
         except (OSError, RuntimeError, ValueError):
             return lost
         answer = answers.get(address, lost)
-        return lost if _is_of_the_network(answer) else answer
-
-
-def _is_of_the_network(error: Any) -> bool:
-    # An OSError without errno is a network error of Dask; errors of a worker's disk have an errno.
-    return isinstance(error, OSError) and (
-        isinstance(error, ConnectionError | TimeoutError) or not error.errno
-    )
-
-
-def _lacks_package(error: Any) -> bool:
-    return isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("singlepass")
+        # An OSError without errno is a network error of Dask; errors of a worker's disk have an errno.
+        of_network = isinstance(answer, OSError) and not answer.errno
+        return lost if of_network or isinstance(answer, ConnectionError | TimeoutError) else answer
