@@ -147,19 +147,18 @@ class _SharedCache(FunctionCache):
     So saving takes a lock. Code that cannot be saved (disk full, folder removed) is still used from memory.
     """
 
-    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Path, nogil: bool) -> None:
         super().__init__(function)
-        self._folder = folder
+        self._folder, self._nogil = folder, nogil
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _Index(self._cache_path, self._impl.filename_base, stamp)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        if self._py_func.__closure__ is None:
-            return super()._index_key(sig, codegen)
         # Numba's key of cached code has a hash of the function's closure, which differs between processes
         # if the closure holds functions. It is left out here: the source code determines the closure, and the
-        # name of the cache folder contains the source's hash.
-        return sig, codegen.magic_tuple()
+        # name of the cache folder contains the source's hash. Numba's key lacks whether the GIL is released,
+        # and some functions are compiled in both ways.
+        return sig, codegen.magic_tuple(), self._nogil
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         return super().load_overload(sig, target_context) if all(map(_can_be_saved, sig)) else None
@@ -222,7 +221,7 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
     try:
         dispatcher = numba.njit(**options)(function)
         # This does the same as Numba's option cache=True, but is safe if several processes compile at once.
-        dispatcher._cache = _SharedCache(function, folder)
+        dispatcher._cache = _SharedCache(function, folder, nogil)
         return dispatcher
     finally:
         numba.config.CACHE_DIR = users_choice

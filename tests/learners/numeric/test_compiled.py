@@ -133,6 +133,19 @@ def test_code_that_cannot_be_saved_still_runs(tmp_path, monkeypatch):
     assert not saved()
 
 
+def test_code_that_keeps_the_gil_is_not_code_that_releases_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_folder_of", lambda package: tmp_path)
+
+    def double(x):
+        return 2 * x
+
+    double.__module__ = module.__name__
+    keeping, releasing, again = compiled(double, nogil=False), compiled(double), compiled(double)
+    assert [function(21) for function in (keeping, releasing, again)] == [42, 42, 42]
+    loaded = [sum(function.stats.cache_hits.values()) for function in (keeping, releasing, again)]
+    assert loaded == [0, 0, 1]
+
+
 def test_code_is_saved_under_a_lock(tmp_path, monkeypatch):
     triple, saved = tripling(monkeypatch, tmp_path)
     assert triple(14) == 42
