@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..estimator.parameters import Count, NonNegative, Positive, Scale
-from ..numeric.compiled import INLINE, compiled, register_jitable
+from ..numeric.compiled import compiled, register_jitable, tuple_method
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import (
     add_scaled,
-    by_types,
     dot,
     entry,
     n_entries,
@@ -138,9 +137,7 @@ class PrecisionSelection(NamedTuple):
         return True
 
 
-@by_types(**INLINE)
-def _follow(self, w, q, kept, x, y, m):
-    return self.instance_class.follow
+_follow = tuple_method("follow")
 
 
 @learning_loop
