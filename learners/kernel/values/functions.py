@@ -1,6 +1,5 @@
 """The kernel functions: turn inner products into kernel values, in the precision of the rows."""
 
-import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -66,18 +65,6 @@ def _poly_row(values, gamma, coef0, degree):
             values[j] *= base[j]
 
 
-@compiled
-def _rbf(products, n_a, n_b, norms_a, norms_b, gamma):
-    for i in range(n_a):
-        _rbf_row(products[i][:n_b], norms_a[i], norms_b, gamma)
-
-
-@compiled
-def _poly(products, n_a, n_b, gamma, coef0, degree):
-    for i in range(n_a):
-        _poly_row(products[i][:n_b], gamma, coef0, degree)
-
-
 def function_in_loops(function, dtype):
     """Return a kernel for compiled loops: its position in `KERNELS`, gamma, coef0 and degree."""
     name, gamma, coef0, degree = function
@@ -112,17 +99,18 @@ def own_values(function, norms, own):
         own[j] = values[j]
 
 
+@compiled
+def _apply_to_rows(function, products, n_a, n_b, norms_a, norms_b):
+    for i in range(n_a):
+        apply_to_row(function, products[i][:n_b], norms_a[i], norms_b)
+
+
 def apply_kernel(function, products, n_a, n_b, norms_a, norms_b):
     """Replace the inner products of `n_a` rows with `n_b` other rows by kernel values, in place.
 
     `function` is ``(kernel, gamma, coef0, degree)``; `products` has shape (n_a or more, n_b or more);
     `norms_a` and `norms_b` are squared norms. The rbf kernel gets ``‖a - b‖²`` from ``‖a‖² + ‖b‖² - 2 a·b``.
     """
-    name, gamma, coef0, degree = function
-    real = products.dtype.type
-    if name == "rbf":
-        _rbf(products, n_a, n_b, norms_a, norms_b, real(gamma))
-    elif name == "poly":
-        _poly(products, n_a, n_b, real(gamma), real(coef0), np.int64(degree))
-    elif name != "linear":
-        raise ValueError(f"apply_kernel: no kernel {name!r}")
+    if function[0] != "linear":
+        in_loops = function_in_loops(function, products.dtype)
+        _apply_to_rows(in_loops, products, n_a, n_b, norms_a, norms_b)
