@@ -42,22 +42,19 @@ class FrequentDirections(NamedTuple):
             gram[i, m - 1] = gram[m - 1, i] = a * p[i]
         gram[m - 1, m - 1] = a * a * squares
         symmetric_eigen(gram, U)
-        largest, last = 0.0, 0
-        for i in range(m):
-            largest = max(largest, gram[i, i])
-            last = i if gram[i, i] < gram[last, last] else last
-        least = 0.0 if m > B.shape[0] else max(gram[last, last], 0.0)
+        squared = np.diag(gram)
+        last, largest = squared.argmin(), max(squared.max(), 0.0)
+        least = 0.0 if m > B.shape[0] else max(squared[last], 0.0)
         # The shortest row becomes 0. It is moved to the end, where the next vector is written.
+        squared[m - 1], squared[last] = squared[last], squared[m - 1]
+        for k in range(m):
+            U[k, m - 1], U[k, last] = U[k, last], U[k, m - 1]
         for i in range(m):
-            U[i, m - 1], U[i, last] = U[i, last], U[i, m - 1]
-        gram[m - 1, m - 1], gram[last, last] = gram[last, last], gram[m - 1, m - 1]
-        for i in range(m):
-            square = gram[i, i]
-            kept = square > m * EPSILON * largest and i < m - 1
-            q[i] = max(square - least, 0.0) if kept else 0.0
+            kept = squared[i] > m * EPSILON * largest and i < m - 1
+            q[i] = max(squared[i] - least, 0.0) if kept else 0.0
             h[i] = 1.0 / (self.alpha + q[i])
             for k in range(m):
-                U[k, i] *= math.sqrt(q[i] / square) if kept else 0.0
+                U[k, i] *= math.sqrt(q[i] / squared[i]) if kept else 0.0
         turn(B, U)
 
 
