@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from .estimator.online_classifier import OnlineClassifier, check_inner_learner
 from .estimator.parameters import Count
+from .numeric.orders import take_rows
 from .numeric.rows import Rows, count_rows, row_range
 
 
@@ -214,7 +215,7 @@ class Greedy(QueryAll):
             i = int(distances.argmin())
             if self._candidate is None or distances[i] < self._candidate[0]:
                 row = start + i
-                self._candidate = distances[i], _copy_of_row(X, row), codes[row : row + 1].copy()
+                self._candidate = distances[i], take_rows(X, [row]), codes[row : row + 1].copy()
             self._n_waiting += stop - start
             if self._n_waiting == h:
                 # `learn_rows` scores the row a second time and counts its kernel evaluations again. So those
@@ -236,12 +237,3 @@ class Greedy(QueryAll):
         # The inner learner counts only the rows that it learns, one per group of h rows. Its row t is learned
         # when group t is complete, at the last row of that group.
         return None if inner is None else [(t + 1) * self._group_size() - 1 for t in inner]
-
-
-def _copy_of_row(X: Rows, i: int) -> Rows:
-    """Return row `i` of a matrix as a new matrix of one row."""
-    part = row_range(X, i, i + 1)
-    if not isinstance(part, tuple):
-        return part.copy()
-    data, indices, (start, stop) = part
-    return data[start:stop].copy(), indices[start:stop].copy(), np.array([0, stop - start], part[2].dtype)

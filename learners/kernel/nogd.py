@@ -12,6 +12,7 @@ from ..numeric.rows import add_scaled, dot
 from ..numeric.vector import EPSILON
 from .kernel_classifier import KernelClassifier
 from .support.block_view import add, score_of
+from .values.row_storage import grown
 
 # Limit of the rounds of the QL algorithm for one eigenvalue. Two or three rounds are usual; the limit is
 # reached if a value is NaN.
@@ -266,8 +267,7 @@ class NOGD(KernelClassifier):
         old, size = self._gram, min(n, self._budget or 0)
         if size > len(old):
             size = min(max(size, 2 * len(old)), self._budget)
-            self._gram = np.zeros((size, size))
-            self._gram[: len(old), : len(old)] = old
+            self._gram = grown(old, size, size)
 
     def _fix_features(self, view):
         """Compute the matrix F of the features, and project α onto the eigenvectors that are kept."""

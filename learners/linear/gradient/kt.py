@@ -16,12 +16,10 @@ from ...numeric.vector import SMALLEST_NORMAL
 from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.classes import score_classes
 from ..parts.losses import BOUNDED_LOSSES, LOSSES, add_to_classes, class_gradient, has_gradient, slope
+from .feature_learner import RICHEST
 
 _SCALES = ("running", "instance", "none")
 _RUNNING, _INSTANCE, _NONE = range(3)
-
-# An update that takes the bettor's winnings to this size is skipped, before float64 overflows.
-_RICHEST = 1e150
 
 
 @register_jitable
@@ -78,7 +76,7 @@ def _learn(X, codes, scores, theta, scalars, epsilon, scaling, loss, rounds):
         s = scores[t] = _share(scalars, epsilon, rounds[0]) * (dot(theta, x) / length)
         mistakes += not y * s > 0.0
         c = slope(loss, y * s)
-        if has_gradient(c, s, x) and abs(scalars[0] + y * c * s) < _RICHEST:
+        if has_gradient(c, s, x) and abs(scalars[0] + y * c * s) < RICHEST:
             scalars[0] += y * c * s
             add_scaled(theta, y * c / length, x)
             updates += 1
@@ -120,7 +118,7 @@ def _learn_classes(X, codes, scores, theta, scalars, epsilon, scaling, loss, sof
         won = scalars[0]
         for i in range(n):
             won -= part * factors[i] * s[which[i]]
-        if n > 0 and abs(won) < _RICHEST:
+        if n > 0 and abs(won) < RICHEST:
             scalars[0] = won
             add_to_classes(theta, -part / length, x, n, which, factors)
             updates += 1
