@@ -155,18 +155,13 @@ class _Writer:
         self._numbers[id(value)] = len(self._numbers)
         version = {}
         if isinstance(value, OnlineClassifier):
-            _refuse_unloadable(value)
+            try:
+                value.check_state()
+            except ValueError as error:  # `load` would refuse the learner
+                raise ValueError(f"this learner cannot be saved: {error}") from None
             version = {"version": value.algorithm_version}
         # `__getstate__` returns what a copy or pickle would contain, without buffers and caches.
         return {"object": name, **version, "state": self.encoded(value.__getstate__())}
-
-
-def _refuse_unloadable(learner: OnlineClassifier) -> None:
-    """Raise ValueError if `load` would refuse the learner."""
-    try:
-        learner.check_state()
-    except ValueError as error:
-        raise ValueError(f"this learner cannot be saved: {error}") from None
 
 
 class _Reader:

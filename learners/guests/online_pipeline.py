@@ -46,8 +46,10 @@ class OnlinePipeline(Pipeline):
                 step.partial_fit(X, y)
             X = step.transform(X)
         learn = self.steps[-1][1].partial_fit
-        told = {} if classes is None or not _takes_classes(learn) else {"classes": classes}
-        learn(X, y, **told)
+        if classes is not None and "classes" in inspect.signature(learn).parameters:
+            learn(X, y, classes=classes)
+        else:
+            learn(X, y)
         self.begun_ = True
         return self
 
@@ -68,7 +70,3 @@ def _needs_fit(step: Any) -> bool:
     if not hasattr(step, "__sklearn_tags__"):
         return hasattr(step, "fit")
     return bool(get_tags(step).requires_fit)
-
-
-def _takes_classes(method: Any) -> bool:
-    return "classes" in inspect.signature(method).parameters

@@ -79,8 +79,8 @@ class VowpalWabbitGuest(Guest):
         self.gives_scores = not self._many and "--binary" not in words
         # Its score is the log odds if the loss is logistic and no option `--link` transforms it.
         self.scores_are_log_odds = self.gives_scores and "logistic" in words and "--link" not in words
-        first, *others = range(1, self._n_classes + 1)
-        self._labels = [str(each) for each in (first, *others)] if self._many else ["-1", "1"]
+        numbers = range(1, self._n_classes + 1)
+        self._labels = [str(each) for each in numbers] if self._many else ["-1", "1"]
         self._workspace = self.learner.workspace(self._n_classes)
 
     def rows_of(self, X: Any) -> Any:

@@ -132,13 +132,9 @@ class LinearClassifier(OnlineClassifier):
         The size is computed without creating a model of this size. It is wrong for a full covariance, which
         has its own size limit.
         """
-        return n_features * self._bytes_a_feature(n_classes)
-
-    def _bytes_a_feature(self, n_classes: int) -> int:
         kind: Any = type(self)
-        return _bytes_a_feature(
-            kind, tuple([getattr(self, name) for name in _parameters_of(kind)]), n_classes
-        )
+        parameters = tuple([getattr(self, name) for name in _parameters_of(kind)])
+        return n_features * _bytes_a_feature(kind, parameters, n_classes)
 
     def _allocate(self, n_features: int) -> None:
         self._begin_with(new_state(n_features))

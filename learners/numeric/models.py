@@ -48,19 +48,6 @@ def _add_up(builder, emit, n_sums, length, order):
     zero = ir.Constant(_DOUBLES, [0.0] * LANES)
     folded = [cgutils.alloca_once_value(builder, zero) for _ in range(n_sums)]
 
-    def add_slots(first, last, start, stop, step):
-        """Generate a loop that sums the entries first … last - 1 of each run of `step` entries.
-
-        Return, for each of the `n_sums` sums, a list with a partial sum per position within a step.
-        """
-        n_slots = last - first
-        sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(n_slots)] for _ in range(n_sums)]
-        with cgutils.for_range_slice(builder, start, stop, step, intp) as (index, _):
-            for slot in range(n_slots):
-                for total, term in zip(sums, emit(builder.add(index, intp(first + slot))), strict=True):
-                    builder.store(builder.fadd(builder.load(total[slot]), term), total[slot])
-        return sums
-
     def fold(parts):
         values = {lane: reduce(builder.fadd, parts[lane::lanes]) for lane in range(lanes)}
         for bit in bits:
@@ -87,9 +74,13 @@ def _add_up(builder, emit, n_sums, length, order):
         with long:
             sums = [[] for _ in range(n_sums)]
             for first in range(0, slots, _TOGETHER):
-                some = add_slots(first, first + _TOGETHER, intp(0), whole, step)
-                for total, values in zip(sums, some, strict=True):
-                    total += values
+                places = range(first, first + _TOGETHER)
+                for total in sums:
+                    total += [cgutils.alloca_once_value(builder, zero) for _ in places]
+                with cgutils.for_range_slice(builder, intp(0), whole, step, intp) as (index, _):
+                    for slot in places:
+                        for total, term in zip(sums, emit(builder.add(index, intp(slot))), strict=True):
+                            builder.store(builder.fadd(builder.load(total[slot]), term), total[slot])
             with cgutils.for_range_slice(builder, whole, whole_lanes, lane_step, intp) as (index, _):
                 for slot in range(lanes):
                     for total, term in zip(sums, emit(builder.add(index, intp(slot))), strict=True):

@@ -38,34 +38,25 @@ def ordered_rows(X: Matrix, order: ArrayLike) -> Rows:
     return with_order(rows if isinstance(rows, tuple) else (rows,), order)
 
 
-def _is_ordered(X: Rows) -> bool:
-    """Return whether a matrix is a tuple that contains the order in which its rows are read."""
-    return isinstance(X, tuple) and len(X) in (2, 4)
-
-
-def _in_order(X: Rows) -> Rows:
-    """Return a matrix whose rows are stored in the order in which they are read: `X` itself or a copy."""
-    if not _is_ordered(X):
-        return X
-    return take_rows(X[:-1] if len(X) == 4 else X[0], X[-1])
-
-
 def blocks_in_order(X: Rows) -> Iterator[tuple[int, int, Rows]]:
     """Yield ``(start, stop, rows)``: copied blocks of a few MB if `X` has a row order, else all rows."""
     n = count_rows(X)
-    size = max(1, n)
-    if _is_ordered(X):
-        values = X[0]
-        # The bytes of a row. CSR rows store a value and a column index per non-zero; their average is taken.
-        each = (
-            values.shape[1] * values.itemsize
-            if len(X) == 2
-            else len(values) // max(1, len(X[2]) - 1) * (values.itemsize + X[1].itemsize)
-        )
-        size = max(16, _BLOCK_BYTES // max(1, each))
+    if not (isinstance(X, tuple) and len(X) in (2, 4)):
+        if n:
+            yield 0, n, X
+        return
+    values = X[0]
+    # The bytes of a row. CSR rows store a value and a column index per non-zero; their average is taken.
+    each = (
+        values.shape[1] * values.itemsize
+        if len(X) == 2
+        else len(values) // max(1, len(X[2]) - 1) * (values.itemsize + X[1].itemsize)
+    )
+    size = max(16, _BLOCK_BYTES // max(1, each))
     for start in range(0, n, size):
         stop = min(start + size, n)
-        yield start, stop, _in_order(row_range(X, start, stop))
+        *matrix, order = row_range(X, start, stop)
+        yield start, stop, take_rows(tuple(matrix) if len(matrix) > 1 else matrix[0], order)
 
 
 def _row_numbers(order: ArrayLike, n: int) -> NDArray[np.int64]:

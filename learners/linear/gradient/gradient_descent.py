@@ -76,13 +76,6 @@ def _shrunk(v, u, scale, scales, factor):
     return 1.0, 0.0
 
 
-@register_jitable
-def _score(v, u, scale, scales, rounds, x):
-    """Return the score by the mean of the weights so far, or by the last weights if `u` is empty."""
-    s = dot(v, x)
-    return (scales * s - dot(u, x)) / max(rounds, 1) if u.size > 0 else scale * s
-
-
 @learning_loop
 def _learn(X, codes, scores, v, u, scalars, factors, rule, rounds):
     """Make one pass of Zinkevich (2003) with L2 shrinkage; `scalars`: scale of w, sum of scales so far."""
@@ -153,7 +146,9 @@ def _learn_adaptively(X, codes, scores, w, u, G, factors, rule, rounds):
 def _score_rows(X, v, u, scale, scales, rounds, scores):
     """Write the score of every row of X into `scores`, without learning."""
     for t in range(n_rows(X)):
-        scores[t] = _score(v, u, scale, scales, rounds, row(X, t))
+        x = row(X, t)
+        s = dot(v, x)
+        scores[t] = (scales * s - dot(u, x)) / max(rounds, 1) if u.size > 0 else scale * s
 
 
 @register_jitable
@@ -170,11 +165,6 @@ def _score_classes(V, U, scale, scales, rounds, x, sums, missing, last, scores):
         copy_into(scores, last)
 
 
-@register_jitable
-def _is_mistake(s, y):
-    return not s[y] - s[best_wrong(s, y)] > 0.0
-
-
 @learning_loop
 def _learn_classes(X, codes, scores, V, U, scalars, rule, rounds, weights):
     """Make one pass for K > 2 classes; `scalars`: the scale of the weights, and the sum of scales so far."""
@@ -184,9 +174,9 @@ def _learn_classes(X, codes, scores, V, U, scalars, rule, rounds, weights):
     sums, missing = np.empty(V.shape[1]), np.empty(V.shape[1])
     last, which, factors = np.empty(K), np.empty(K, np.int64), np.empty(K)
     for t in range(n_rows(X)):
-        x, y = row(X, t), codes[t]
-        _score_classes(V, U, scale, scales, rounds[0], x, sums, missing, last, scores[t])
-        mistakes += _is_mistake(scores[t], y)
+        x, y, s = row(X, t), codes[t], scores[t]
+        _score_classes(V, U, scale, scales, rounds[0], x, sums, missing, last, s)
+        mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
         rounds[0] += 1
         eta_t = step_size(rule, rounds[0])
         if rule.l2 > 0.0:
@@ -212,9 +202,9 @@ def _learn_classes_adaptively(X, codes, scores, W, U, G, rule, rounds, weights):
     sums, missing = np.empty(W.shape[1]), np.empty(W.shape[1])
     last, which, factors = np.empty(K), np.empty(K, np.int64), np.empty(K)
     for t in range(n_rows(X)):
-        x, y = row(X, t), codes[t]
-        _score_classes(W, U, 1.0, rounds[0], rounds[0], x, sums, missing, last, scores[t])
-        mistakes += _is_mistake(scores[t], y)
+        x, y, s = row(X, t), codes[t], scores[t]
+        _score_classes(W, U, 1.0, rounds[0], rounds[0], x, sums, missing, last, s)
+        mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
         n = class_gradient(rule.loss, rule.softmax, last, y, x, which, factors)
         if rule.l2 > 0.0:
             for j in range(W.shape[0]):
