@@ -291,7 +291,7 @@ def test_a_frame_needs_a_label_for_each_row(n_labels):
         (pd.Categorical([1, 2]), "feature 'a' is of dtype category: encode it first"),
         (pd.to_datetime(["2020-01-01", "2021-01-01"]), "feature 'a' is of dtype datetime64"),
         (np.array([1, "2"], object), "feature 'a' is '2', not a number"),
-        ([10**400, 1], "feature 'a' is too large for a float"),
+        (pd.Series([10**400, 1], dtype=object), "feature 'a' is too large for a float"),
         (pd.array([1, None], "Int64"), "feature 'a' is NaN or infinite"),
     ],
 )

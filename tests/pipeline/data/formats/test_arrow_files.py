@@ -81,7 +81,6 @@ def test_kinds_of_labels(tmp_path: Path, labels: pa.Array, expected: list[Any]) 
     assert len(labelled.values) == 2
 
 
-@pytest.mark.skipif(pa.__version__.startswith("17."), reason="pyarrow 17 cannot cast string views")
 def test_dictionaries_of_string_views_are_read(tmp_path: Path) -> None:
     """Polars writes its categorical columns so."""
     words = pa.DictionaryArray.from_arrays([1, 0, 1], pa.array(["p", "q"], pa.string_view()))
