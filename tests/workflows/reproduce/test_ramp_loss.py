@@ -311,6 +311,15 @@ def test_only_a_claim_that_says_so_takes_the_curve_of_a_stopped_run() -> None:
         verdict("ramp-14", cost=study)
 
 
+def test_a_claim_about_10000_examples_is_not_judged_at_fewer() -> None:
+    made = cost()
+    short = replace(made, curves=made.curves[made.curves["t"] <= 3000])
+    with pytest.raises(
+        NotThere, match=r"ramp-cost: ends after 3,000 examples, but the claim is about 10,000"
+    ):
+        verdict("ramp-13", cost=short)
+
+
 @pytest.mark.parametrize(("rate", "outcome"), [(8.0, HOLDS), (2.0, DOES_NOT), (0.5, DOES_NOT)])
 def test_one_training_against_the_stream(rate: float, outcome: Outcome | None) -> None:
     assert as_expected(verdict("ramp-16", cost=cost(), offline=offline(rate)), outcome)

@@ -10,6 +10,7 @@ import pandas as pd
 from .....pipeline.analysis.curves import Curve
 from ...evidence import Evidence, NotThere, StudyEvidence
 from ...predicates import Question, Rows, above, as_printed, measure, rises_with
+from ...printed import number
 from ...verdicts import (
     Check,
     Outcome,
@@ -273,7 +274,10 @@ def _ahead(evidence: Evidence) -> Verdict:
 
 
 def _catches_up(evidence: Evidence) -> Verdict:
-    t, (active, full) = common(accuracy(evidence["cost"], (ACTIVE, RAMP), GAUSS))
+    study = evidence["cost"]
+    t, (active, full) = common(accuracy(study, (ACTIVE, RAMP), GAUSS))
+    if t[-1] < (end := number("ramp-loss", "ramp-n34")):
+        raise NotThere(f"{study.name}: ends after {t[-1]:,.0f} examples, but the claim is about {end:,.0f}")
     apart = active - full
     mean = np.abs(apart).mean()
     figures = (
