@@ -63,12 +63,13 @@ def reproduce(
     if paper not in pages:
         raise InputError(f"paper {paper!r} is not known: {did_you_mean(paper, pages)}")
     found = pages[paper]
+    # Before the studies run, because a URL is refused.
+    target = local_folder(out or f"reproduced/{paper}{'-small' if small else ''}")
     if not finished:
         names = study_names(found, small=small)
         for place, name in enumerate(names, start=1):
             click.echo(f"study {place} of {len(names)}: {name}", err=True)
             _run(name, study_folder(results, name), threads)
-    target = local_folder(out or f"reproduced/{paper}{'-small' if small else ''}")
     written = write_page(found, read_studies(found, results, small=small), target)
     click.echo(f"page: {written[0]}")
     if readme is not None:

@@ -27,7 +27,12 @@ _AT_ONCE = 16
 
 
 def local_folder(path: str | Path) -> Path:
-    """Return the path of a local folder; ``~`` at its start is the user's home folder, if it is known."""
+    """Return the path of a local folder; ``~`` at its start is the user's home folder, if it is known.
+
+    Raise `InputError` if `path` is a URL.
+    """
+    if "://" in str(path):
+        raise InputError(f"{path}: is a URL, but only a local path works here: name one on this machine")
     return Path(os.path.expanduser(path))
 
 

@@ -249,6 +249,13 @@ def test_the_help_of_reproduce_lists_all_papers() -> None:
     assert f"{', '.join(paper_names()[:-1])} or {paper_names()[-1]}" in str(reproduce.help)
 
 
+def test_a_page_is_not_written_to_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"^s3://mine/page: is a URL, but only a local path works here"):
+        reproduce.main(["slack", "--finished", "--out", "s3://mine/page"], standalone_mode=False)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_claim_of_a_paper_has_a_check(name: str) -> None:
     assert set(PAPERS[name].checks) == {claim.id for claim in printed.claims(name)}
