@@ -31,7 +31,11 @@ def paper_names() -> list[str]:
     metavar="FOLDER",
     help="Folder or URL with one folder of results per study.",
 )
-@click.option("--out", metavar="FOLDER", help="Folder of the page.  [default: reproduced/<paper>]")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    help="Local folder of the page.  [default: reproduced/<paper>, with --small reproduced/<paper>-small]",
+)
 @click.option(
     "--readme",
     type=click.Path(path_type=Path),
@@ -52,6 +56,10 @@ def reproduce(
     if finished and threads is not None:
         raise click.UsageError(
             "--threads needs studies to run, but --finished runs none: leave one of the two out"
+        )
+    if small and readme is not None:
+        raise click.UsageError(
+            "--readme takes verdicts of full studies, but --small runs small forms: leave one of the two out"
         )
     from ..pipeline.errors import InputError, did_you_mean
     from ..pipeline.store.folder import local_folder

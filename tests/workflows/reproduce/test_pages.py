@@ -6,6 +6,7 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -254,6 +255,20 @@ def test_a_page_is_not_written_to_a_url(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(InputError, match=r"^s3://mine/page: is a URL, but only a local path works here"):
         reproduce.main(["slack", "--finished", "--out", "s3://mine/page"], standalone_mode=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_verdicts_of_small_studies_do_not_go_into_readmes(tmp_path: Path) -> None:
+    given = [
+        "slack",
+        "--small",
+        "--finished",
+        "--results",
+        str(tmp_path),
+        "--readme",
+        str(tmp_path / "README.md"),
+    ]
+    with pytest.raises(click.UsageError, match="--readme takes verdicts of full studies, but --small"):
+        reproduce.main(given, standalone_mode=False)
 
 
 @pytest.mark.parametrize("name", PAPERS)
