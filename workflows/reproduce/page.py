@@ -139,9 +139,13 @@ def _studies(evidence: Evidence) -> Section:
 
 
 def _made_with(study: StudyEvidence) -> str:
-    made = study.view.results.provenance
-    version = made.get("packages", {}).get("singlepass", "–")
-    return f"singlepass {version}, {str(made.get('started', '–'))[:10]}, {made.get('cpu', '–')}"
+    cells, made = study.view.cells, study.view.results.provenance
+    bases = cells["base"].value_counts().to_dict() if "base" in cells else {}
+    texts = [f"{n:,} cells of {name}" for name, n in bases.items()]
+    if sum(bases.values()) < len(cells):
+        version = made.get("packages", {}).get("singlepass", "–")
+        texts.append(f"singlepass {version}, {str(made.get('started', '–'))[:10]}, {made.get('cpu', '–')}")
+    return "; ".join(texts)
 
 
 def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:

@@ -149,6 +149,20 @@ def test_a_page(results: StudyResults, tmp_path: Path) -> None:
     assert "mean ranks 1." in rows[0]["figures"]
 
 
+def test_a_page_names_the_results_that_its_cells_come_from(results: StudyResults, tmp_path: Path) -> None:
+    def page(base: list[str | None]) -> str:
+        made = replace(results, cells=results.cells.assign(base=base), provenance={"cpu": "Abacus"})
+        write_page(PAPER, _evidence(made), tmp_path)
+        return (tmp_path / "report.md").read_text("utf-8")
+
+    n = len(results.cells)
+    assert f"| {n:,} cells of reference-1 |" in page(["reference-1"] * n)
+    assert f"| {n - 1:,} cells of reference-1; singlepass –, –, Abacus |" in page(
+        [*["reference-1"] * (n - 1), None]
+    )
+    assert "| singlepass –, –, Abacus |" in page([None] * n)
+
+
 def test_figures_that_are_not_there(results: StudyResults) -> None:
     cells = results.cells.copy()
     gone = (cells["dataset"] == "gauss") & (cells["algorithm"] == "PA") & (cells["seed"] == 0)
