@@ -64,7 +64,7 @@ def reproduce(
     from ..pipeline.errors import InputError, did_you_mean
     from ..pipeline.store.folder import local_folder
     from .reproduce.page import write_page, write_summary
-    from .reproduce.paper import read_studies, study_folder, study_names
+    from .reproduce.paper import read_studies, small_form, study_folder, study_names
     from .reproduce.papers import OWN, PAPERS
 
     pages = {**PAPERS, **OWN}
@@ -78,7 +78,9 @@ def reproduce(
         for place, name in enumerate(names, start=1):
             click.echo(f"study {place} of {len(names)}: {name}", err=True)
             _run(name, study_folder(results, name), threads)
-    written = write_page(found, read_studies(found, results, small=small), target)
+    written = write_page(
+        small_form(found) if small else found, read_studies(found, results, small=small), target
+    )
     click.echo(f"page: {written[0]}")
     if readme is not None:
         write_summary(readme, target.parent, PAPERS, OWN)

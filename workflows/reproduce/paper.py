@@ -6,7 +6,7 @@ The file ``facts/<paper>/paper.toml`` has the texts of the paper's page, and ``c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ...pipeline.analysis.design import evaluation_rows
@@ -85,6 +85,18 @@ def study_names(paper: Paper, *, small: bool) -> list[str]:
     """Return the names of a paper's studies, or of their small versions, each once, in the paper's order."""
     names = (each.small if small else each.full for each in paper.studies.values())
     return list(dict.fromkeys(name for name in names if name is not None))
+
+
+def small_form(paper: Paper) -> Paper:
+    """Return the paper as its page on small studies shows it; unchanged if its studies have no small form."""
+    if study_names(paper, small=True) == study_names(paper, small=False):
+        return paper
+    said = (
+        "Studies whose names end in -small have fewer examples, data sets, grid points or repetitions than "
+        "the full ones, so verdicts can differ from those of the full page."
+    )
+    remarks = [("Small studies", said), *paper.remarks]
+    return replace(paper, title=f"{paper.title} (small studies)", remarks=remarks)
 
 
 def study_folder(results: str, name: str) -> str:

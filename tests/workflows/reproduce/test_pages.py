@@ -28,7 +28,14 @@ from singlepass.workflows.reproduce.page import (
     write_page,
     write_summary,
 )
-from singlepass.workflows.reproduce.paper import Exhibit, Paper, PaperStudy, declared, read_studies
+from singlepass.workflows.reproduce.paper import (
+    Exhibit,
+    Paper,
+    PaperStudy,
+    declared,
+    read_studies,
+    small_form,
+)
 from singlepass.workflows.reproduce.papers import OWN, PAPERS
 from singlepass.workflows.reproduce.verdicts import Check, Outcome, Verdict, holds_if, judge
 from singlepass.workflows.running.progress import RunProgress
@@ -257,6 +264,14 @@ def test_the_file_of_a_paper_needs_no_remarks(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "mine" / "paper.toml").write_text('title = "Mine"\n[studies]\n')
     monkeypatch.setattr(printed, "_FOLDER", tmp_path)
     assert declared("mine", {}, {}) == Paper("mine", "Mine", {}, [], {}, [])
+
+
+def test_a_page_of_small_studies_says_so() -> None:
+    paper = small_form(PAPERS["ramp-loss"])
+    assert paper.title == f"{PAPERS['ramp-loss'].title} (small studies)"
+    assert paper.remarks[0][0] == "Small studies"
+    # Its small studies are the full ones.
+    assert small_form(OWN["slack"]) is OWN["slack"]
 
 
 def test_the_help_of_reproduce_lists_all_papers() -> None:
