@@ -10,6 +10,7 @@ import click
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.errors import InputError
@@ -17,7 +18,7 @@ from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.paper_commands import paper_names, reproduce
 from singlepass.workflows.report.page.blocks import Text, files
 from singlepass.workflows.report.plots.curve_plots import Axis
-from singlepass.workflows.report.words.markup import with_block
+from singlepass.workflows.report.words.markup import markdown, with_block
 from singlepass.workflows.reproduce import printed
 from singlepass.workflows.reproduce.evidence import Evidence, NotThere, StudyEvidence, half_width
 from singlepass.workflows.reproduce.figures import compared, curves_figure
@@ -313,6 +314,15 @@ def test_readmes_have_the_verdicts_of_the_reference_pages() -> None:
     text = (pages / "README.md").read_text("utf-8")
     assert text == with_block(text, "claims", claims_table(pages, PAPERS))
     assert text == with_block(text, "own claims", claims_table(pages, OWN, "said"))
+
+
+@pytest.mark.parametrize("name", [*PAPERS, *OWN])
+def test_the_reference_pages_have_the_remarks_of_the_code(name: str) -> None:
+    folder, remarks = ROOT / "results" / "reference" / name, list({**PAPERS, **OWN}[name].remarks)
+    lines = "".join(f"- **{markdown(key)}.** {markdown(text)}\n" for key, text in remarks)
+    assert f"\n\n{lines}\n" in (folder / "report.md").read_text("utf-8")
+    items = "".join(f"<li><b>{escape(key)}.</b> {escape(text)}</li>" for key, text in remarks)
+    assert f"<ul>{items}</ul>" in (folder / "report.html").read_text("utf-8")
 
 
 def test_results_of_another_study_are_not_taken_for_a_papers(tmp_path: Path) -> None:
