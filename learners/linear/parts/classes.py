@@ -23,7 +23,8 @@ def weights_by_code(learner):
     if getattr(learner, "class_weight", None) is None:
         return None
     codes = {label: code for code, label in enumerate(learner.classes_.tolist())}
-    weights = np.ones(len(codes))
+    # `codes` may be shorter than the classes: `RiverClassifier` has None for each label yet to occur.
+    weights = np.ones(len(learner.classes_))
     for label, weight in learner.class_weight.items():
         if label not in codes:
             raise ValueError(

@@ -19,6 +19,7 @@ from singlepass.learners import (
     Perceptron,
     QueryAll,
 )
+from singlepass.learners.linear.parts.classes import weights_by_code
 
 from ..streams import (
     LEARNERS,
@@ -278,6 +279,12 @@ def test_weights_must_name_labels():
     asked = QueryAll(AROW(class_weight={"spam": 3.0})).fit(X, names)
     assert asked.learner_.coef_.tolist() == weighted.coef_.tolist()
     assert weighted.state_bytes(2, 10) == AROW().state_bytes(2, 10)
+
+
+def test_labels_that_have_not_occurred_have_weight_one():
+    learner = Perceptron(class_weight={"a": 5.0})
+    learner.begin(np.array(["a", None, None, None]), 2)  # as `RiverClassifier` begins
+    assert weights_by_code(learner).tolist() == [5.0, 1.0, 1.0, 1.0]
 
 
 @every_weighted_learner
