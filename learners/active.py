@@ -74,17 +74,14 @@ class QueryAll(OnlineClassifier):
         self.learner.check_parameters()
 
     def _allocate(self, n_features: int) -> None:
-        self.learner_ = clone(self.learner)
-        self.learner_.begin(np.arange(2), n_features)
         # `_evaluations` counts kernel evaluations for scores of rows that the inner learner does not learn.
         # The inner learner counts the others.
         self.n_queried_ = self._evaluations = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         super().begin(classes, n_features, n_occurring)
-        # The inner learner gets the labels of the stream instead of the codes 0 and 1, because the keys of
-        # its `class_weight` are labels.
-        self.learner_.classes_ = classes
+        self.learner_ = clone(self.learner)
+        self.learner_.begin(classes, n_features, n_occurring)
 
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
         before = self.learner_.n_updates_

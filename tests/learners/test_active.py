@@ -14,10 +14,12 @@ from singlepass.learners import (
     BBQ,
     LASVM,
     ActiveRampSVM,
+    FollowTheLeader,
     Greedy,
     KernelPerceptron,
     Perceptron,
     QueryAll,
+    Resetting,
 )
 
 from .streams import as_csr, noisy_stream, state
@@ -87,6 +89,17 @@ def test_query_all_is_the_learner_itself(inner):
         assert model.counters() == plain.counters() | {"queried": len(y)}
         for name in ("n_mistakes_", "n_updates_", "n_support_", "n_kernel_evaluations_", "model_bytes_"):
             assert getattr(model, name, None) == getattr(plain, name, None)
+
+
+@pytest.mark.parametrize("wrap", [Resetting, lambda inner: FollowTheLeader(inner, {"average": [False]})])
+def test_class_weights_within_wrappers_are_those_of_labels(wrap):
+    X, y = noisy_stream(1, n=600, d=6, noise=0.05)
+    labels = 1 + np.where(np.arange(600) < 300, y, 1 - y)  # `Resetting` restarts
+    inner = wrap(Perceptron(class_weight={1: 5.0}))
+    expected = clone(inner).learn(X, labels).tolist()
+    for model in (QueryAll(inner), Greedy(inner, h=1)):
+        assert model.learn(X, labels).tolist() == expected
+        assert model.switches() or wrap is not Resetting
 
 
 @pytest.mark.slow
