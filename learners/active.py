@@ -83,7 +83,11 @@ class QueryAll(OnlineClassifier):
         self.learner_ = clone(self.learner)
         self.learner_.begin(classes, n_features, n_occurring)
 
+    def check_rows(self, X: Rows) -> None:
+        self.learner_.check_rows(X)
+
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
+        self.check_rows(X)
         before = self.learner_.n_updates_
         self._query(X, codes, scores)
         mistakes = ~(np.where(codes == 1, scores, -scores) > 0.0)

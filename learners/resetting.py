@@ -162,7 +162,11 @@ class Resetting(OnlineClassifier):
         self.learner_.begin(self.classes_, self.n_features_in_, self._n_occurring)
         self._detector: Detector = _DETECTORS[self.detector]()
 
+    def check_rows(self, X: Rows) -> None:
+        self.learner_.check_rows(X)
+
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
+        self.check_rows(X)
         mistakes = updates = 0
         for t in range(len(codes)):
             before = self.learner_.n_updates_

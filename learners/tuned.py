@@ -85,7 +85,12 @@ class TunedOnline(OnlineClassifier):
         for each in self.learners_:
             each.begin(classes, n_features, n_occurring)
 
+    def check_rows(self, X: Rows) -> None:
+        for each in self.learners_:
+            each.check_rows(X)
+
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
+        self.check_rows(X)
         before, mistakes = self._n_updates_of_all(), 0
         if not (self._readings and all(each.goes_on() for each in self._readings)):
             self._readings = readings_of(self.learners_, X)

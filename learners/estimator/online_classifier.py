@@ -301,6 +301,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         check_fields(self)
         self._check_parameters()
 
+    def check_rows(self, X: Rows) -> None:
+        """Raise ValueError for valid rows that this learner refuses; nothing is learned.
+
+        A learner around others calls it for all rows of a call before any of these others learns one.
+        """
+
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
         """Reset the learner and prepare it for a stream; see `StreamLearner.begin`.
 

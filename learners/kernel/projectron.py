@@ -134,12 +134,13 @@ class _Projecting(KernelClassifier):
     algorithm_version = 2
 
     def _pass(self, X, codes, scores):
-        if self.U is not None:
-            self._check_norms(X)
+        self.check_rows(X)
         return super()._pass(X, codes, scores)
 
-    def _check_norms(self, X):
-        """Raise ValueError if k(x, x) of a row exceeds 1: the threshold that U defines needs k(x, x) <= 1."""
+    def check_rows(self, X):
+        if self.U is None:
+            return
+        # The threshold that U defines needs k(x, x) <= 1.
         norms = np.empty(count_rows(X))
         squared_norms_of_rows(X, norms)
         own = np.empty(len(norms))

@@ -1,13 +1,23 @@
 """A refused chunk changes nothing, wherever the bad row is and however bad rows are detected."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from singlepass.learners import AROW, PassiveAggressive, Perceptron
+from singlepass.learners import (
+    AROW,
+    FollowTheLeader,
+    Greedy,
+    PassiveAggressive,
+    Perceptron,
+    Projectron,
+    RandomQueries,
+    Resetting,
+)
 from singlepass.learners.estimator import validation
 from singlepass.learners.estimator.online_classifier import RolledBack
 from singlepass.learners.numeric.rows import as_rows
@@ -24,6 +34,7 @@ from ..streams import (
 
 X, Y = noisy_stream(1, n=60, d=3, density=0.7)
 BAD = [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
+NORMED = Projectron(kernel="linear", U=2.0)
 CONVERTERS = [np.asarray, sp.csr_matrix, sp.csr_array]
 as_dense_and_csr = pytest.mark.parametrize("convert", CONVERTERS)
 
@@ -58,6 +69,27 @@ def test_a_bad_last_row_changes_nothing(learner):
         other.learn(convert(X), Y)
         assert model.learn(convert(X), Y).tolist() == other.learn(convert(X), Y).tolist()
         assert state(model) == state(other)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomQueries(NORMED),
+        Resetting(NORMED),
+        FollowTheLeader(NORMED, {"U": [None, 2.0]}),
+        Greedy(Resetting(NORMED), h=2),
+    ],
+    ids=repr,
+)
+def test_a_row_that_only_the_inner_learner_refuses_changes_nothing(model):
+    rows = X / 10
+    model.learn(rows, Y)
+    bad = rows.copy()
+    bad[30] *= 100
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"U needs k\(x, x\) <= 1, but row 30 \(counted from 0\) has "):
+        model.learn(bad, Y)
+    assert pickle.dumps(model) == before
 
 
 @every_multiclass_learner
