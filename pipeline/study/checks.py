@@ -138,13 +138,16 @@ def _check_shared_grids(study: Study, learners: Learners) -> None:
     for algorithm in study.algorithms:
         for dataset in _datasets_of(study, algorithm) if algorithm.tuned_as is not None else ():
             model, learner = models[algorithm.tuned_as or ""], learners[algorithm.label]
-            grid = with_dataset_parameters(model, dataset, learners[model.label]).grid
-            if not grid:
+            other = with_dataset_parameters(model, dataset, learners[model.label])
+            if not other.grid:
+                lack, remedy = "has no grid", "give one of its parameters as a list"
+                if "tune" in other.strategy:
+                    lack, remedy = f"has no winner with tune = {other.tune!r}", "give it tune = 'seed'"
                 raise InputError(
-                    f"algorithm {algorithm.label!r} is tuned as {model.label!r}, which has no grid on "
-                    f"data set {dataset.label!r}: give one of its parameters as a list"
+                    f"algorithm {algorithm.label!r} is tuned as {model.label!r}, which {lack} on "
+                    f"data set {dataset.label!r}: {remedy}"
                 )
-            own = algorithm.model_copy(update={"tuned_as": None}).with_parameters(grid)
+            own = algorithm.model_copy(update={"tuned_as": None}).with_parameters(other.grid)
             _check_algorithm(with_dataset_parameters(own, dataset, learner), learner)
 
 
@@ -167,14 +170,20 @@ def _check_batch(study: Study, learners: Learners) -> None:
 
 
 def _check_support_sizes(study: Study, learners: Learners) -> None:
-    """Raise InputError if a parameter is set to the support size of a linear learner, which has none."""
+    """Raise InputError if a parameter is set to the support size of an algorithm that does not have one."""
+    models = {each.label: each for each in study.algorithms}
     for algorithm in study.algorithms:
         for key, label in algorithm.support_of.items():
+            size = f"algorithm {algorithm.label!r}: '{key}' is the support size of {label!r}"
             if learners[label].linear:
-                raise InputError(
-                    f"algorithm {algorithm.label!r}: '{key}' is the support size of {label!r}, a linear "
-                    "learner, which has none: name a kernel learner"
-                )
+                raise InputError(f"{size}, a linear learner, which has none: name a kernel learner")
+            for dataset in _datasets_of(study, algorithm):
+                other = with_dataset_parameters(models[label], dataset, learners[label])
+                if "tune" in other.strategy:
+                    raise InputError(
+                        f"{size}, which has one for each point of its grid with tune = {other.tune!r}: "
+                        "give it tune = 'seed'"
+                    )
 
 
 def _check_regret(study: Study, learners: Learners) -> None:

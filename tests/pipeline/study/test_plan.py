@@ -383,6 +383,16 @@ def test_a_cell_is_small_and_travels() -> None:
         ),
         (
             {
+                "algorithms": [
+                    {"name": "Projectron", "gamma": [1.0, 2.0], "tune": "weights"},
+                    {"name": "Forgetron", "budget": {"support_of": "Projectron"}},
+                ]
+            },
+            "algorithm 'Forgetron': 'budget' is the support size of 'Projectron', which has one for each "
+            "point of its grid with tune = 'weights': give it tune = 'seed'",
+        ),
+        (
+            {
                 "algorithms": [{"name": "KernelPerceptron", "query": "greedy"}],
                 "datasets": [{"name": "digits", "task": "multiclass"}],
             },
@@ -390,7 +400,17 @@ def test_a_cell_is_small_and_travels() -> None:
         ),
         (
             {"algorithms": [{"name": "Projectron"}, {"name": "Forgetron", "tuned_as": "Projectron"}]},
-            "algorithm 'Forgetron' is tuned as 'Projectron', which has no grid on data set 'gauss'",
+            "algorithm 'Forgetron' is tuned as 'Projectron', which has no grid on data set 'gauss': give one",
+        ),
+        (
+            {
+                "algorithms": [
+                    {"name": "Projectron", "gamma": [1.0, 2.0], "tune": "leader"},
+                    {"name": "Forgetron", "tuned_as": "Projectron"},
+                ]
+            },
+            "algorithm 'Forgetron' is tuned as 'Projectron', which has no winner with tune = 'leader' on "
+            "data set 'gauss': give it tune = 'seed'",
         ),
         (
             {

@@ -63,6 +63,11 @@ def test_means_are_over_data_sets_and_seeds(results: StudyResults) -> None:
     assert len(sizes) == 2
 
 
+def test_the_note_explains_sums_over_a_grid(results: StudyResults) -> None:
+    note = tables(section(results))[0].note
+    assert "Of a grid tuned along the stream (leader, weights) these are sums over all its points." in note
+
+
 def test_captions_count_data_sets_by_noise_level_and_restriction(results: StudyResults) -> None:
     def notes(made: StudyResults) -> tuple[str, str]:
         updates = next(
