@@ -129,6 +129,16 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Styles, axis: Axis)
     draw_grid(axes)
 
 
+def _make_room(axes: Axes, left: float = 0.0) -> None:
+    """Move the left end of axes to the right if long tick labels push the label of y beyond `left` px."""
+    extent = axes.yaxis.get_tightbbox()
+    assert extent is not None
+    box = axes.get_position()
+    # A browser's letters may be 4 px higher than Matplotlib's.
+    box.x0 += max(0.0, left + 4 - extent.x0) / axes.figure.bbox.width
+    axes.set_position(box)
+
+
 def learning_curves(
     panels: Sequence[tuple[str, Sequence[Curve]]], styles: Styles, axis: Axis
 ) -> tuple[list[str], str]:
@@ -144,6 +154,7 @@ def learning_curves(
             # Leave space on the right for the label of the last tick, which extends beyond the axis.
             axes = figure.add_axes((0.155, 0.17, 0.785, 0.79), visible=False)
             draw_curves(axes, curves, styles, axis)
+            _make_room(axes)
         drawings = []
         for axes in figure.axes:
             axes.set_visible(True)
@@ -182,6 +193,7 @@ def estimate_panels(
         for _, series in panels:
             axes = figure.add_axes((0.155, 0.17, 0.785, 0.79))
             _draw_estimates(axes, series, styles, axis)
+            _make_room(axes)
             drawings.append(draw(figure))
             axes.set_visible(False)
         drawn = {name for _, series in panels for name in series}
@@ -232,6 +244,7 @@ def _sheet(figure: Figure, titles: Sequence[str], drawn: Collection[str], styles
         left = 330.0 * (i % columns) + 56
         bottom = height - 250.0 * (i // columns) - 206
         axes.set_position((left / width, bottom / height, 252 / width, 180 / height))
+        _make_room(axes, left - 56)
         axes.set_title(title, loc="left")
         axes.set_visible(True)
     columns_of_names = -(-len(names) // legend_rows)

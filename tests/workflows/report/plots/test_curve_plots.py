@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
 
 from singlepass.pipeline.analysis.curves import Curve
-from singlepass.workflows.report.plots.curve_plots import Axis, draw_curves, learning_curves
+from singlepass.workflows.report.plots.curve_plots import (
+    Axis,
+    Estimate,
+    draw_curves,
+    estimate_panels,
+    learning_curves,
+)
 from singlepass.workflows.report.plots.svg import styles_of
 
 STYLES = styles_of(["AROW"])
@@ -54,6 +62,18 @@ def test_a_panel_is_the_same_whatever_stands_beside_it() -> None:
     assert drawings == [learning_curves([panel], STYLES, axis)[0][0] for panel in panels]
     assert all(f">{name}</text>" in sheet for name, _ in panels)
     assert not any(f">{name}</text>" in "".join(drawings) for name, _ in panels)
+
+
+def test_long_tick_labels_leave_room_for_the_label_of_y() -> None:
+    t = np.array([10.0, 20.0])
+    curve, estimate = Curve("AROW", t, 1e5 * t, 0 * t, 1), Estimate(1.0, 2e5, 1e5, 3e5)
+    curves = learning_curves([("", [curve])] * 2, STYLES, Axis(y="evaluations"))
+    estimates = estimate_panels([("", {"AROW": [estimate]})] * 2, STYLES, Axis(y="evaluations", log=True))
+    for drawings, sheet in (curves, estimates):
+        # Places of the label's baseline; its letters reach 10 px to the left.
+        found = [re.findall(r'x="([-\d.]+)"[^>]*>evaluations', each) for each in (*drawings, sheet)]
+        assert [len(each) for each in found] == [1, 1, 2]
+        assert min(float(x) - 330 * i for places in found for i, x in enumerate(places)) >= 10
 
 
 def test_x_alone_may_be_logarithmic() -> None:
