@@ -88,6 +88,25 @@ def test_page_fits_and_reads(width: int, scheme: str, page: str, chromium: Brows
     assert min(contrast(colour, found["page"]) for colour in strokes) >= 3
 
 
+def test_recomputed_figures_show_long_labels_within_their_frame(page: str, chromium: Browser) -> None:
+    chromium.show(1280)
+    chromium.open(f"{page}#explore?pair=3,4")
+    cut = chromium.run("""[...document.querySelectorAll("#explore figure svg")].flatMap(svg => {
+      const frame = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll("text")].filter(each => {
+        const box = each.getBoundingClientRect();
+        return box.left < frame.left || box.right > frame.right || box.top < frame.top;
+      }).map(each => each.textContent);
+    })""")
+    assert cut == []
+    pair = "document.querySelector('#explore .row figure')"
+    title = f"an algorithm with a long label indeed against {'E' * 60}, 0% label noise: test accuracy, %"
+    assert chromium.run(f"{pair}.querySelector('figcaption').textContent") == title
+    labels = chromium.run(f"[...{pair}.querySelectorAll('text')].map(each => each.textContent)")
+    assert labels[-1] == "an algorithm with a long label indeed"
+    assert re.fullmatch("E{20,59}…", labels[-2])
+
+
 def test_page_asks_for_nothing_and_its_policy_lets_it_work(page: str, chromium: Browser) -> None:
     chromium.requests.clear()
     chromium.problems.clear()

@@ -150,7 +150,7 @@ export function explore(D, visibility) {
     const rows = state.d.map((k) => [k, valueOf(state.m, k, i), valueOf(state.m, k, j)]).filter(([, x, y]) => Number.isFinite(x) && Number.isFinite(y))
       .sort((p, q) => sign * (p[1] - p[2] - q[1] + q[2]));
     pair.replaceChildren(
-      chart({ title: `${first} against ${second}, ${D.noise[state.n]}`, diagonal: true, x: { label: `${second}: ${labelOf(state.m)}` }, y: { label: `${first}: ${labelOf(state.m)}` },
+      chart({ title: `${first} against ${second}, ${D.noise[state.n]}: ${labelOf(state.m)}`, diagonal: true, x: { label: second }, y: { label: first },
         series: [{ style: D.styles[i], points: rows.map(([k, x, y]) => [unit(state.m) * y, unit(state.m) * x, `${datasets[k]}: ${first} ${shown(state.m, x)}, ${second} ${shown(state.m, y)}`]) }] }),
       table(`${first} minus ${second}`, ["data set", first, second, "difference"],
         rows.map(([k, x, y]) => [datasets[k], shown(state.m, x), shown(state.m, y), shown(state.m, x - y)]),

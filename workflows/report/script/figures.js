@@ -159,6 +159,15 @@ function axisOf(values, p0, p1, { label, log, zero }) {
 const place = ([p0, p1, v0, v1, log], value) =>
   p0 + (p1 - p0) * (log ? Math.log(Math.max(value, v0) / v0) / Math.log(v1 / v0) : (value - v0) / (v1 - v0));
 
+const pen = document.createElement("canvas").getContext("2d");
+
+// Shorten a text of a figure that is wider than its room in px.
+function fitted(text, room) {
+  pen.font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  while (pen.measureText(text).width > room) text = `${text.slice(0, -2)}…`;
+  return text;
+}
+
 // Draw series of points {a, style, points: [[x, y, text]], line, label} as a figure; `marks` are dashed vertical lines.
 export function chart({ title, x, y, series, marks = [], diagonal = false, bar = null }) {
   const every = series.flatMap((each) => each.points);
@@ -169,8 +178,8 @@ export function chart({ title, x, y, series, marks = [], diagonal = false, bar =
   const text = (x, y, words, kind, more) => drawn("text", { x, y, class: kind, ...more }, words);
   for (const t of ticks(xs[2], xs[3], xs[4])) svg.append(line(place(xs, t), TOP, place(xs, t), HEIGHT - BOTTOM, "grid"), text(place(xs, t), HEIGHT - BOTTOM + 16, number(t, 3), "middle"));
   for (const t of ticks(ys[2], ys[3], ys[4])) svg.append(line(LEFT, place(ys, t), WIDTH - RIGHT, place(ys, t), "grid"), text(LEFT - 6, place(ys, t) + 4, number(t, 3), "end"));
-  svg.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x.label, "middle"),
-    text(0, 0, y.label, "middle", { transform: `translate(13 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)` }));
+  svg.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, fitted(x.label, WIDTH - LEFT), "middle"),
+    text(0, 0, fitted(y.label, HEIGHT - BOTTOM), "middle", { transform: `translate(13 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)` }));
   if (diagonal) svg.append(line(xs[0], ys[0], xs[1], ys[1], "grid strong"));
   for (const mark of marks) svg.append(line(place(xs, mark), TOP, place(xs, mark), HEIGHT - BOTTOM, "change"));
   if (bar) svg.append(line(LEFT + 6, TOP + 8, LEFT + 6 + place(xs, xs[2] + bar.length) - xs[0], TOP + 8, "bar"), text(LEFT + 6, TOP + 22, bar.label, ""));
@@ -191,7 +200,8 @@ export function chart({ title, x, y, series, marks = [], diagonal = false, bar =
       const dot = drawn("circle", { cx: px, cy: py, r: each.label ? 5 : 4 });
       dot.style.fill = colour;
       group.append(dot);
-      if (each.label) group.append(text(px + (px > WIDTH - 120 ? -9 : 9), py + 4, each.label, px > WIDTH - 120 ? "end" : ""));
+      const left = px > WIDTH - 120;
+      if (each.label) group.append(text(px + (left ? -9 : 9), py + 4, fitted(each.label, (left ? px : WIDTH - px) - 9), left ? "end" : ""));
     }
     svg.append(group);
   }
