@@ -88,6 +88,25 @@ def test_page_fits_and_reads(width: int, scheme: str, page: str, chromium: Brows
     assert min(contrast(colour, found["page"]) for colour in strokes) >= 3
 
 
+def test_menus_of_columns_fit_a_phone_and_close_by_escape(page: str, chromium: Browser) -> None:
+    chromium.show(360)
+    chromium.open(page)
+    found = chromium.run("""(() => {
+      document.querySelectorAll("details:not(.menu)").forEach(each => each.open = true);
+      const page = document.documentElement, width = page.clientWidth;
+      return [...document.querySelectorAll("#explore .menu, #ranks .menu")].map(menu => {
+        menu.open = true;
+        const { left, right } = menu.lastChild.getBoundingClientRect();
+        const fits = left >= 0 && right <= width && page.scrollWidth <= width;
+        const press = new KeyboardEvent("keydown", { key: "Escape", bubbles: true });
+        menu.querySelector("input").dispatchEvent(press);
+        return [fits, menu.open, document.activeElement === menu.firstChild];
+      });
+    })()""")
+    assert len(found) > 3
+    assert found == [[True, False, True]] * len(found)
+
+
 def test_recomputed_figures_show_long_labels_within_their_frame(page: str, chromium: Browser) -> None:
     chromium.show(1280)
     chromium.open(f"{page}#explore?pair=3,4")

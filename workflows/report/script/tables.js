@@ -68,7 +68,9 @@ function columnsOf(table, heads) {
     box.checked = true;
     return element("label", {}, box, ` ${head.textContent}`);
   });
-  return element("details", { class: "menu" }, element("summary", {}, "Columns"), element("div", {}, ...boxes.slice(1)));
+  const summary = element("summary", {}, "Columns");
+  const close = ({ key }) => key === "Escape" && ((summary.parentElement.open = false), summary.focus());
+  return element("details", { class: "menu", keydown: close }, summary, element("div", {}, ...boxes.slice(1)));
 }
 
 // Give a table its tools; one that is drawn again keeps its filter and its order.
