@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .catalogue.public import ALIASES, FAMILIES
+from .formats.labelled_columns import MEAN_SO_FAR, TRAINING_MEAN
 from .memory_sources import GeneratorSource
 from .own_sources import FileSource, OpenMLSource
 from .remote import absolute
@@ -161,15 +162,18 @@ class ComposedSource(Source):
         return all(part.source.is_here(part.options, parsed=parsed) for part in self.parts)
 
     def notes(self, options: Options) -> tuple[str, ...]:
-        if scaled_online(options):
-            # Notes of parts name the means that fill gaps, but here the mean so far does.
-            return self.cautions(options)
-        found = (part.source.notes(part.unchanged) for part in self.parts)
-        return tuple(dict.fromkeys(line for lines in found for line in lines))
+        # Parts are parsed unscaled, so their notes name the means that fill gaps then.
+        fill = MEAN_SO_FAR if scaled_online(options) else TRAINING_MEAN
+        found = self._named(lambda part: part.source.notes(part.unchanged))
+        return tuple(line.replace(TRAINING_MEAN, fill) for line in found)
 
     def cautions(self, options: Options) -> tuple[str, ...]:
-        found = (part.source.cautions(part.unchanged) for part in self.parts)
-        return tuple(dict.fromkeys(line for lines in found for line in lines))
+        return self._named(lambda part: part.source.cautions(part.unchanged))
+
+    def _named(self, lines: Callable[[Part], tuple[str, ...]]) -> tuple[str, ...]:
+        """Return lines about parts, each with the part's name; a source used twice has its lines once."""
+        found = (f"{part.source.name}: {line}" for part in self.parts for line in lines(part))
+        return tuple(dict.fromkeys(found))
 
     def identity(self, options: Options, draw: Draw) -> Hashable:
         return draw

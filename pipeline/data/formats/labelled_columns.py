@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 # Labels, in lower case, that are no class.
 _MISSING_LABELS = ("", "nan", "+nan", "-nan")
+# What fills gaps, in notes: by default, and if features are standardized online.
+TRAINING_MEAN = "the mean of the training part"
+MEAN_SO_FAR = "0, the mean so far"
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +201,7 @@ class _Collected:
 
     def missing_notes(self, path: Path, asked: Asked) -> Iterable[str]:
         """Yield one line per column with missing values that says how they were handled."""
-        fill = "0, the mean so far" if asked.standardize == ONLINE else "the mean of the training part"
+        fill = MEAN_SO_FAR if asked.standardize == ONLINE else TRAINING_MEAN
         for column in self._encoder.columns:
             n = self._missing[column.name]
             if n == len(self.labels) and column.role == "number":

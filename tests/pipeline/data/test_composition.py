@@ -246,16 +246,25 @@ def test_notes_and_cautions_of_parts(tmp_path: Path) -> None:
     parts = [{"path": f"{name}.csv", "categorical": ["store"], "missing": "mean"} for name in "fg"]
     ref = expand(label="c", compose=parts, base=tmp_path)[0]
     open_stream(ref)
-    assert [line.partition(":")[0] for line in notes(ref)] == [
-        "column 'store'",
-        "column 'a'",
-        "column 'store'",
+    f, g = (str(tmp_path / f"{name}.csv") for name in "fg")
+    of_store = [
+        "column 'store': 2 categories, a feature each",
+        "column 'store': '1' and '1.0' are equal as numbers, but two categories; if they mean the same, "
+        "write them in one form",
     ]
-    assert [(label, line[:31]) for label, line in cautions([ref])] == [
-        ("c", "column 'store': '1' and '1.0' a")
+    gap = "column 'a': 1 of 2 values missing, replaced by"
+    assert list(notes(ref)) == [
+        f"{f}: {of_store[0]}",
+        f"{f}: {gap} the mean of the training part",
+        f"{f}: {of_store[1]}",
+        *(f"{g}: {line}" for line in of_store),
     ]
+    assert cautions([ref]) == [("c", f"{name}: {of_store[1]}") for name in (f, g)]
     online = expand(label="c", compose=parts, base=tmp_path, options={"standardize": "online"})[0]
-    assert list(notes(online)) == [line for _, line in cautions([ref])]
+    assert notes(online)[1] == f"{f}: {gap} 0, the mean so far"
+    assert [notes(online)[i] for i in (0, 2, 3, 4)] == [notes(ref)[i] for i in (0, 2, 3, 4)]
+    twice = expand(label="c", compose=parts[:1] * 2, base=tmp_path)[0]
+    assert notes(twice) == notes(ref)[:3]
     assert notes(expand(label="c", compose=SEA)[0]) == ()
 
 
