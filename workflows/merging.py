@@ -170,23 +170,29 @@ def _note_other_versions(
 
     `groups` has the `equal_labels`.
     """
-    told = list[str]()
+    told = defaultdict[tuple[str, ...], list[str]](list)
     for labels in groups:
-        entries = [
-            (each, own) for each in found for own in each.study["algorithms"] if own["label"] in labels
-        ]
-        codes = {each.store.url: each.code_of(own)[0] for each, own in entries}
+        codes = {
+            each.store.url: each.code_of(own)[0]
+            for each in found
+            for own in each.study["algorithms"]
+            if own["label"] in labels
+        }
+        urls = list[str]()
         # Each part has the version and keys of results that are linked, by one version or common cells.
-        parts = list[set[Any]]()
-        for url, code in codes.items() if len({*codes.values()}) > 1 else ():
+        parts = list[set[str]]()
+        for url, code in codes.items():
             if keys := {*planned[url].loc[planned[url]["algorithm"].isin(labels), "key"]}:
-                keys.add(code)
+                urls.append(url)
+                # The URL stands for an unknown version, which may differ from any other.
+                keys.add(code or url)
                 linked = [part for part in parts if part & keys]
                 parts = [part for part in parts if not part & keys] + [keys.union(*linked)]
-        told += labels if len(parts) > 1 else []
-    if told:
+        if len(parts) > 1:
+            told[tuple(urls)] += labels
+    for those, labels in told.items():
         note(
-            f"{' and '.join(planned)}: other or unknown versions of singlepass ran {', '.join(told)}, and no "
+            f"{' and '.join(those)}: other or unknown versions of singlepass ran {', '.join(labels)}, and no "
             "common cells show that all these versions give the same results"
         )
 

@@ -336,6 +336,13 @@ def test_another_version_without_a_common_cell_is_told(tmp_path: Path) -> None:
     # A third result that has cells of both links them.
     merge_results([one, two, both], str(tmp_path / "linked"), notes.append)
     assert notes == [line]
+    # Results that did not run the algorithm are not named.
+    last = run(tmp_path / "d", **{**keys, "algorithms": [{"name": "AROW", "r": 1.0}]})
+    merge_results([one, two, last], str(tmp_path / "without"), notes.append)
+    assert notes == [line] * 2
+    # Two unknown versions may differ.
+    merge_results([with_run(one, code=None), two], str(tmp_path / "unknown"), notes.append)
+    assert notes == [line] * 3
     # Labels are no part of keys, so equal algorithms are one here, too.
     entry = {"name": "Perceptron", "label": "Other"}
     other = with_run(run(tmp_path / "other", **{**keys, "seeds": [2], "algorithms": [entry]}), code="0")
