@@ -239,7 +239,8 @@ def equal_labels(
         own = [each[each["algorithm"].isin(labels)].assign(algorithm="") for each in cells]
         pairs = itertools.combinations([each.drop_duplicates("key") for each in own], 2)
         # They are not equal if, for example, one of the results comes from an earlier version of a learner.
-        same = len({each.code_of(entry)[1:] for each, entry in entries}) < 2 and not any(
+        codes = itertools.combinations([each.code_of(entry) for each, entry in entries], 2)
+        same = not any(_other_version(*pair) for pair in codes) and not any(
             conflicting(*pair, tune_each=study["tune_each"]) for pair in pairs
         )
         groups += [labels] if same else [[label] for label in labels]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ from singlepass.pipeline.store.schema import PLAN, PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.comparing import compare_results
-from singlepass.workflows.finished_results import conflicting, identified, read_finished
+from singlepass.workflows.finished_results import WHAT, conflicting, identified, read_finished
 from singlepass.workflows.merging import equal_labels, merge_results, under_equal_labels
 from singlepass.workflows.newcomers import newcomer, with_newcomers
 from singlepass.workflows.running.run import run_study
@@ -250,6 +251,18 @@ def test_other_cells_of_one_repetition_are_not_shared(seed: int, parameters: Any
     plan = pa.table({"key": ["A", "B"], "algorithm": ["A", "B"], **dict.fromkeys(PLAN.names[2:], [None] * 2)})
     groups = equal_labels((), [identified(each, 0) for each in cells], {**study, "tune_each": False})
     assert len(under_equal_labels(plan, groups)) == n
+
+
+@pytest.mark.parametrize(("version", "plugins", "n"), [("1", (), 1), (None, ("0",), 1), ("2", (), 2)])
+def test_an_unknown_version_does_not_keep_labels_apart(version: str | None, plugins: Any, n: int) -> None:
+    algorithms, codes = [{"label": "A"}, {"label": "B"}], [(None, "1", ()), (None, version, plugins)]
+    found: list[Any] = [
+        SimpleNamespace(study={"algorithms": [own]}, code_of=lambda entry, code=code: code)
+        for own, code in zip(algorithms, codes, strict=True)
+    ]
+    cells = pd.DataFrame(columns=[*WHAT, "seed", "key", "params", "grid", "mistakes"])
+    study = {"algorithms": algorithms, "datasets": [], "tune_each": False}
+    assert len(equal_labels(found, [cells, cells], study)) == n
 
 
 def test_levels_and_seeds_that_a_data_set_lacks_are_missing_after_a_merge(tmp_path: Path) -> None:
