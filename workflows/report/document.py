@@ -60,24 +60,18 @@ class Page:
         """
         texts = {**dict(self._files()), **(further or {})}
         texts[_MANIFEST] = "".join(f"{name}\n" for name in texts)
-        written = []
+        written = [out / name for name in texts]
         try:
             for name in ("tables", "figures"):
                 if (out / name).is_symlink():
                     raise InputError(
                         f"report {out}: {name} in it is a link: remove it, or choose another folder"
                     )
-            # Some file systems ignore case.
-            new = {name.casefold() for name in texts}
-            left_over = [name for name in _earlier_files(out) if name.casefold() not in new]
-            for name, text in texts.items():
-                path = out / name
+            for path in written:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, text.encode())
-                written.append(path)
-            # Last, so that an earlier report stays whole if the disk is full.
-            for name in left_over:
-                (out / name).unlink(missing_ok=True)
+            contents = [text.encode() for text in texts.values()]
+            left_over = [out / name for name in _earlier_files(out) - texts.keys()]
+            write_whole(dict(zip(written, contents, strict=True)), left_over)
         except OSError as error:
             raise InputError(
                 f"report {out}: cannot be written ({error.strerror or error}): choose another folder"
@@ -92,15 +86,20 @@ class Page:
             yield from files(section.blocks)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, under a temporary name first; a link is replaced, not followed."""
-    scratch = path.with_name(f"{uuid.uuid4().hex}.tmp")
+def write_whole(contents: Mapping[Path, bytes], left_over: Sequence[Path] = ()) -> None:
+    """Write files, all or none if the disk is full, and remove those `left_over`; a link is replaced."""
+    scratch = {path: path.with_name(f"{uuid.uuid4().hex}.tmp") for path in contents}
     try:
-        scratch.write_bytes(content)
-        os.replace(scratch, path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
+        for path, content in contents.items():
+            scratch[path].write_bytes(content)
+        # First, since the name of a new file may differ in case only, which some file systems ignore.
+        for path in left_over:
+            path.unlink(missing_ok=True)
+        for path, written in scratch.items():
+            os.replace(written, path)
+    finally:
+        for written in scratch.values():
+            written.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -112,7 +112,7 @@ def write_figure(
                 image, format=file.suffix[1:], dpi=_DPI, facecolor="white", metadata=dates[file.suffix]
             )
             # Write behind a link that the user made.
-            write_whole(Path(os.path.realpath(file)), image.getvalue())
+            write_whole({Path(os.path.realpath(file)): image.getvalue()})
         except OSError as error:
             raise InputError(f"--figure {file}: cannot be written ({error.strerror or error})") from None
         finally:

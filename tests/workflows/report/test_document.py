@@ -60,13 +60,17 @@ def test_a_link_in_the_folder_is_not_followed(tmp_path: Path, folder: str) -> No
     assert (own.read_text(), (out / "report.html").read_text()) == ("mine", "before")
 
 
+@pytest.mark.parametrize("n_written", [0, 2])
 def test_an_earlier_report_stays_if_its_successor_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_written: int
 ) -> None:
     page(table("earlier")).write(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    write, n_left = Path.write_bytes, iter(range(n_written))
 
     def full(path: Path, content: bytes) -> int:
+        if next(n_left, None) is not None:
+            return write(path, content)
         path.touch()
         raise OSError(28, "No space left on device")
 
@@ -74,3 +78,21 @@ def test_an_earlier_report_stays_if_its_successor_cannot_be_written(
     with pytest.raises(InputError, match="No space left on device"):
         page(table("t")).write(tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+
+
+@pytest.mark.parametrize("ignores_case", [False, True])
+def test_names_that_differ_in_case_from_earlier_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignores_case: bool
+) -> None:
+    page(table("t")).write(tmp_path)
+    unlink = Path.unlink
+
+    def unlink_any_case(path: Path, missing_ok: bool = False) -> None:
+        for each in [*path.parent.iterdir()]:
+            if each.name.casefold() == path.name.casefold():
+                unlink(each)
+
+    if ignores_case:
+        monkeypatch.setattr(Path, "unlink", unlink_any_case)
+    page(table("T")).write(tmp_path)
+    assert {path.name for path in tmp_path.glob("tables/*")} == {"T.csv", "T.tex"}
