@@ -176,6 +176,9 @@ class DelimitedFile(ColumnFile):
             where = f"{self.path}, line {number}"
             if len(fields) != len(names):
                 raise InputError(f"{where}: found {len(fields)} columns, expected {len(names)} as in line 1")
+            # A row with a mark of a missing value is probably data, but pandas gives the index no name.
+            header = row == 1 and all(each not in _MISSING or is_number(each) for each in fields[1:])
+            hint = f"; {self.hint}" if self.hint and header else ""
             for position, field in enumerate(fields):
                 if kinds[position] != "number" or (missing and stored[position] in _NULLS):
                     continue
@@ -184,13 +187,10 @@ class DelimitedFile(ColumnFile):
                     found = stored[position]
                     raise InputError(f"{at}: {found!r} is not read as missing; remove its spaces")
                 if not field:
-                    raise InputError(f"{at}: no value; {IF_MISSING}")
+                    raise InputError(f"{at}: no value; {IF_MISSING}{hint}")
                 if not _arrow_reads(field):
-                    # A row with a mark of a missing value is probably data.
-                    data = any(each in _MISSING and not is_number(each) for each in fields)
-                    first = f"; {self.hint}" if self.hint and row == 1 and not data else ""
                     advice = _what_to_do(fields, kinds, names)
-                    raise InputError(f"{at}: {field!r} is not a number{advice}{first}")
+                    raise InputError(f"{at}: {field!r} is not a number{advice}{hint}")
                 if math.isnan(float(field)) and not missing:
                     raise InputError(f"{at}: {field}; {IF_MISSING}")
                 if math.isinf(float(field)):

@@ -272,6 +272,12 @@ def test_a_first_line_with_numbers_that_is_read_as_data_is_named(write: Write) -
     with pytest.raises(InputError, match="'red' is not a number") as error:
         expand(path=gap, target=4, options={"missing": "mean"})
     assert "header" not in str(error.value)
+    # A data frame with numbers as names, written by pandas.
+    frame = write("h.csv", ",2019,1,label\n0,0.5,0.7,a\n1,0.6,0.5,b\n")
+    for target, options, fault in ((3, {"missing": "mean"}, "'label' is not a number"), (4, {}, "no value")):
+        with pytest.raises(InputError, match=fault) as error:
+            expand(path=frame, target=target, options=options)
+        assert str(error.value).endswith(hint)
 
 
 def test_blocks_have_the_same_features(write: Write) -> None:
