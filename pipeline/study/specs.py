@@ -359,7 +359,8 @@ class AlgorithmSpec(BaseModel):
 
     def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
         """Return this algorithm with further parameters; those that it has already are not changed."""
-        extra = {key: value for key, value in given.items() if key not in (self.model_extra or {})}
+        own = {key for key, value in self if value is not None} | (self.model_extra or {}).keys()
+        extra = {key: value for key, value in given.items() if key not in own}
         return AlgorithmSpec.model_validate({**self.model_dump(), **extra}) if extra else self
 
     @property
