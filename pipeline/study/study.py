@@ -18,6 +18,7 @@ from .specs import (
     Count,
     Course,
     DatasetSpec,
+    Label,
     NameList,
     NoiseSpec,
     Order,
@@ -73,7 +74,7 @@ class Study(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: Annotated[str, Field(max_length=100)]
     # If empty, the study's name.
-    title: str = ""
+    title: Label = ""
     description: str = ""
     # See `study_file.extended`.
     extends: str = ""

@@ -122,6 +122,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
             {"rankings": [{"title": "a\x07", "algorithms": ["A", "B"]}]},
             "rankings[1].title: 'a\\x07' has a control character",
         ),
+        ({"title": "a\x07b"}, "title: 'a\\x07b' has a control character: give one without"),
         ({"algorithms": [{"name": "\x1b[31m"}]}, "algorithms[1].name: '\\x1b[31m' has a control character"),
         (
             {"baselines": True, "algorithms": [{"name": [1]}]},
