@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -178,6 +179,22 @@ def test_a_damaged_study_is_named(tmp_path: Path, wrong: dict[str, Any], reason:
     store.write_json("study.json", {**parse_study(STUDY).model_dump(mode="json"), **wrong})
     with pytest.raises(InputError, match=f"a/study.json: {reason}"):
         read_finished(store.url)
+
+
+def test_a_wrong_text_in_the_cells_table_is_named(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", **SMALL, datasets=STUDY["datasets"][:1], algorithms=STUDY["algorithms"][:1])
+    store = Store(str(shutil.copytree(one, tmp_path / "b")))
+    cells, curves = store.own("cells"), store.own("curves")
+    for within in ("cells", "curves"):
+        for part in (tmp_path / "b" / within).iterdir():
+            part.unlink()
+    rows = [{**row, "params": "r = 1"} for row in cells.to_pylist()]
+    store.write_tables(cells.schema.empty_table().from_pylist(rows, cells.schema), curves)
+    out, line = str(tmp_path / "both"), f"^{store.url}: cells table: params of a cell is 'r = 1', which no"
+    with pytest.raises(InputError, match=line):
+        merge_results([one, store.url], out, lambda line: None)
+    with pytest.raises(InputError, match=line):
+        compare_results([one, store.url], out, None, lambda line: None)
 
 
 def test_keys_that_a_study_lacks_have_their_defaults(tmp_path: Path) -> None:
