@@ -62,14 +62,14 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
         raise GuestError(f"{method} returned {shown(found)}, which are not labels") from None
     if given.shape != (n,):
         raise GuestError(f"{method} returned labels of shape {given.shape}, not ({n},)")
-    if given.dtype.kind in "US" and isinstance(found, list | tuple):
-        # NumPy has converted numbers next to text into text; the message names the label that was returned.
+    if given.dtype.kind in "USc" and isinstance(found, list | tuple):
+        # NumPy has converted numbers next to text or complex ones; the message names the returned label.
         given = np.array([np.asarray(each).item() for each in found], object)
     try:
         numbers = _as_floats(given)
         sound = np.isin(numbers, np.arange(n_classes))
     except (TypeError, ValueError, OverflowError):
-        sound = np.array([not _is_complex(each) and each in range(n_classes) for each in given.tolist()])
+        sound = np.array([each in range(n_classes) and not np.iscomplexobj(each) for each in given.tolist()])
     if not sound.all():
         raise GuestError(
             f"{method} returned the label {shown(given[~sound].tolist()[0])}, which is not one of the "
@@ -119,14 +119,10 @@ def scores_of_probabilities(
 
 def _as_floats(given: NDArray[Any]) -> NDArray[np.float64]:
     numeric = given.dtype.kind in "biuf"
-    if not numeric and any(isinstance(each, str | bytes) or _is_complex(each) for each in given.flat):
+    if not numeric and any(isinstance(each, str | bytes) or np.iscomplexobj(each) for each in given.flat):
         # `astype` would read numbers from text, and drop imaginary parts with a warning.
         raise TypeError("text or complex numbers")
     return given.astype(np.float64)
-
-
-def _is_complex(value: Any) -> bool:
-    return isinstance(value, complex | np.complexfloating)
 
 
 def shown(found: Any) -> str:

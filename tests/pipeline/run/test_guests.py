@@ -658,9 +658,17 @@ def test_a_failure_is_one_line_and_the_others_finish(name: str) -> None:
     assert good["status"] == "ok", good["error"]
 
 
-def test_a_complex_number_among_objects_is_no_label() -> None:
-    with pytest.raises(GuestError, match=r"^predict returned the label .*1\+0j"):
-        checked_codes(np.array([np.complex64(1)], object), "predict", 1, 2)
+@pytest.mark.parametrize("label", [np.complex64(1), np.array(1 + 0j)])
+def test_a_complex_number_among_objects_is_no_label(label: Any) -> None:
+    found = np.empty(1, object)
+    found[0] = label
+    with pytest.raises(GuestError, match=r"^predict returned the label .*1\.?\+0"):
+        checked_codes(found, "predict", 1, 2)
+
+
+def test_a_complex_label_is_named_and_not_one_before_it() -> None:
+    with pytest.raises(GuestError, match=r"^predict returned the label 1j, which is"):
+        checked_codes([1, 1j], "predict", 2, 2)
 
 
 def test_failures_with_late_labels_and_batches() -> None:
