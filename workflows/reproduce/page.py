@@ -14,6 +14,7 @@ from ..report.document import Page, rare_collections
 from ..report.page.blocks import Block, Facts, Listing, Section, Text
 from ..report.page.table import TableCell
 from ..report.words.markup import markdown, with_block
+from ..report.words.wording import count
 from .evidence import Evidence, NotThere, StudyEvidence
 from .figures import table_of
 from .paper import Exhibit, Paper
@@ -141,7 +142,7 @@ def _studies(evidence: Evidence) -> Section:
 def _made_with(study: StudyEvidence) -> str:
     cells, made = study.view.cells, study.view.results.provenance
     bases = cells["base"].value_counts().to_dict() if "base" in cells else {}
-    texts = [f"{n:,} cells of {name}" for name, n in bases.items()]
+    texts = [f"{count(n, 'cell')} of {name}" for name, n in bases.items()]
     if sum(bases.values()) < len(cells):
         version = made.get("packages", {}).get("singlepass", "–")
         texts.append(f"singlepass {version}, {str(made.get('started', '–'))[:10]}, {made.get('cpu', '–')}")
