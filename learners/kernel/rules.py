@@ -22,13 +22,16 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ..numeric.compiled import INLINE, compiled, tuple_method
+from ..numeric.compiled import INLINE, compiled
 from ..numeric.margins import signed
 from ..numeric.rows import borrowed, by_types
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
 from .support.block_view import add, add_classes, score_classes, score_of
 
-_step = tuple_method("step")
+
+@by_types(**INLINE)
+def _step(self, m, own, squares):
+    return self.instance_class.step
 
 
 @by_types(**INLINE)

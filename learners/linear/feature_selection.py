@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..estimator.parameters import Count, NonNegative, Positive, Scale
-from ..numeric.compiled import compiled, register_jitable, tuple_method
+from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import (
     add_scaled,
+    by_types,
     dot,
     entry,
     n_entries,
@@ -137,7 +138,9 @@ class PrecisionSelection(NamedTuple):
         return True
 
 
-_follow = tuple_method("follow")
+@by_types(**INLINE)
+def _follow(self, w, q, kept, x, y, m):
+    return self.instance_class.follow
 
 
 @learning_loop

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numeric.compiled import INLINE, tuple_method
+from ..numeric.compiled import INLINE
 from ..numeric.lanes import holds_anywhere
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
@@ -28,7 +28,11 @@ from .linear_classifier import LinearClassifier
 from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
 from .parts.losses import has_entries
 
-step = tuple_method("step")
+
+@by_types(**INLINE)
+def step(self, y, m, squares, weight):
+    """Call the ``step`` of the rule `self`: it returns whether to update, and the step size α."""
+    return self.instance_class.step
 
 
 @by_types(**INLINE)

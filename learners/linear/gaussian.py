@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numeric.compiled import INLINE, tuple_method
+from ..numeric.compiled import INLINE
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import by_types, n_rows, row
@@ -36,7 +36,11 @@ from .parts.covariance import (
     variance_at_hand,
 )
 
-step = tuple_method("step")
+
+@by_types(**INLINE)
+def step(self, m, v, weight):
+    """Call the ``step`` of the rule `self`: it returns whether to update, and the step sizes α, β, γ."""
+    return self.instance_class.step
 
 
 @by_types(**INLINE)

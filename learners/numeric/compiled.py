@@ -21,7 +21,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import filelock
 import numba
@@ -181,24 +181,6 @@ class _SharedCache(FunctionCache):
 def overload(function: Callable[..., Any], jit_options: Mapping[str, bool] = MappingProxyType({})) -> Any:
     """Return a decorator that declares the compiled form of a Python function, as Numba's `overload` does."""
     return extending.overload(function, jit_options={**_NO_WRAPPER, **jit_options})
-
-
-def tuple_method(name: str, *default: Callable[..., Any]) -> Any:
-    """Return a function for compiled code that calls the method `name` of a named tuple, its first argument.
-
-    Compiled code cannot call methods of named tuples itself. If the tuple's class lacks the method, the
-    `default` is called, if there is one.
-    """
-
-    def compiled_only(_tuple: Any, *_arguments: Any) -> NoReturn:
-        raise TypeError(f"{name}() can only be called from compiled code, not from Python")
-
-    def choose(kind: Any, *_arguments: Any) -> Any:
-        return getattr(kind.instance_class, name, *default)
-
-    # Not strict: methods may have any parameters.
-    extending.overload(compiled_only, jit_options={**_NO_WRAPPER, **INLINE}, strict=False)(choose)
-    return compiled_only
 
 
 def register_jitable(*function: Callable[..., Any], **options: bool) -> Any:

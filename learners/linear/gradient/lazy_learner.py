@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numeric.compiled import INLINE, compiled, register_jitable, tuple_method
+from ...numeric.compiled import INLINE, compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import borrowed, by_types, copy_into, entry, n_entries, n_rows, new_state, row
@@ -29,8 +29,20 @@ from ...numeric.vector import class_sums, lane_sums, single_term
 from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 
-_now, _follow = tuple_method("now"), tuple_method("follow")
-_tick = tuple_method("tick", lambda self, clock, is_update: None)
+
+@by_types(**INLINE)
+def _now(self, clock):
+    return self.instance_class.now
+
+
+@by_types(**INLINE)
+def _follow(self, state, j, w, g, now):
+    return self.instance_class.follow
+
+
+@by_types(**INLINE)
+def _tick(self, clock, is_update):
+    return getattr(self.instance_class, "tick", lambda self, clock, is_update: None)
 
 
 def _term_of(kind):
