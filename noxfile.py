@@ -28,7 +28,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(venv_backend="uv", python="3.11", default=False)
 def lowest(session: nox.Session) -> None:
-    """Run the fast tests with the lowest versions that pyproject.toml allows together with the tests' own."""
+    """Run the fast tests with the lowest versions that pyproject.toml allows, for tests too."""
     # matplotlib 3.10.0 calls functions of pyparsing that warn from 3.3 on.
     session.install("--resolution", "lowest-direct", "-e", ".[test]", "pyparsing~=3.2.0")
     session.run("pytest", *session.posargs)

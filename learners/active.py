@@ -216,7 +216,9 @@ class Greedy(QueryAll):
             i = int(distances.argmin())
             if self._candidate is None or distances[i] < self._candidate[0]:
                 row = start + i
-                self._candidate = distances[i], take_rows(X, [row]), codes[row : row + 1].copy()
+                # A copy of a row of all CSR rows would take longer, because it reads all pointers to rows.
+                copied = take_rows(row_range(X, row, row + 1), [0])
+                self._candidate = distances[i], copied, codes[row : row + 1].copy()
             self._n_waiting += stop - start
             if self._n_waiting == h:
                 # `learn_rows` scores the row a second time and counts its kernel evaluations again. So those

@@ -154,10 +154,10 @@ class _SharedCache(FunctionCache):
         self._cache_file = _Index(self._cache_path, self._impl.filename_base, stamp)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        # Numba's key of cached code has a hash of the function's closure, which differs between processes
-        # if the closure holds functions. It is left out here: the source code determines the closure, and the
-        # name of the cache folder contains the source's hash. Numba's key lacks whether the GIL is released,
-        # and some functions are compiled in both ways.
+        # Numba's key also has hashes of the function's bytecode and closure. The closure's hash differs
+        # between processes if the closure holds functions. Both are left out, because the name of the cache
+        # folder contains the hash of the sources. Numba's key lacks whether the GIL is released, and some
+        # functions are compiled in both ways.
         return sig, codegen.magic_tuple(), self._nogil
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

@@ -102,7 +102,7 @@ class Outlook:
 
 
 def look(*, task: str = "auto", label: str | None = None, **entry: Any) -> Outlook:
-    """Preview a ``[[datasets]]`` entry, given as to `expand`; an error in it becomes the `state`."""
+    """Preview a ``[[datasets]]`` entry, given by the parameters of `expand`; an error becomes its `state`."""
     name, path, openml = (entry.get(key) for key in ("name", "path", "openml"))
     called = label or name or (f"openml-{openml}" if path is None else label_of(path))
     try:

@@ -144,7 +144,7 @@ def _learn_adaptively(X, codes, scores, w, u, G, factors, rule, rounds):
 
 @compiled
 def _score_rows(X, v, u, scale, scales, rounds, scores):
-    """Write the score of every row of X into `scores`, without learning."""
+    """Write each row's score into `scores`: by the mean weights, or by the last ones if `u` is empty."""
     for t in range(n_rows(X)):
         x = row(X, t)
         s = dot(v, x)

@@ -46,11 +46,13 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     """Make an empty folder inside `parent` for the block; raise InputError if `parent` cannot be written."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        scratch = tempfile.TemporaryDirectory(prefix=".unfinished-", dir=parent, ignore_cleanup_errors=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
     except OSError as error:
         raise InputError(
             f"{parent}: the cache cannot be written ({error.strerror}); "
             "set SINGLEPASS_CACHE to a writable folder"
         ) from None
-    with scratch as name:
-        yield Path(name)
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -13,9 +13,9 @@ _watcher: ContextVar[Progress | None] = ContextVar("_watcher", default=None)
 
 @contextmanager
 def watched(progress: Progress | None) -> Iterator[None]:
-    """Report downloads and conversions inside this context by calls ``progress(file name, bytes, total)``.
+    """Call ``progress(file name, bytes so far, total bytes)`` for downloads and conversions in this context.
 
-    These are the bytes so far and in all; the total is 0 if unknown.
+    The total is 0 if it is unknown. Nothing is reported if `progress` is None.
     """
     token = _watcher.set(progress)
     try:
