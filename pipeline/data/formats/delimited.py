@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -177,7 +178,8 @@ class DelimitedFile(ColumnFile):
             if len(fields) != len(names):
                 raise InputError(f"{where}: found {len(fields)} columns, expected {len(names)} as in line 1")
             # A row with a mark of a missing value is probably data, but pandas gives the index no name.
-            header = row == 1 and all(each not in _MISSING or is_number(each) for each in fields[1:])
+            named = itertools.dropwhile(lambda field: not field, fields)
+            header = row == 1 and all(each not in _MISSING or is_number(each) for each in named)
             hint = f"; {self.hint}" if self.hint and header else ""
             for position, field in enumerate(fields):
                 if kinds[position] != "number" or (missing and stored[position] in _NULLS):
@@ -189,7 +191,7 @@ class DelimitedFile(ColumnFile):
                 if not field:
                     raise InputError(f"{at}: no value; {IF_MISSING}{hint}")
                 if not _arrow_reads(field):
-                    advice = _what_to_do(fields, kinds, names)
+                    advice = _what_to_do(fields, kinds, names, missing)
                     raise InputError(f"{at}: {field!r} is not a number{advice}{hint}")
                 if math.isnan(float(field)) and not missing:
                     raise InputError(f"{at}: {field}; {IF_MISSING}")
@@ -214,12 +216,14 @@ def _start_of_line(block: bytes, line: int) -> int:
     return start
 
 
-def _what_to_do(fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequence[str]) -> str:
+def _what_to_do(
+    fields: Sequence[str], kinds: Sequence[Kind | None], names: Sequence[str], missing: bool
+) -> str:
     """Return advice for an error about a non-numeric field; it names all columns of the row that have one."""
     wrong = [
         (names[position], field)
         for position, field in enumerate(fields)
-        if kinds[position] == "number" and not _arrow_reads(field)
+        if kinds[position] == "number" and not _arrow_reads(field) and not (missing and field in _MISSING)
     ]
     if _THOUSANDS.fullmatch(wrong[0][1]):
         return (

@@ -268,15 +268,21 @@ def test_a_first_line_with_numbers_that_is_read_as_data_is_named(write: Write) -
     assert notes(expand(path=path, target=1)[0]) == (hint,)
     for header, target in ((True, "class"), (False, 1)):
         assert notes(expand(path=path, target=target, options={"header": header})[0]) == ()
-    gap = write("g.csv", "1,?,red,x\n2,3,blue,y\n")
-    with pytest.raises(InputError, match="'red' is not a number") as error:
-        expand(path=gap, target=4, options={"missing": "mean"})
-    assert "header" not in str(error.value)
-    # A data frame with numbers as names, written by pandas.
-    frame = write("h.csv", ",2019,1,label\n0,0.5,0.7,a\n1,0.6,0.5,b\n")
-    for target, options, fault in ((3, {"missing": "mean"}, "'label' is not a number"), (4, {}, "no value")):
-        with pytest.raises(InputError, match=fault) as error:
-            expand(path=frame, target=target, options=options)
+    for start in ("1,?,red,x", "?,3,red,x", "NA,3,red,x"):
+        gap = write("g.csv", f"{start}\n2,3,blue,y\n")
+        with pytest.raises(InputError, match="'red' is not a number") as error:
+            expand(path=gap, target=4, options={"missing": "mean"})
+        assert "header" not in str(error.value)
+        assert 'set categorical = ["3"]' in str(error.value)
+    # Data frames with numbers as names and one or two indexes without a name, written by pandas.
+    for n, text in ((1, ",2019,1,label\n0,0.5,0.7,a\n"), (2, ",,2019,1,label\n0,0,0.5,0.7,a\n")):
+        frame = write("h.csv", text)
+        with pytest.raises(InputError, match="'label' is not a number") as error:
+            expand(path=frame, target=n + 2, options={"missing": "mean"})
+        assert f'set categorical = ["{n + 3}"]' in str(error.value)
+        assert str(error.value).endswith(hint)
+        with pytest.raises(InputError, match="no value") as error:
+            expand(path=frame, target=n + 3)
         assert str(error.value).endswith(hint)
 
 
