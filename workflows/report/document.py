@@ -92,11 +92,16 @@ def write_whole(contents: Mapping[Path, bytes], left_over: Sequence[Path] = ()) 
     try:
         for path, content in contents.items():
             scratch[path].write_bytes(content)
-        # First, since the name of a new file may differ in case only, which some file systems ignore.
-        for path in left_over:
+        # Some file systems ignore case: remove a file before a new one gets its name in another case. Remove
+        # all others last, because one that cannot be removed must not keep the new files from their names.
+        new = {str(path).casefold() for path in contents}
+        first = {path for path in left_over if str(path).casefold() in new}
+        for path in first:
             path.unlink(missing_ok=True)
         for path, written in scratch.items():
             os.replace(written, path)
+        for path in {*left_over} - first:
+            path.unlink(missing_ok=True)
     finally:
         for written in scratch.values():
             written.unlink(missing_ok=True)

@@ -80,6 +80,15 @@ def test_an_earlier_report_stays_if_its_successor_cannot_be_written(
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
 
 
+def test_a_file_that_cannot_be_removed_does_not_block_the_new_report(tmp_path: Path) -> None:
+    page(table("earlier")).write(tmp_path)
+    (tmp_path / "tables/earlier.csv").unlink()
+    (tmp_path / "tables/earlier.csv").mkdir()
+    with pytest.raises(InputError, match="cannot be written"):
+        page(table("t")).write(tmp_path)
+    assert (tmp_path / "tables/t.csv").exists()
+
+
 @pytest.mark.parametrize("ignores_case", [False, True])
 def test_names_that_differ_in_case_from_earlier_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignores_case: bool
