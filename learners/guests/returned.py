@@ -69,7 +69,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
         numbers = _as_floats(given)
         sound = np.isin(numbers, np.arange(n_classes))
     except (TypeError, ValueError, OverflowError):
-        sound = np.array([each in range(n_classes) and not np.iscomplexobj(each) for each in given.tolist()])
+        sound = np.array([_is_class(each, n_classes) for each in given.tolist()])
     if not sound.all():
         raise GuestError(
             f"{method} returned the label {shown(given[~sound].tolist()[0])}, which is not one of the "
@@ -117,9 +117,17 @@ def scores_of_probabilities(
     return logs
 
 
+def _is_class(label: Any, n_classes: int) -> bool:
+    try:
+        return label in range(n_classes) and not np.iscomplexobj(label)
+    except (TypeError, ValueError):
+        # Comparisons with `pandas.NA` or an array have no truth value.
+        return False
+
+
 def _as_floats(given: NDArray[Any]) -> NDArray[np.float64]:
     numeric = given.dtype.kind in "biuf"
-    if not numeric and any(isinstance(each, str | bytes) or np.iscomplexobj(each) for each in given.flat):
+    if not numeric and any(np.asarray(each).dtype.kind in "USc" for each in given.flat):
         # `astype` would read numbers from text, and drop imaginary parts with a warning.
         raise TypeError("text or complex numbers")
     return given.astype(np.float64)

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.pipeline import make_pipeline
@@ -669,6 +670,15 @@ def test_a_complex_number_among_objects_is_no_label(label: Any) -> None:
 def test_a_complex_label_is_named_and_not_one_before_it() -> None:
     with pytest.raises(GuestError, match=r"^predict returned the label 1j, which is"):
         checked_codes([1, 1j], "predict", 2, 2)
+
+
+@pytest.mark.parametrize("label", [pd.NA, np.array([0, 1]), np.array("1"), np.array(b"1")])
+def test_an_object_that_is_no_number_is_no_label(label: Any) -> None:
+    found = np.empty(2, object)
+    found[:] = 1
+    found[0] = label
+    with pytest.raises(GuestError, match=re.escape(f"predict returned the label {label!r}, which is")):
+        checked_codes(found, "predict", 2, 2)
 
 
 def test_failures_with_late_labels_and_batches() -> None:
