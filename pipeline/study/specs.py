@@ -184,14 +184,19 @@ Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
 NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda noise: noise.spec)]
 
 
-def _without_control_characters(text: str) -> str:
-    if re.search(r"[\x00-\x1f\x7f-\x9f]", text):
-        raise ValueError(f"{text!r} has a control character: give one without")
-    return text
+def _without(characters: str) -> AfterValidator:
+    def checked(text: str) -> str:
+        if re.search(characters, text):
+            raise ValueError(f"{text!r} has a control character: give one without")
+        return text
+
+    return AfterValidator(checked)
 
 
 # A name that tables and figures show.
-Label = Annotated[str, AfterValidator(_without_control_characters)]
+Label = Annotated[str, _without(r"[\x00-\x1f\x7f-\x9f]")]
+# A text that may have tabs and line breaks.
+Description = Annotated[str, _without(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")]
 
 # Validator that turns a single value into a list of one value.
 AS_LIST = BeforeValidator(lambda value: value if isinstance(value, list) else [value])

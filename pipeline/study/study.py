@@ -18,6 +18,7 @@ from .specs import (
     Count,
     Course,
     DatasetSpec,
+    Description,
     Label,
     NameList,
     NoiseSpec,
@@ -75,7 +76,7 @@ class Study(BaseModel):
     name: Annotated[str, Field(max_length=100)]
     # If empty, the study's name.
     title: Label = ""
-    description: str = ""
+    description: Description = ""
     # See `study_file.extended`.
     extends: str = ""
     protocol: ProtocolName = "prequential"
