@@ -506,16 +506,20 @@ def test_a_data_set_does_not_set_keys_of_algorithms(
 
 def test_a_data_set_may_set_what_wraps_a_learner() -> None:
     table = {"query": "random", "h": 3}
-    given = {"name": "gauss", "parameters": {"AROW": {"reset": "ddm"}, "asking": table, "own": table}}
+    reset = {"reset": "ddm"}
+    tables = {"AROW": reset, "asking": table, "own": table, "reset": reset}
+    given = {"name": "gauss", "parameters": tables}
     algorithms = [
         {"name": "AROW"},
         {"name": "AROW", "label": "asking", "query": "greedy"},
         {"name": "AROW", "label": "own", "query": "greedy", "h": 2},
+        {"name": "AROW", "label": "reset", "reset": "adwin"},
     ]
     plan = make_plan(parse_study({**STUDY, "datasets": [given], "algorithms": algorithms, "noise": 0.0}))
     found = {cell.spec.algorithm: dict(cell.spec.params) for cell in plan.evaluation_cells({})}
     asking = {"query": "greedy", "h": 3}
-    assert found == {"AROW": {"reset": "ddm"}, "asking": asking, "own": {**asking, "h": 2}}
+    own = {"own": {**asking, "h": 2}, "reset": {"reset": "adwin"}}
+    assert found == {"AROW": reset, "asking": asking, **own}
 
 
 def test_a_missing_plugin_is_one_line(tmp_path) -> None:
