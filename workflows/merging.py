@@ -166,7 +166,7 @@ def _note_other_versions(
     groups: Sequence[Sequence[str]],
     note: Note,
 ) -> None:
-    """Note the algorithms that several versions of singlepass ran, without common cells that link these.
+    """Note algorithms that several or unknown versions of singlepass ran, not linked by common cells.
 
     `groups` has the `equal_labels`.
     """

@@ -380,6 +380,20 @@ def test_another_version_without_a_common_cell_is_told(tmp_path: Path) -> None:
     assert "ran Perceptron, Other, and" in notes[-1]
 
 
+def test_a_line_on_other_versions_names_the_results_that_ran_the_algorithm(tmp_path: Path) -> None:
+    both = [{"name": "Perceptron"}, {"name": "AROW", "r": 1.0}]
+    one, two, three = (
+        with_run(run(tmp_path / str(seed), **SMALL | {"seeds": [seed], "algorithms": ran}), code=str(seed))
+        for seed, ran in enumerate((both, both, both[1:]))
+    )
+    notes: list[str] = []
+    merge_results([one, two, three], str(tmp_path / "merged"), notes.append)
+    assert [note.partition(", and")[0] for note in notes] == [
+        f"{one} and {two}: other or unknown versions of singlepass ran Perceptron",
+        f"{one} and {two} and {three}: other or unknown versions of singlepass ran AROW",
+    ]
+
+
 def test_an_unknown_version_of_a_plugin_is_not_another_one(tmp_path: Path) -> None:
     def ran(name: str, seed: int, learner: str) -> str:
         plugin = tmp_path / f"{learner}.py"
