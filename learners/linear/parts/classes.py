@@ -29,7 +29,7 @@ def weights_by_code(learner):
         if label not in codes:
             raise ValueError(
                 f"{type(learner).__name__}: class_weight names {label!r}, but the classes are "
-                f"{', '.join(map(repr, codes))}"
+                f"{', '.join(repr(each) for each in codes if each is not None)}"
             )
         weights[codes[label]] = weight
     return weights

@@ -285,6 +285,9 @@ def test_labels_that_have_not_occurred_have_weight_one():
     learner = Perceptron(class_weight={"a": 5.0})
     learner.begin(np.array(["a", None, None, None]), 2)  # as `RiverClassifier` begins
     assert weights_by_code(learner).tolist() == [5.0, 1.0, 1.0, 1.0]
+    learner.set_params(class_weight={"b": 5.0})
+    with pytest.raises(ValueError, match=r"class_weight names 'b', but the classes are 'a'$"):
+        weights_by_code(learner)
 
 
 @every_weighted_learner
