@@ -103,7 +103,8 @@ class RiverClassifier(MiniBatchClassifier):
     ----------
     learner_ : OnlineClassifier
         The learner that ``learn_one`` trains. Its arrays may have room for more features than have occurred.
-        Set its parameters before the first row: ``learn_one`` may ignore later changes, except in a copy.
+        Set its parameters before the first row, and ``class_weight`` before `to_river`. ``learn_one`` may
+        ignore later changes; a copy made afterwards uses them.
     features_ : list
         The names of the features, in the order of the learner's weights.
     labels_ : list
