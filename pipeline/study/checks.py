@@ -181,8 +181,8 @@ def _check_support_sizes(study: Study, learners: Learners) -> None:
                 other = with_dataset_parameters(models[label], dataset, learners[label])
                 if "tune" in other.strategy:
                     raise InputError(
-                        f"{size}, which has one for each point of its grid with tune = {other.tune!r}: "
-                        "give it tune = 'seed'"
+                        f"{size}, which has one for each point of its grid with tune = {other.tune!r} on "
+                        f"data set {dataset.label!r}: give it tune = 'seed'"
                     )
 
 

@@ -389,7 +389,7 @@ def test_a_cell_is_small_and_travels() -> None:
                 ]
             },
             "algorithm 'Forgetron': 'budget' is the support size of 'Projectron', which has one for each "
-            "point of its grid with tune = 'weights': give it tune = 'seed'",
+            "point of its grid with tune = 'weights' on data set 'gauss': give it tune = 'seed'",
         ),
         (
             {
