@@ -134,7 +134,7 @@ def _models(view: StudyView, names: list[str]) -> TableBlock:
         write=[each.show for each in metrics],
         note=f"At the end of the stream, mean over {averaged}. Kernel evaluations: those of learning, "
         "counted as each learner's documentation says. Model: rows, coefficients and the matrices that "
-        "further learning needs. Of a grid tuned along the stream (leader, weights) these are sums over all "
-        "its points.",
+        "further learning needs. For a grid tuned along the stream (tune = leader or weights), each number "
+        "is the sum over all points of the grid.",
         data=data[data["algorithm"].isin(names)],
     )

@@ -63,11 +63,6 @@ def test_means_are_over_data_sets_and_seeds(results: StudyResults) -> None:
     assert len(sizes) == 2
 
 
-def test_the_note_explains_sums_over_a_grid(results: StudyResults) -> None:
-    note = tables(section(results))[0].note
-    assert "Of a grid tuned along the stream (leader, weights) these are sums over all its points." in note
-
-
 def test_captions_count_data_sets_by_noise_level_and_restriction(results: StudyResults) -> None:
     def notes(made: StudyResults) -> tuple[str, str]:
         updates = next(
@@ -119,6 +114,11 @@ def test_the_section_is_in_every_form_of_the_report(results: StudyResults, tmp_p
     assert '<section id="support">' in page
     assert "![Test error against support vectors, gauss, 0% label noise]" in text
     assert "(figures/support-vectors.svg)" in text
+    sums = (
+        "For a grid tuned along the stream (tune = leader or weights), each number is the sum over all points"
+    )
+    assert sums in page
+    assert sums in text
     data = pd.read_csv(tmp_path / "tables/model-size.csv")
     assert set(data["metric"]) == {"support_vectors", "evaluation_rate", "model_kilobytes"}
     assert set(data["algorithm"]) == set(SIZES)
