@@ -340,6 +340,7 @@ def values_by_noise(table: pd.DataFrame, noise: Sequence[Noise], styles: Styles,
         _draw_lines(axes, table, noise, styles, to_scale=True)
         axes.set_ylabel(ylabel)
         draw_grid(axes)
+        _make_room(axes)
         figure.legend(handles=handles(styles, names), loc="lower center", ncols=2)
         return draw(figure)
 

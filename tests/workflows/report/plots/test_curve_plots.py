@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 
 from singlepass.pipeline.analysis.curves import Curve
+from singlepass.pipeline.noise import Noise
 from singlepass.workflows.report.plots.curve_plots import (
     Axis,
     Estimate,
     draw_curves,
     estimate_panels,
     learning_curves,
+    values_by_noise,
 )
 from singlepass.workflows.report.plots.svg import styles_of
 
@@ -69,11 +72,15 @@ def test_long_tick_labels_leave_room_for_the_label_of_y() -> None:
     curve, estimate = Curve("AROW", t, 1e5 * t, 0 * t, 1), Estimate(1.0, 2e5, 1e5, 3e5)
     curves = learning_curves([("", [curve])] * 2, STYLES, Axis(y="evaluations"))
     estimates = estimate_panels([("", {"AROW": [estimate]})] * 2, STYLES, Axis(y="evaluations", log=True))
+    # Places of the label's baseline; its letters reach 10 px to the left.
+    places = re.compile(r'x="([-\d.]+)"[^>]*>evaluations')
+    table = pd.DataFrame({Noise(): [1e5], Noise(0.1): [3e5]}, ["AROW"])
+    [x] = places.findall(values_by_noise(table, list(table), STYLES, "evaluations"))
+    assert float(x) >= 10
     for drawings, sheet in (curves, estimates):
-        # Places of the label's baseline; its letters reach 10 px to the left.
-        found = [re.findall(r'x="([-\d.]+)"[^>]*>evaluations', each) for each in (*drawings, sheet)]
+        found = [places.findall(each) for each in (*drawings, sheet)]
         assert [len(each) for each in found] == [1, 1, 2]
-        assert min(float(x) - 330 * i for places in found for i, x in enumerate(places)) >= 10
+        assert min(float(x) - 330 * i for several in found for i, x in enumerate(several)) >= 10
 
 
 def test_x_alone_may_be_logarithmic() -> None:
