@@ -164,7 +164,7 @@ const pen = document.createElement("canvas").getContext("2d");
 // Shorten a text of a figure that is wider than its room in px.
 function fitted(text, room) {
   pen.font = `11px ${getComputedStyle(document.body).fontFamily}`;
-  while (pen.measureText(text).width > room) text = `${text.slice(0, -2)}…`;
+  while (pen.measureText(text).width > room) text = `${[...text].slice(0, -2).join("")}…`;
   return text;
 }
 
