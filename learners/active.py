@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier, check_inner_learner
+from .estimator.online_classifier import OnlineClassifier, RolledBack, check_inner_learner
 from .estimator.parameters import Count
 from .numeric.orders import take_rows
 from .numeric.rows import Rows, count_rows, row_range
@@ -79,9 +79,10 @@ class QueryAll(OnlineClassifier):
         self.n_queried_ = self._evaluations = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
-        super().begin(classes, n_features, n_occurring)
-        self.learner_ = clone(self.learner)
-        self.learner_.begin(classes, n_features, n_occurring)
+        with RolledBack(self):
+            super().begin(classes, n_features, n_occurring)
+            self.learner_ = clone(self.learner)
+            self.learner_.begin(classes, n_features, n_occurring)
 
     def check_rows(self, X: Rows) -> None:
         self.learner_.check_rows(X)

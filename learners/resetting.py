@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier, check_inner_learner
+from .estimator.online_classifier import OnlineClassifier, RolledBack, check_inner_learner
 from .numeric.margins import is_mistake
 from .numeric.rows import Rows, row_range
 
@@ -153,9 +153,10 @@ class Resetting(OnlineClassifier):
         self._round = self._evaluations = self._pass_start = 0
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
-        super().begin(classes, n_features, n_occurring)
-        self._n_occurring = n_occurring
-        self._begin_again()
+        with RolledBack(self):
+            super().begin(classes, n_features, n_occurring)
+            self._n_occurring = n_occurring
+            self._begin_again()
 
     def _begin_again(self) -> None:
         self.learner_: OnlineClassifier = clone(self.learner)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimator.online_classifier import OnlineClassifier, check_inner_learner
+from .estimator.online_classifier import OnlineClassifier, RolledBack, check_inner_learner
 from .estimator.parameters import Count, Positive
 from .estimator.pieces import OneByOne
 from .grid import Grid, check_grid, points_of
@@ -81,9 +81,10 @@ class TunedOnline(OnlineClassifier):
         self._readings: list[OneByOne] = []
 
     def begin(self, classes: NDArray[Any], n_features: int, n_occurring: int | None = None) -> None:
-        super().begin(classes, n_features, n_occurring)
-        for each in self.learners_:
-            each.begin(classes, n_features, n_occurring)
+        with RolledBack(self):
+            super().begin(classes, n_features, n_occurring)
+            for each in self.learners_:
+                each.begin(classes, n_features, n_occurring)
 
     def check_rows(self, X: Rows) -> None:
         for each in self.learners_:

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from singlepass.learners import (
     AROW,
     BBQ,
+    FOGD,
     LASVM,
     ActiveRampSVM,
     FollowTheLeader,
@@ -219,6 +220,21 @@ def test_parameters_of_the_learner_inside():
 def test_bad_parameters(model, message):
     with pytest.raises(ValueError, match=f"^{message}.*$"):
         model.fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        QueryAll(FOGD(D=10**9)),
+        Resetting(FOGD(D=10**9)),
+        FollowTheLeader(FOGD(), {"D": [10**9]}),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_learner_is_not_fitted_if_its_inner_learner_cannot_begin(model):
+    with pytest.raises(ValueError, match="the limit is 4 GiB"):
+        model.begin(np.array([0, 1]), 1)
+    assert not model.__sklearn_is_fitted__()
 
 
 def test_more_than_two_classes_are_refused():
