@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from singlepass.workflows import report
 from singlepass.workflows.report import render_report
 
 from ..synthetic_results import fail, make_results
@@ -127,11 +126,6 @@ def test_recomputed_figures_show_long_labels_within_their_frame(page: str, chrom
     labels = chromium.run(f"[...{pair}.querySelectorAll('text')].map(each => each.textContent)")
     assert labels[-1] == "an algorithm with a long label indeed"
     assert re.fullmatch("E{20,59}…", labels[-2])
-    # Half of an emoji is no character.
-    source = (Path(report.__file__).parent / "script" / "figures.js").read_text()
-    [function] = re.findall(r"function fitted\(.*?\n}\n", source, re.DOTALL)
-    pen = "const pen = { measureText: text => ({ width: text.length }) };"
-    assert chromium.run(f"(() => {{ {pen} {function} return fitted('a😀b', 3); }})()") == "a…"
 
 
 def test_page_asks_for_nothing_and_its_policy_lets_it_work(page: str, chromium: Browser) -> None:
