@@ -31,6 +31,14 @@ def test_plain_cases() -> None:
     assert signed_rank_posterior({}) == {}
 
 
+def test_rounding_errors_do_not_move_a_gain_off_the_edge_of_the_region() -> None:
+    # The first scores are one point higher than the second; some differences are above 0.01, some below.
+    first, second = np.array([88, 57, 90, 83, 77, 64, 95]) / 100, np.array([87, 56, 89, 82, 76, 63, 94]) / 100
+    assert set(np.sign(first - second - 0.01)) == {-1.0, 1.0}
+    exact = signed_rank_posterior({PAIR: np.full(7, 0.01)})[PAIR]
+    assert signed_rank_posterior({PAIR: first - second})[PAIR] == exact == Belief(0.0, 1.0, 0.0)
+
+
 def test_pairs_mirror_each_other() -> None:
     gains = np.random.RandomState(2).standard_normal(12) * 0.03 + 0.01
     found = signed_rank_posterior({PAIR: gains, PAIR[::-1]: -gains})
