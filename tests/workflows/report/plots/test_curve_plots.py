@@ -71,7 +71,9 @@ def test_long_tick_labels_leave_room_for_the_label_of_y() -> None:
     t = np.array([10.0, 20.0])
     curve, estimate = Curve("AROW", t, 1e5 * t, 0 * t, 1), Estimate(1.0, 2e5, 1e5, 3e5)
     curves = learning_curves([("", [curve])] * 2, STYLES, Axis(y="evaluations"))
-    estimates = estimate_panels([("", {"AROW": [estimate]})] * 2, STYLES, Axis(y="evaluations", log=True))
+    # Two estimates, because matplotlib 3.10.0 reads a single one in a way that NumPy warns of.
+    two = [("", {"AROW": [estimate, estimate]})] * 2
+    estimates = estimate_panels(two, STYLES, Axis(y="evaluations", log=True))
     # Places of the label's baseline; its letters reach 10 px to the left.
     places = re.compile(r'x="([-\d.]+)"[^>]*>evaluations')
     table = pd.DataFrame({Noise(): [1e5], Noise(0.1): [3e5]}, ["AROW"])
