@@ -363,8 +363,10 @@ class AlgorithmSpec(BaseModel):
         return {} if self.tune in TUNERS else self.lists
 
     def with_parameters(self, given: Mapping[str, Scalar | list[Scalar]]) -> AlgorithmSpec:
-        """Return this algorithm with further parameters; those that it has already are not changed."""
+        """Return this algorithm with further parameters; of those that it has, only `tune` is changed."""
         own = {key for key, value in self if value is not None} | (self.model_extra or {}).keys()
+        # `tune` may be the study's, which a data set's table overrides.
+        own.discard("tune")
         extra = {key: value for key, value in given.items() if key not in own}
         return AlgorithmSpec.model_validate({**self.model_dump(), **extra}) if extra else self
 

@@ -522,6 +522,20 @@ def test_a_data_set_may_set_what_wraps_a_learner() -> None:
     assert found == {"AROW": reset, "asking": asking, **own}
 
 
+def test_the_tune_of_a_data_set_wins_over_that_of_the_study() -> None:
+    own = {"tune": "seed"}
+    tables = {"grid": own, "asking": {**own, "query": "greedy", "h": 3}}
+    algorithms = [{"name": "PassiveAggressive", "label": label, "C": [0.1, 1.0]} for label in tables]
+    study = {**STUDY, "tune": "leader", "algorithms": algorithms, "noise": 0.0}
+    study["datasets"] = [{"name": "gauss", "parameters": tables}]
+    plan = make_plan(parse_study(study))
+    groups = [[dict(params) for _, params in group.members] for group in plan.tuning_groups()]
+    assert groups == [
+        [{"C": 0.1}, {"C": 1.0}],
+        [{"C": C, "query": "greedy", "h": 3} for C in (0.1, 1.0)],
+    ]
+
+
 def test_a_missing_plugin_is_one_line(tmp_path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         make_plan(parse_study(STUDY), plugins=(str(tmp_path / "none.py"),))
