@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier, RolledBack, check_inner_learner
+from .estimator.online_classifier import OnlineClassifier, check_inner_learner
 from .estimator.parameters import Count
+from .estimator.rollback import RolledBack
 from .numeric.orders import take_rows
 from .numeric.rows import Rows, count_rows, row_range
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimator.online_classifier import OnlineClassifier, RolledBack, check_inner_learner
+from .estimator.online_classifier import OnlineClassifier, check_inner_learner
 from .estimator.parameters import Count, Positive
 from .estimator.pieces import OneByOne
+from .estimator.rollback import RolledBack
 from .grid import Grid, check_grid, points_of
 from .numeric.rows import Rows, row_range
 from .numeric.votes import follow, follow_of_two, vote_by_weight, vote_by_weight_of_two, votes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..numeric.orders import blocks_in_order
 from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
 from .parameters import Count, check_fields
 from .pieces import Passage, learn_in_pieces
+from .rollback import RolledBack, parts_to_widen
 from .validation import (
     FLOATS,
     NotLearntError,
@@ -35,33 +37,6 @@ from .validation import (
 Step: TypeAlias = Callable[..., Any]
 
 _CSR_CLASSES = (sp.csr_matrix, sp.csr_array)
-
-
-class RolledBack:
-    """Restore an object's attributes, and the values of some arrays, if a ``with`` block raises.
-
-    The values of `arrays`, to which the block may write, are backed up. Other attributes are only set back to
-    the objects that they were. This is a class because a context manager made of a generator is slower.
-    """
-
-    __slots__ = ("_before", "_copies", "_learner")
-
-    def __init__(self, learner: object, arrays: Sequence[NDArray[Any] | None] = ()) -> None:
-        self._learner = learner
-        self._before = vars(learner).copy()
-        self._copies = [(array, array.copy()) for array in arrays if array is not None]
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            return
-        attributes = vars(self._learner)
-        attributes.clear()
-        attributes.update(self._before)
-        for array, copy in self._copies:
-            array[...] = copy
 
 
 @functools.cache
@@ -401,18 +376,21 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Take rows of `n_features` features from now on; the new features were 0 in all rows so far.
 
         The state of the earlier features stays, in the first entries of larger arrays. Attributes that have
-        a method ``widen`` are extended by that method. Raise ValueError if a parameter was changed after
-        training to one that does not fit the arrays.
+        a method ``widen`` are extended by that method. Raise ValueError, and leave the learner unchanged, if
+        arrays are too large or a parameter was changed after training to one that does not fit the arrays.
         """
         self.check_state()
         before = vars(self).copy()
-        if len(self.classes_) > 2:
-            self._allocate_classes(n_features, len(self.classes_))
-        else:
-            self._allocate(n_features)
-        for name in before.keys() - set(self._get_param_names()):
-            setattr(self, name, self._widened(name, before[name], getattr(self, name), n_features))
-        self.n_features_in_ = n_features
+        with ExitStack() as undo:
+            for part in parts_to_widen(self):
+                undo.enter_context(RolledBack(part))
+            if len(self.classes_) > 2:
+                self._allocate_classes(n_features, len(self.classes_))
+            else:
+                self._allocate(n_features)
+            for name in before.keys() - set(self._get_param_names()):
+                setattr(self, name, self._widened(name, before[name], getattr(self, name), n_features))
+            self.n_features_in_ = n_features
 
     def check_state(self) -> None:
         """Raise ValueError if a parameter is invalid or an array of the model has a wrong shape."""

@@ -12,14 +12,16 @@ from singlepass.learners import (
     AROW,
     FollowTheLeader,
     Greedy,
+    KernelPerceptron,
     PassiveAggressive,
     Perceptron,
     Projectron,
+    QueryAll,
     RandomQueries,
     Resetting,
 )
 from singlepass.learners.estimator import validation
-from singlepass.learners.estimator.online_classifier import RolledBack
+from singlepass.learners.estimator.rollback import RolledBack
 from singlepass.learners.numeric.rows import as_rows
 
 from ..streams import (
@@ -247,3 +249,16 @@ def test_arrays_are_given_back_their_values():
         write_and_fail()
     assert everything(model) == kept
     assert np.shares_memory(shown, model.coef_)
+
+
+def test_a_refused_widening_changes_nothing():
+    grid = {"learner__gamma": [0.1, 1.0]}
+    model = QueryAll(FollowTheLeader(Resetting(KernelPerceptron()), grid)).fit(X, Y)
+    last = model.learner_.learners_[-1].learner_.set_params(epochs=0)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="epochs must be"):
+        model.widen(5)
+    assert pickle.dumps(model) == before
+    last.set_params(epochs=1)
+    model.widen(5)
+    assert model.learn(np.pad(X, ((0, 0), (0, 2))), Y).shape == (60,)
