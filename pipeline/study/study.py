@@ -19,7 +19,6 @@ from .specs import (
     Course,
     DatasetSpec,
     Description,
-    Label,
     NameList,
     NoiseSpec,
     Order,
@@ -75,7 +74,7 @@ class Study(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: Annotated[str, Field(max_length=100)]
     # If empty, the study's name.
-    title: Label = ""
+    title: Description = ""
     description: Description = ""
     # See `study_file.extended`.
     extends: str = ""

@@ -40,5 +40,5 @@ def render_report(results: StudyResults, out: Path) -> list[Path]:
 
     view = StudyView(results)
     sections = [section for make in SECTIONS if (section := make(view)) is not None]
-    title = results.study.get("title") or results.study.get("name") or "Study"
+    title = " ".join((results.study.get("title") or "").split()) or results.study.get("name") or "Study"
     return Page(title, opening(view), sections, numbers(view)).write(out)

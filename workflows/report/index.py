@@ -52,7 +52,8 @@ def _row(results: Path, target: Path) -> list[TableCell]:
     ends = ranked if len(ranked) < 2 else [ranked[0], ranked[-1]]
     leads = "; ".join(f"{enumerate_names(leaders(c))} ({c.noise.short})" for c in ends)
     started = pd.to_datetime(view.cells["started"]).max()
-    title = TableCell(str(found.study.get("title") or results.name), link=f"{target.name}/report.html")
+    words = " ".join((found.study.get("title") or "").split())
+    title = TableCell(words or results.name, link=f"{target.name}/report.html")
     counts = len(view.design.datasets), len(view.design.algorithms), view.coverage.ok, view.coverage.missing
     run = "–" if pd.isna(started) else f"{started:%Y-%m-%d %H:%M} UTC"
     return [title, *map(TableCell, (leads or "–", *(f"{n:,}" for n in counts), run))]

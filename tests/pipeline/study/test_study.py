@@ -52,8 +52,9 @@ def test_an_algorithm_may_say_which_point_wins() -> None:
     assert parse_study(table).own_winners == {"B": "best"}
 
 
-def test_a_description_may_have_several_lines() -> None:
-    assert parse_study({**MINIMAL, "description": "a\tb\r\nc\n"}).description == "a\tb\r\nc\n"
+@pytest.mark.parametrize("key", ["title", "description"])
+def test_a_text_may_have_several_lines(key: str) -> None:
+    assert getattr(parse_study({**MINIMAL, key: "a\tb\r\nc\n"}), key) == "a\tb\r\nc\n"
 
 
 def test_a_list_is_a_grid_and_a_value_is_not() -> None:
@@ -127,7 +128,6 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
             "rankings[1].title: 'a\\x07' has a control character",
         ),
         ({"title": "a\x07b"}, "title: 'a\\x07b' has a control character: give one without"),
-        ({"title": "a\nb"}, "title: 'a\\nb' has a control character: give one without"),
         ({"description": "a\x07b"}, "description: 'a\\x07b' has a control character: give one without"),
         ({"algorithms": [{"name": "\x1b[31m"}]}, "algorithms[1].name: '\\x1b[31m' has a control character"),
         (
