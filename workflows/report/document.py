@@ -55,8 +55,8 @@ class Page:
         """Write the page into folder `out`, remove files of an earlier report, and return the paths written.
 
         The HTML file comes first. `further` maps names of more files, relative to `out`, to their texts. The
-        folder is created if needed. Raises InputError if it cannot be written to, or if its folder of tables
-        or figures is a link, which may lead out of it.
+        folder is created if needed. Raises InputError if it cannot be written to, if its folder of tables or
+        figures is a link, which may lead out of it, or if a file of the earlier report cannot be removed.
         """
         texts = {**dict(self._files()), **(further or {})}
         texts[_MANIFEST] = "".join(f"{name}\n" for name in texts)
@@ -87,7 +87,10 @@ class Page:
 
 
 def write_whole(contents: Mapping[Path, bytes], left_over: Sequence[Path] = ()) -> None:
-    """Write files, all or none if the disk is full, and remove those `left_over`; a link is replaced."""
+    """Write files, all or none if the disk is full, and remove those `left_over`; a link is replaced.
+
+    Raises InputError, after writing all files and removing all others, if some of those cannot be removed.
+    """
     scratch = {path: path.with_name(f"{uuid.uuid4().hex}.tmp") for path in contents}
     try:
         for path, content in contents.items():
@@ -100,11 +103,20 @@ def write_whole(contents: Mapping[Path, bytes], left_over: Sequence[Path] = ()) 
             path.unlink(missing_ok=True)
         for path, written in scratch.items():
             os.replace(written, path)
-        for path in {*left_over} - first:
-            path.unlink(missing_ok=True)
     finally:
         for written in scratch.values():
             written.unlink(missing_ok=True)
+    kept = []
+    for path in sorted({*left_over} - first):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            kept.append(f"{path} ({error.strerror or error})")
+    if kept:
+        raise InputError(
+            f"the report is written, but files of an earlier report cannot be removed: {', '.join(kept)}; "
+            "remove them"
+        )
 
 
 @contextmanager
