@@ -119,9 +119,9 @@ def scores_of_probabilities(
 
 def _is_class(label: Any, n_classes: int) -> bool:
     try:
-        return label in range(n_classes) and not np.iscomplexobj(label)
+        return np.ndim(label) == 0 and label in range(n_classes) and not np.iscomplexobj(label)
     except (TypeError, ValueError):
-        # Comparisons with `pandas.NA` or an array have no truth value.
+        # Comparisons with `pandas.NA` have no truth value, and nested lists may have no shape.
         return False
 
 

@@ -672,7 +672,7 @@ def test_a_complex_label_is_named_and_not_one_before_it() -> None:
         checked_codes([1, 1j], "predict", 2, 2)
 
 
-@pytest.mark.parametrize("label", [pd.NA, np.array([0, 1]), np.array("1"), np.array(b"1")])
+@pytest.mark.parametrize("label", [pd.NA, np.array([1]), np.array([0, 1]), np.array("1"), np.array(b"1")])
 def test_an_object_that_is_no_number_is_no_label(label: Any) -> None:
     found = np.empty(2, object)
     found[:] = 1
