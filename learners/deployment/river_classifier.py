@@ -171,7 +171,7 @@ class RiverClassifier(MiniBatchClassifier):
         """Learn the features `x` and their label `y`."""
         row, keys = self._row, tuple(x)
         if keys != row.keys or not row.is_complete:
-            # Check values and label before either is numbered, so that a refused row leaves nothing behind.
+            # Check values and label before either is numbered: an invalid row leaves neither behind.
             _check_values(x)
             self._codes_of([y])
             row.arrange(keys, self._places_of(keys, learning=True))

@@ -253,7 +253,7 @@ def test_a_missing_label_is_refused(label):
     assert model.labels_ == model.features_ == []
 
 
-def test_a_refused_row_leaves_no_label_or_feature():
+def test_a_row_with_invalid_values_leaves_no_label_or_feature():
     model = to_river(AROW())
     for x in ({"a": float("nan")}, {"b": float("nan")}):
         with pytest.raises(ValueError, match="is nan: fill it in first"):
