@@ -160,8 +160,10 @@ class Resetting(OnlineClassifier):
             self._begin_again()
 
     def _begin_again(self) -> None:
-        self.learner_: OnlineClassifier = clone(self.learner)
-        self.learner_.begin(self.classes_, self.n_features_in_, self._n_occurring)
+        # Parameters may have changed: if the new learner cannot begin, the previous one stays.
+        learner = clone(self.learner)
+        learner.begin(self.classes_, self.n_features_in_, self._n_occurring)
+        self.learner_: OnlineClassifier = learner
         self._detector: Detector = _DETECTORS[self.detector]()
 
     def check_rows(self, X: Rows) -> None:
@@ -178,9 +180,10 @@ class Resetting(OnlineClassifier):
             mistakes += mistake
             self._round += 1
             if self._detector.has_risen(mistake):
-                self._evaluations += self.learner_.counters().get("kernel_evaluations", 0)
-                self.resets_.append(self._round)
+                evaluations = self.learner_.counters().get("kernel_evaluations", 0)
                 self._begin_again()
+                self._evaluations += evaluations
+                self.resets_.append(self._round)
                 self.learner_.begin_within_pass(self._round - self._pass_start)
         return mistakes, updates
 

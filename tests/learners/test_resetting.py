@@ -9,6 +9,7 @@ from sklearn.base import clone
 from singlepass.learners import (
     AROW,
     BBQ,
+    FOGD,
     LASVM,
     FollowTheLeader,
     KernelPerceptron,
@@ -80,6 +81,15 @@ def test_a_margin_of_two_infinite_scores_is_a_mistake():
     scores = model.learn(X, [0, 2, 1])
     assert scores[2].tolist() == [-np.inf, np.inf, np.inf]
     assert model.n_mistakes_ == 3
+
+
+def test_a_learner_that_cannot_begin_again_stays_trained():
+    X, y = noisy_stream(1, n=100, d=3, noise=0.0)
+    model = Resetting(FOGD(eta=0.1)).fit(X, y).set_params(learner__D=10**9)
+    with pytest.raises(ValueError, match="the limit is 4 GiB"):
+        model.learn(X, 1 - y)
+    assert model.resets_ == []
+    assert model.predict(X).shape == (100,)
 
 
 @pytest.mark.slow
