@@ -139,7 +139,12 @@ class RiverClassifier(MiniBatchClassifier):
         self._scores = np.zeros(1 if self.n_classes == 2 else (1, self.n_classes))
         self._steps: tuple[Step, Step] | None = None
         self._has_begun = self.learner_.__sklearn_is_fitted__()
-        self._classes = self.learner_.classes_ if self._has_begun else np.full(self.n_classes, None, object)
+        if self._has_begun:
+            self._classes = self.learner_.classes_
+        else:
+            self._classes = np.full(self.n_classes, None, object)
+            for code, label in enumerate(self.labels_):
+                self._classes[code] = label
 
     def __getstate__(self) -> dict[str, Any]:
         names = "learner", "n_classes", "learner_", "features_", "labels_"

@@ -243,6 +243,14 @@ def test_labels_are_numbered_as_they_come():
     assert weighted.labels_ == ["spam", "ham"]
 
 
+def test_an_untrained_copy_has_the_labels_with_weights():
+    model = to_river(AROW(class_weight={"spam": 2.0}))
+    copy = pickle.loads(pickle.dumps(model))
+    for each in (model, copy):
+        each.learn_one({"a": 1.0}, "ham")
+    assert copy.learner_.coef_.tolist() == model.learner_.coef_.tolist()
+
+
 @pytest.mark.parametrize("label", [None, float("nan")])
 def test_a_missing_label_is_refused(label):
     model = to_river(AROW())
