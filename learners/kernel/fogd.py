@@ -204,8 +204,9 @@ class FOGD(OnlineClassifier):
     def _pass(self, X, codes, scores):
         if self._map is None:
             dtype = (X[0] if isinstance(X, tuple) else X).dtype
-            self._map = _Features(self._drawn_frequencies(self.n_features_in_), dtype, self._drawn_by)
-            self._weights = np.zeros(self._map.size)
+            features = _Features(self._drawn_frequencies(self.n_features_in_), dtype, self._drawn_by)
+            # The weights come first, because another thread may score as soon as there is a map.
+            self._weights, self._map = np.zeros(features.size), features
         mistakes = updates = 0
         room = self._map.room(min(self._block_rows, len(codes)))
         for start, stop in block_ranges(len(codes), self._block_rows):
@@ -216,13 +217,14 @@ class FOGD(OnlineClassifier):
         return mistakes, updates
 
     def _score(self, X, scores):
-        if self._map is None:
+        features, weights = self._map, self._weights
+        if features is None or len(weights) != features.size:
             scores[:] = 0.0
             return
-        room = self._map.room(min(self._block_rows, len(scores)))
+        room = features.room(min(self._block_rows, len(scores)))
         for start, stop in block_ranges(len(scores), self._block_rows):
-            Z = self._map.of(row_range(X, start, stop), room)
-            linear_scores(Z, self._weights, scores[start:stop])
+            Z = features.of(row_range(X, start, stop), room)
+            linear_scores(Z, weights, scores[start:stop])
 
     @property
     def coef_(self) -> NDArray[np.float64]:

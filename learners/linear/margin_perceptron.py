@@ -169,12 +169,17 @@ class Voters:
         if entries > len(self._values):
             more = max(entries, 2 * len(self._values)) - len(self._values)
             self._values = np.append(self._values, np.empty(more))
-            self._columns = np.append(self._columns, np.empty(more, np.int32))
+            self._columns = np.append(self._columns, np.zeros(more, np.int32))
 
-    def in_loops(self):
-        """Return the arrays as a `Votes`, the form in which compiled loops use them."""
-        kept = self._values, self._columns, self._starts, self._steps, self._rounds, self._sizes
-        return Votes(*kept, np.zeros(self._n_features))
+    def in_loops(self, to_learn):
+        """Return the arrays as a `Votes`, the form in which compiled loops use them.
+
+        To predict, the sizes are copied before the arrays are read: another thread may learn meanwhile, but
+        arrays only grow.
+        """
+        sizes = self._sizes if to_learn else self._sizes.copy()
+        kept = self._values, self._columns, self._starts, self._steps, self._rounds
+        return Votes(*kept, sizes, np.zeros(self._n_features))
 
     def n_bytes(self):
         """Return the size in bytes of the stored updates and numbers of rounds."""
@@ -324,12 +329,12 @@ class MarginPerceptron(VotingClassifier):
         bound = _UNLIMITED if self.alpha_bound is None else int(self.alpha_bound)
         return BoundedRule(rule, bound, float(self.lam), self._caused, self._number)
 
-    def _output(self):
+    def _output(self, to_learn=False):
         if self._voters is not None:
-            return self._voters.in_loops()
+            return self._voters.in_loops(to_learn)
         if self._best is not None:
             return Longest(self._best, self._lasted)
-        return super()._output()
+        return super()._output(to_learn)
 
     def _run(self, X, codes, scores, *noted):
         if self._counts_caused:

@@ -130,7 +130,10 @@ def _scores_of_classes(X, W, mean, scores):
 
 
 class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
-    """Base of the Perceptrons: ``_output()`` returns an object that predicts, or None if w predicts."""
+    """Base of the Perceptrons: ``_output()`` returns an object that predicts, or None if w predicts.
+
+    With `to_learn`, it is for a loop that learns, which changes it.
+    """
 
     _state: tuple[str, ...] = ("_weights", "_u")
     average: bool
@@ -140,17 +143,17 @@ class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
         # Later changes of `average` have no effect: the mean must include the weights of all rounds.
         self._u = np.zeros_like(zeros) if self.average else None
 
-    def _output(self):
+    def _output(self, to_learn=False):
         return None if self._u is None else Mean(self._u, np.array([self.n_examples_]))
 
     def _loop(self):
-        output = self._output()
+        output = self._output(to_learn=True)
         if output is None:
             return super()._loop()
         return _learn, (self._weights, output, self._rule(), weights_by_code(self))
 
     def _loop_of_classes(self):
-        output = self._output()
+        output = self._output(to_learn=True)
         if output is None:
             return super()._loop_of_classes()
         return _learn_classes, (self._weights, output, self._rule(), weights_by_code(self))

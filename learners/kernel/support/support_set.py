@@ -147,7 +147,7 @@ class SupportSet:
         room = self._room
         if room is None or n > room.n or len(self.norms) > room.slots:
             room = self._room = BlockRoom(self.rows, n, len(self.norms), self._together)
-        packed, norms = self._fill(block, n, room)
+        packed, norms, _size = self._fill(block, n, room)
         own = room.own[:n]
         own_values(self._function_in_loops, norms, own)
         if self.at_once:
@@ -191,14 +191,19 @@ class SupportSet:
         self.norms[first : self.size] = norms[numbers]
 
     def _fill(self, block, n, room):
-        """Write the block's kernel values with support vectors into `room`; return packed rows and norms."""
+        """Write the block's kernel values with support vectors into `room`.
+
+        Return packed rows, their norms and the number of support vectors. It is read once and is at most that
+        of `room`: another thread may add support vectors meanwhile, and arrays only grow.
+        """
+        size = min(self.size, room.slots)
         packed, norms = self.rows.pack(block, room.rows), room.norms[:n]
         self.rows.squared_norms(packed, norms, room.rows)
-        self.rows.products(packed, n, self.size, room.values, room.rows, block)
+        self.rows.products(packed, n, size, room.values, room.rows, block)
         # The last SIMD vector of a row is computed as a whole; its values beyond `size` are never used.
-        width = padded(self.size, LANES[self._dtype.itemsize])
+        width = padded(size, LANES[self._dtype.itemsize])
         apply_kernel(self._function, room.values, n, width, norms, self.norms)
-        return packed, norms
+        return packed, norms, size
 
     def add_rows(self, rows, norms, alpha):
         """Add the rows of a matrix, their squared norms and their coefficients to an empty set."""
@@ -216,17 +221,19 @@ class SupportSet:
 
     def room(self, n):
         """Return buffers to score blocks of up to `n` rows; each thread needs separate ones."""
-        return BlockRoom(self.rows, n, len(self.norms))
+        return BlockRoom(self.rows, n, min(len(self.norms), self.rows.capacity()))
 
-    def values(self, block, n, room=None):
+    def values(self, block, n):
         """Return the kernel values of `n` rows with the support vectors, shape (n or more, size or more)."""
-        room = self.room(n) if room is None else room
+        room = self.room(n)
         self._fill(block, n, room)
         return room.values
 
     def scores(self, block, n, scores, room=None):
         """Write the scores of `n` rows, f(x) or those of all classes, into `scores`."""
-        scores_of_block(self.values(block, n, room), n, self._alpha, self.size, scores)
+        room = self.room(n) if room is None else room
+        *_, size = self._fill(block, n, room)
+        scores_of_block(room.values, n, self._alpha, size, scores)
 
     @property
     def alpha(self):
@@ -365,7 +372,7 @@ class Union:
         """Write the scores of a block's rows, by each set, into the arrays `scores`, one array per set."""
         n = len(scores[0])
         room = self.support.room(n)
-        _packed, norms = self.support._fill(block, n, room)
+        _packed, norms, _size = self.support._fill(block, n, room)
         for g, (own_set, made) in enumerate(zip(self._sets, scores, strict=True)):
             values = self._values_of(g, room.values, n, norms)
             scores_of_block(values, n, own_set._alpha, own_set.size, made)

@@ -84,6 +84,10 @@ class DenseRows:
         """Write the inner product of each packed row with itself into `out`."""
         squared_norms(packed, len(out), out.reshape(1, -1))
 
+    def capacity(self):
+        """Return the number of support vectors that there is room for."""
+        return len(self._rows)
+
     def reserve(self, capacity):
         """Make room for `capacity` support vectors."""
         if capacity > len(self._rows):
@@ -166,8 +170,10 @@ class SparseRows:
 
     def products(self, packed, n, size, out, room=None, _block=None):
         """Write the inner products of the packed rows with the first `size` support vectors into `out`."""
-        rows = self._values, self._columns
-        self._products_with(packed, rows, self._start, self._stop, size, out, False, room)
+        # All four arrays are read at once, because another thread may replace them in `make_room`.
+        kept = vars(self).copy()
+        rows = kept["_values"], kept["_columns"]
+        self._products_with(packed, rows, kept["_start"], kept["_stop"], size, out, False, room)
 
     def own_products(self, packed, n, out):
         """Write the inner products of each packed row with itself and later rows into `out`."""
@@ -177,6 +183,10 @@ class SparseRows:
     def squared_norms(self, packed, out, room):
         """Write the inner product of each packed row with itself into `out`."""
         sparse_squared_norms(self.block_in_loops(packed, room), out)
+
+    def capacity(self):
+        """Return the number of support vectors that there is room for."""
+        return len(self._stop)
 
     def reserve(self, capacity):
         """Make room for `capacity` support vectors."""
@@ -208,10 +218,12 @@ class SparseRows:
         starts = np.cumsum(lengths) - lengths
         places = np.arange(live) + np.repeat(self._start - starts, lengths)
         capacity = max(2 * (live + needed), 1024)
-        values, columns = np.empty(capacity, self._values.dtype), np.empty(capacity, self._columns.dtype)
+        # Unused columns are zeros: a thread that scores meanwhile may read them, and they must be in range.
+        values, columns = np.zeros(capacity, self._values.dtype), np.zeros(capacity, self._columns.dtype)
         values[:live], columns[:live] = self._values[places], self._columns[places]
-        self._values, self._columns = values, columns
-        self._start, self._stop, self._end[0] = starts, starts + lengths, live
+        # One update, so that a thread that scores meanwhile finds ranges that fit the arrays.
+        vars(self).update(_values=values, _columns=columns, _start=starts, _stop=starts + lengths)
+        self._end[0] = live
 
     def in_loops(self, packed):
         """Return the stored rows for compiled loops, as a tuple of arrays with room for the packed rows."""

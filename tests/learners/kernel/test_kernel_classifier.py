@@ -35,7 +35,9 @@ from singlepass.learners import (
     Perceptron,
     Projectron,
     ProjectronPlusPlus,
+    as_rows,
 )
+from singlepass.learners.kernel.values.row_storage import aligned
 
 from ..streams import (
     as_csr,
@@ -247,6 +249,41 @@ def test_threads_score_with_one_model(sparse):
     with ThreadPoolExecutor(4) as pool:
         for _ in range(3):
             assert [scores.tolist() for scores in pool.map(model.decision_function, parts)] == expected
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_support_set_that_grows_while_it_scores_writes_into_its_room_only(sparse):
+    """As if another thread learned after the room was made; memory beyond the room stays as it was."""
+    X, y = noisy_stream(30, n=600, d=40, density=0.3)
+    Z = as_csr(X) if sparse else X
+    model = KernelPerceptron(gamma=0.1).fit(Z[:20], y[:20])
+    support, n = model._support, 12
+    room, scores = support.room(n), np.empty(n)
+    memory = aligned((40 * n, room.slots), room.values.dtype, np.zeros)
+    room.values = memory[: len(room.values)]
+    model.partial_fit(Z, y)
+    assert support.size > 2 * room.slots
+    support.scores(as_rows(Z[:n]), n, scores, room)
+    assert not memory[len(room.values) :].any()
+    first = support.matrix(np.arange(room.slots))
+    expected = rbf_kernel(X[:n], first, gamma=0.1) @ support.alpha[: room.slots]
+    np.testing.assert_allclose(scores, expected, atol=1e-10)
+
+
+def test_without_room_for_their_rows_support_vectors_are_left_out():
+    """While learners share kernel values, a set has coefficients of rows that are not copied to it yet."""
+    X, y = noisy_stream(30, n=20, d=4)
+    support = KernelPerceptron(gamma=0.1).fit(X, y)._support
+    support.reserve(1000, rows=False)
+    assert support.room(1).slots == support.rows.capacity() < len(support.norms)
+
+
+def test_random_features_without_weights_score_zero():
+    """Another thread that begins to learn may have replaced one of the two but not the other."""
+    X, y = noisy_stream(30, n=20, d=4)
+    model = FOGD(D=8).fit(X, y)
+    model._weights = np.zeros(0)
+    assert not model.decision_function(X).any()
 
 
 def test_a_pickle_holds_nothing_of_the_last_block():

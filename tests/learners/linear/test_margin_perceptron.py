@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from singlepass.learners import MarginPerceptron, Perceptron
+from singlepass.learners.linear import perceptron
 
 from ..streams import (
     as_csr,
@@ -207,6 +208,18 @@ def test_counts_along_the_stream_are_those_of_pieces(output):
         counted.append(pieces.counters())
     assert list(passage.counts["updates"]) == [each["updates"] for each in counted]
     assert list(passage.counts["model_bytes"]) == [each["model_bytes"] for each in counted]
+
+
+def test_votes_are_those_of_the_updates_when_scoring_began():
+    """Another thread may learn, and enlarge the arrays, while rows are scored."""
+    X, y = noisy_stream(7, n=600)
+    model = MarginPerceptron(output="voted").fit(X[:100], y[:100])
+    expected, votes = model.decision_function(X), model._output()
+    updates, scores = votes.sizes[0], np.empty(len(X))
+    model.partial_fit(X, y)
+    assert votes.sizes[0] == updates < model.n_updates_
+    perceptron._score(X, model._weights, votes, scores)
+    assert scores.tolist() == expected.tolist()
 
 
 def test_a_changed_output_waits_for_the_next_fit():

@@ -17,7 +17,7 @@ from singlepass.learners.kernel.values.functions import (
     function_in_loops,
     own_values,
 )
-from singlepass.learners.kernel.values.row_storage import aligned
+from singlepass.learners.kernel.values.row_storage import SparseRows, aligned
 
 from ...streams import as_csr
 
@@ -187,3 +187,34 @@ def test_support_vectors_are_copies_in_the_precision_of_the_rows(sparse):
     assert ((kept.toarray() if sparse else kept) == X[model.support_]).all()
     expected = pairwise_kernels(X, X[model.support_], metric="rbf", gamma=0.1) @ model.dual_coef_[0]
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-4)
+
+
+class MovedWhenRead(SparseRows):
+    """CSR rows that are moved to other places when `_values` is read, as if another thread learned."""
+
+    _moves = False
+
+    @property
+    def _values(self):
+        values = vars(self)["_values"]
+        if self._moves:
+            self._moves = False
+            self.make_room(1024)
+        return values
+
+    @_values.setter
+    def _values(self, values):
+        vars(self)["_values"] = values
+
+
+def test_products_read_values_and_places_of_one_time():
+    X = rows_of(8, 60, 9, np.float64, 0.5)
+    rows, packed = MovedWhenRead(9, X.dtype), as_rows(as_csr(X))
+    rows.reserve(60)
+    packed = rows.pack(packed)
+    for slots in (np.arange(30, 60), np.arange(30)):
+        rows.keep(slots, packed, slots)
+    rows._moves = True
+    products = np.empty((60, 60))
+    rows.products(packed, 60, 60, products)
+    np.testing.assert_allclose(products, X @ X.T, atol=1e-12)
