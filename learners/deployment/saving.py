@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import uuid
 import zipfile
 from typing import Any
 
@@ -57,7 +58,7 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
         raise TypeError(f"save() takes a learner of singlepass, got {type(learner).__name__}")
     writer = _Writer()
     document = json.dumps({"format": _FORMAT, "learner": writer.encoded(learner)})
-    partial = f"{os.fspath(path)}.{os.getpid()}.partial"
+    partial = f"{os.fspath(path)}.{uuid.uuid4().hex}.partial"
     try:
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.writestr(_DOCUMENT, document)

@@ -208,6 +208,25 @@ def test_every_damaged_byte_is_found_or_harmless(tmp_path):
             load(path)
 
 
+def test_another_save_to_the_same_path_meanwhile_changes_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "learner.npz"
+    X, y = noisy_stream(0, 20, 3)
+    first, second = AROW().fit(X, y), Perceptron().fit(X, y)
+    write = np.lib.format.write_array
+
+    def write_late(*arguments, **options):
+        """Save another learner, as if in another thread, before the first array is written."""
+        monkeypatch.setattr(np.lib.format, "write_array", write)
+        save(second, path)
+        _same(load(path), second, X, y)
+        write(*arguments, **options)
+
+    monkeypatch.setattr(np.lib.format, "write_array", write_late)
+    save(first, path)
+    _same(load(path), first, X, y)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_what_cannot_be_saved_is_named(tmp_path):
     with pytest.raises(TypeError, match="got object"):
         save(object(), tmp_path / "learner.npz")
