@@ -38,7 +38,8 @@ def to_river(learner: OnlineClassifier, n_classes: int = 2) -> RiverClassifier:
     -------
     RiverClassifier
         With ``learn_one``, ``predict_one``, ``learn_many``, ``predict_many``, and probabilities if the scores
-        of the learner are log odds (``loss="logistic"``). `save` writes it to a file.
+        of the learner are log odds (``loss="logistic"``). `save` writes it to a file. It serves one thread at
+        a time, even to predict: give each thread a ``copy.deepcopy``, or hold a lock.
 
     Raises
     ------

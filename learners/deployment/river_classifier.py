@@ -109,6 +109,10 @@ class RiverClassifier(MiniBatchClassifier):
         The names of the features, in the order of the learner's weights.
     labels_ : list
         The labels that have occurred, in the order of the learner's classes.
+
+    Notes
+    -----
+    It serves one thread at a time, even to predict: give each thread a ``copy.deepcopy``, or hold a lock.
     """
 
     def __init__(self, learner: OnlineClassifier, n_classes: int = 2) -> None:
