@@ -27,8 +27,8 @@ def to_river(learner: OnlineClassifier, n_classes: int = 2) -> RiverClassifier:
     ----------
     learner : OnlineClassifier
         A learner of this package. It is copied, never changed. A trained learner's copy continues from its
-        model: its features have the column names of the frame that it was trained on, or 0, 1, … if it was
-        trained on an array.
+        model: its features have the column names of the frame that it was trained on if these are strings.
+        Otherwise, and after an array, they are named 0, 1, … by position.
     n_classes : int, default=2
         The number of labels of the stream; not used for a trained learner, which knows it. With more than
         two, labels that have not occurred yet count as wrong classes in updates, like those in ``classes``
