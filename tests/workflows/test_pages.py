@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from singlepass.learners import registry
 from singlepass.learners.table import TABLE
+from singlepass.pipeline.scoring import ALWAYS, SCORINGS
 from singlepass.workflows.pages import PAGES, learners_table, studies_table, written
 from singlepass.workflows.shipped import shipped_studies
 
@@ -28,6 +30,20 @@ def test_every_learner_and_every_study_has_a_row() -> None:
         (studies_table(), shipped_studies()),
     ):
         assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == list(names)
+
+
+def test_the_page_of_metrics_names_every_metric() -> None:
+    text = (DOCS / "metrics.md").read_text("utf-8")
+    names = {*ALWAYS, *(re.sub("^(given|test)_", "", name) for name in SCORINGS)}
+    assert [name for name in sorted(names) if f"`{name}`" not in text] == []
+
+
+def test_the_page_of_metrics_names_the_learners_that_count_weights() -> None:
+    text = (DOCS / "metrics.md").read_text("utf-8")
+    said = re.search(r"exactly 0: (.+?)\.", text, re.DOTALL)
+    counting = [name for name, kind in registry.available().items() if getattr(kind, "is_sparse", False)]
+    assert said is not None
+    assert sorted(set(re.findall(r"`([A-Z]\w+)`", said[1]))) == sorted(counting)
 
 
 @pytest.mark.parametrize("name", shipped_studies())
