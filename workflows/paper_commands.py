@@ -22,7 +22,12 @@ def paper_names() -> list[str]:
     """
 )
 @click.argument("paper")
-@click.option("--small", is_flag=True, help="Run small forms of the studies: minutes instead of hours.")
+@click.option(
+    "--small",
+    is_flag=True,
+    help="Run small forms of the studies: minutes instead of hours. A study without one runs whole if "
+    "that takes minutes, and is otherwise left out. A paper whose studies all have none is refused.",
+)
 @click.option("--finished", is_flag=True, help="Run nothing: make the page from the finished results.")
 @click.option(
     "--results",
@@ -64,23 +69,24 @@ def reproduce(
     from ..pipeline.errors import InputError, did_you_mean
     from ..pipeline.store.folder import local_folder
     from .reproduce.page import write_page, write_summary
-    from .reproduce.paper import read_studies, small_form, study_folder, study_names
+    from .reproduce.paper import read_studies, small_form, study_folder, study_names, whole_studies
     from .reproduce.papers import OWN, PAPERS
 
     pages = {**PAPERS, **OWN}
     if paper not in pages:
         raise InputError(f"paper {paper!r} is not known: {did_you_mean(paper, pages)}")
     found = pages[paper]
+    shown = small_form(found) if small else found
     # Before the studies run, because a URL is refused.
     target = local_folder(out or f"reproduced/{paper}{'-small' if small else ''}")
     if not finished:
+        if small and (whole := whole_studies(found)):
+            click.echo(f"without a small form, run whole: {', '.join(whole)}", err=True)
         names = study_names(found, small=small)
         for place, name in enumerate(names, start=1):
             click.echo(f"study {place} of {len(names)}: {name}", err=True)
             _run(name, study_folder(results, name), threads)
-    written = write_page(
-        small_form(found) if small else found, read_studies(found, results, small=small), target
-    )
+    written = write_page(shown, read_studies(found, results, small=small), target)
     click.echo(f"page: {written[0]}")
     if readme is not None:
         write_summary(readme, target.parent, PAPERS, OWN)

@@ -87,14 +87,26 @@ def study_names(paper: Paper, *, small: bool) -> list[str]:
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
+def whole_studies(paper: Paper) -> list[str]:
+    """Return the names of the studies that run whole among a paper's small ones."""
+    return [name for name in study_names(paper, small=True) if name in study_names(paper, small=False)]
+
+
 def small_form(paper: Paper) -> Paper:
-    """Return the paper as its page on small studies shows it; unchanged if its studies have no small form."""
-    if study_names(paper, small=True) == study_names(paper, small=False):
-        return paper
+    """Return the paper as its page on small studies shows it; raise `InputError` if none has a small form."""
+    whole = whole_studies(paper)
+    if whole == study_names(paper, small=True):
+        full = ", ".join(study_names(paper, small=False))
+        raise InputError(
+            f"--small: no study of {paper.name!r} has a small form: leave --small out to run {full} whole "
+            "(`singlepass plan` estimates the time)"
+        )
     said = (
         "Studies whose names end in -small have fewer examples, data sets, grid points or repetitions than "
         "the full ones, so verdicts can differ from those of the full page."
     )
+    if whole:
+        said += f" Whole: {', '.join(whole)}."
     remarks = [("Small studies", said), *paper.remarks]
     return replace(paper, title=f"{paper.title} (small studies)", remarks=remarks)
 

@@ -15,6 +15,7 @@ from markupsafe import escape
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows import paper_commands
 from singlepass.workflows.paper_commands import paper_names, reproduce
 from singlepass.workflows.report.page.blocks import Text, files
 from singlepass.workflows.report.plots.curve_plots import Axis
@@ -271,8 +272,24 @@ def test_a_page_of_small_studies_says_so() -> None:
     paper = small_form(PAPERS["ramp-loss"])
     assert paper.title == f"{PAPERS['ramp-loss'].title} (small studies)"
     assert paper.remarks[0][0] == "Small studies"
-    # Its small studies are the full ones.
-    assert small_form(OWN["slack"]) is OWN["slack"]
+    assert paper.remarks[0][1].endswith(" Whole: ramp-offline.")
+    assert "Whole" not in small_form(PAPERS["projectron"]).remarks[0][1]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_paper_without_small_studies_is_refused_with_small(name: str) -> None:
+    with pytest.raises(InputError, match=f"^--small: no study of '{name}' has a small form: leave"):
+        reproduce.main([name, "--small"], standalone_mode=False)
+
+
+def test_studies_that_run_whole_with_small_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(paper_commands, "_run", lambda *_: None)
+    with pytest.raises(InputError, match="has not been run"):
+        reproduce.main(["budget-mira", "--small", "--results", str(tmp_path)], standalone_mode=False)
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == "without a small form, run whole: budget-mira-noise, budget-mira-removal"
 
 
 def test_the_help_of_reproduce_lists_all_papers() -> None:
