@@ -28,14 +28,16 @@ def _learners() -> Table:
 
 def _learner(name: str) -> Table:
     """Return a table of a learner's parameters: defaults, meanings, and grids in shipped studies."""
-    learners = registry.available()
+    # Strategies are not among the available learners, because a study has them as keys of an algorithm.
+    strategies = {row.name: row.load() for row in ROWS.values() if row.kind == "strategy"}
+    learners = strategies | registry.available()
     if name not in learners:
         raise InputError(f"unknown learner {name!r}; {did_you_mean(name, learners)}")
     learner, row = learners[name], ROWS.get(name)
     doc = inspect.getdoc(learner) or ""
     words = [doc.partition("\n")[0]]
     if row is not None:
-        words.append(f"{row.source}. For {row.classes} classes; {row.kind}.")
+        words.append(f"{row.source}. For {row.classes} classes; {row.kind}.".removeprefix(". "))
     described, grids = _described_parameters(doc), _shipped_grids(name)
     found = table("parameter", "default", "meaning", "grids in shipped studies")
     [found.title] = plain(f"{name}: {' '.join(words)}".replace("``", ""))

@@ -315,6 +315,13 @@ def test_details_of_a_learner(singlepass: Call) -> None:
     assert_one_line(singlepass("list", "learners", "AROV"), "did you mean 'AROW'?")
 
 
+def test_details_of_a_strategy(singlepass: Call) -> None:
+    result = singlepass("list", "learners", "Greedy")
+    assert result.returncode == 0
+    assert result.stdout.startswith("Greedy: Ask for one label in every")
+    assert "Rows per label" in result.stdout
+
+
 def test_every_parameter_of_every_learner_is_described() -> None:
     for name, learner in registry.available().items():
         # Other tests of this process may have loaded plug-ins.
