@@ -21,10 +21,15 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
     ``openml:NUMBER``, and studies, which stand for their data sets with their options. `target` is the column
     of the labels; `options` are ``key=value``, written as in a study.
     """
-    given = dict(map(_option, options))
+    given: dict[str, Any] = {} if target is None else {"target": target}
+    for text in options:
+        key, value = _option(text)
+        if key in given:
+            raise InputError(f"--option {text!r}: {key} is given twice: leave one of the two out")
+        given[key] = value
     for name in names:
         if Path(name).suffix == ".toml" or (name in shipped_studies() and name not in data.dataset_names()):
-            if given or target is not None:
+            if given:
                 raise InputError(
                     f"{name}: a study has its own options for its data sets; leave --option and --target out"
                 )
@@ -36,7 +41,7 @@ def convert_all(names: tuple[str, ...], target: str | None, options: tuple[str, 
             # Tell paths from names of data sets, which have no suffix and no folder. Nearly all files have a
             # suffix.
             is_path = Path(name).is_file() or bool(Path(name).suffix) or "/" in name or _is_folder(name)
-            yield from _converted({"path" if is_path else "name": name, "target": target, "options": given})
+            yield from _converted({"path" if is_path else "name": name, "options": given})
 
 
 def _converted(entry: dict[str, Any], protocol: str = "") -> Iterator[str]:

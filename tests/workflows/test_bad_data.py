@@ -221,6 +221,11 @@ def test_convert_describes_a_file(singlepass: Call, tmp_path: Path) -> None:
         (["adult", "--option", "n_features=3"], ["data set 'adult' has no option 'n_features'"]),
         (["f.csv", "--option", "n_features"], ["--option 'n_features': write KEY=VALUE"]),
         (["f.csv", "--option", "n_features=3"], ["has no option 'n_features'"]),
+        (
+            ["f.csv", "--target", "a", "--option", "target=label"],
+            ["--option 'target=label': target is given twice"],
+        ),
+        (["f.csv", "--option", "bias=true", "--option", "bias=false"], ["'bias=false': bias is given twice"]),
         (["f.csv", "--target", "z"], ["f.csv: no column is called 'z'; columns: a, label"]),
         ([], ["Missing argument"]),
     ],
