@@ -26,6 +26,9 @@ class ChunkwiseGuest(Guest):
         self.gives_scores = hasattr(learner, "decision_function")
         self.scores_are_log_odds = bool(getattr(learner, "scores_are_log_odds", False))
 
+    def _start(self, n_features: int) -> None:
+        self._learns = False
+
     def scores_along(self, delayed: bool) -> bool:
         # Without a delay, the scores are those that `learn` returns.
         return self.gives_scores or not delayed
@@ -34,6 +37,7 @@ class ChunkwiseGuest(Guest):
         # The labels are copied because other runs share the array, and a learner might change it.
         with in_one_line("learn()"):
             scores = self.learner.learn(X, codes.copy(), classes=self._classes)
+        self._learns = True
         return checked_scores(scores, "learn()", len(codes), self._n_classes)
 
     def teach_rows(self, X: Any, codes: NDArray[np.int32]) -> None:
@@ -54,7 +58,13 @@ class ChunkwiseGuest(Guest):
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
         with in_one_line("predict()"):
-            return self._predicted(X)
+            try:
+                return self._predicted(X)
+            except NotFittedError:
+                if self._learns:
+                    raise
+                # Like scores of 0: the first class.
+                return np.zeros(X.shape[0], np.int64)
 
     def _predicted(self, X: Any) -> NDArray[np.int64]:
         return checked_codes(self.learner.predict(X), "predict()", X.shape[0], self._n_classes)

@@ -101,8 +101,7 @@ class PartialFitGuest(Guest):
             with in_one_line(self._asked):
                 found = getattr(self.learner, self._asked)(X)
         except GuestError as error:
-            # Before it has learned a row, a learner may refuse to predict. Its scores are then taken as 0.
-            if self._learns or not isinstance(error.__cause__, NotFittedError | AttributeError):
+            if not self._may_refuse(error):
                 raise
             return self._no_scores(X.shape[0])
         if np.ndim(found) == 0 or len(found) != X.shape[0]:
@@ -135,7 +134,17 @@ class PartialFitGuest(Guest):
             )
         self._known_classes = classes
 
+    def _may_refuse(self, error: GuestError) -> bool:
+        """Return whether an error of predicting only says that the learner has not learned a row yet."""
+        return not self._learns and isinstance(error.__cause__, NotFittedError | AttributeError)
+
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
-        with in_one_line("predict"):
-            found = self.learner.predict(X)
+        try:
+            with in_one_line("predict"):
+                found = self.learner.predict(X)
+        except GuestError as error:
+            if not self._may_refuse(error):
+                raise
+            # Like scores of 0: the first class.
+            return np.zeros(X.shape[0], np.int64)
         return checked_codes(found, "predict", X.shape[0], self._n_classes)

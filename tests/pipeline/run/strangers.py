@@ -5,6 +5,7 @@ import threading
 import time
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 
 class Sound:
@@ -123,6 +124,33 @@ class Complex(Sound):
 class Chunky(Sound):
     def learn(self, X, y, classes=None):
         return np.full(len(y), np.nan)
+
+
+class Unfitted(Sound):
+    """Refuse to predict before the first row."""
+
+    def predict(self, X):
+        if not hasattr(self, "label"):
+            raise NotFittedError("not fitted")
+        return super().predict(X)
+
+
+class UnfittedInBlocks(Unfitted):
+    def learn(self, X, y, classes=None):
+        self.label = y[-1]
+        return X[:, 0]
+
+
+class NeverFitted(Unfitted):
+    """Refuse to predict however many rows it has learned."""
+
+    def partial_fit(self, X, y, classes=None):
+        return self
+
+
+class NeverFittedInBlocks(Unfitted):
+    def learn(self, X, y, classes=None):
+        return X[:, 0]
 
 
 class InBlocks(Sound):

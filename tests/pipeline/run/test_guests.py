@@ -386,6 +386,26 @@ def test_a_batch_is_predicted_then_learnt(delay: int) -> None:
     assert run_cell(cell).row["mistakes"] == wrong
 
 
+@pytest.mark.parametrize(
+    "algorithm",
+    [{"name": SGD, "batch": 16}, {"name": "Sound"}, {"name": "Unfitted"}, {"name": "UnfittedInBlocks"}],
+)
+def test_before_the_first_learned_row_test_rows_get_the_first_class(algorithm: dict[str, Any]) -> None:
+    delay = 0 if "batch" in algorithm else 15
+    [cell] = cells(algorithm, protocol="holdout", test_curve=True, checkpoints=[15, 40], delay=delay)
+    found = run_cell(cell)
+    assert found.row["status"] == "ok", found.row["error"]
+    assert (found.curve["t"][0], found.curve["mistakes"][0]) == (15, 15)
+    assert found.curve["test_accuracy"][0] == found.row["test_occurred"][0] / 100
+
+
+@pytest.mark.parametrize("name", ["NeverFitted", "NeverFittedInBlocks"])
+def test_a_learner_that_refuses_to_predict_after_its_first_row_fails(name: str) -> None:
+    [row] = rows({"name": name}, protocol="holdout")
+    assert row["status"] == "failed"
+    assert "raised NotFittedError: not fitted" in row["error"]
+
+
 def test_a_batch_is_part_of_the_key_and_of_the_parameters() -> None:
     one, two = cells({"name": SGD}, {"name": SGD, "batch": 8, "label": "eight"})
     assert one.key != two.key
@@ -616,9 +636,9 @@ def test_repetitions_are_kept_where_a_guest_draws(tmp_path: Path) -> None:
 # -- failures ------------------------------------------------------------------------------------------
 
 FAILURES = {
-    "Raising": "algorithm 'Raising': partial_fit raised KeyError: 'lost' (strangers.py, line 25)",
+    "Raising": "algorithm 'Raising': partial_fit raised KeyError: 'lost' (strangers.py, line 26)",
     "Unmakeable": "algorithm 'Unmakeable': its constructor raised RuntimeError: no licence "
-    "(strangers.py, line 31)",
+    "(strangers.py, line 32)",
     "Shapeless": "algorithm 'Shapeless': decision_function returned scores of shape (1, 3), not (1,)",
     "Flat": "algorithm 'Flat': predict returned shape () for a row, not a score or label",
     "NotANumber": "algorithm 'NotANumber': decision_function returned nan among its scores",
