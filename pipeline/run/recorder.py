@@ -435,7 +435,8 @@ def window_measures(
             continue
         counts, mean = np.asarray(columns[count]), count in LOSSES
         if mean:
-            counts = counts * np.maximum(noted - first, 0)
+            # As floats, because the mean is None if the stream stopped before any counted example.
+            counts = counts.astype(np.float64) * np.maximum(noted - first, 0)
         counts = np.concatenate([counts, np.zeros_like(counts[:1])])
         found[name] = []
         for i, (t, start) in enumerate(zip(noted.tolist(), starts, strict=True)):

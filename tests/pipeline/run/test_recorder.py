@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from singlepass.learners import Passage, count_wrong, mistakes_of_both
+from singlepass.learners import Passage, References, count_wrong, mistakes_of_both
 from singlepass.pipeline.counts import COUNTS
-from singlepass.pipeline.run.recorder import MISTAKES, Recorder, declared
+from singlepass.pipeline.run.recorder import MISTAKES, Recorder, Tallies, declared
+from singlepass.pipeline.study.specs import Course
 
 NAN = float("nan")
 NOWHERE = np.empty(0, np.int64)
@@ -117,3 +118,17 @@ def test_accuracy_is_noted_point_by_point() -> None:
         recorder.add(passage(np.array([1.0]), [0.1]), np.array([1]), 0.0)
         recorder.note_accuracy(accuracy)
     assert list(recorder.curve()["test_accuracy"]) == [0.75, 1.0]
+
+
+@pytest.mark.parametrize("course", [Course(window=2), Course(fading=0.9), Course(window=2, fading=0.9)])
+def test_a_stream_that_is_stopped_before_anything_counts_has_an_empty_curve(course: Course) -> None:
+    labels = codes(0, 1, 1, 0, 1, 0)
+    references = References(labels, labels, 2)
+    tallies = Tallies(labels, labels, 2, ["classes", "scores"], references=references, first=4, course=course)
+    recorder = Recorder(labels, labels, 2, course, 4, tallies)
+    recorder.add(passage(np.array([-1.0, 1.0]), []), NOWHERE, 0.0)
+    recorder.end({"updates": 1}, 1.0)
+    assert not any(map(len, recorder.curve().values()))
+    row = recorder.counted({"updates": 1})
+    assert (row["n_examples"], row["mistakes"]) == (0, 0)
+    assert "hinge_loss_clean" not in row
