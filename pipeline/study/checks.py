@@ -279,11 +279,15 @@ def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.T
     """Raise InputError if a learner for two classes runs on a task with more classes."""
     for task in tasks:
         for algorithm in _on(study, task.parent) if task.task == "multiclass" else ():
-            if not learners[algorithm.label].takes_many_classes(algorithm.strategy):
+            learner = learners[algorithm.label]
+            if not learner.takes_many_classes(algorithm.strategy):
+                # Every query strategy takes two classes, also around a learner of many.
+                by_query = algorithm.query is not None and learner.takes_many_classes({})
+                why = f" with query = {algorithm.query!r}: remove query, " if by_query else ": "
                 raise InputError(
                     f"data set {task.label!r} has more than two classes, but algorithm {algorithm.label!r} "
-                    "takes two: give the data set task = 'one-vs-rest' or 'pairs', or restrict the algorithm "
-                    "with datasets"
+                    f"takes two{why}give the data set task = 'one-vs-rest' or 'pairs', or restrict the "
+                    "algorithm with datasets"
                 )
 
 

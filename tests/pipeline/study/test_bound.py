@@ -39,7 +39,7 @@ def test_its_grid_and_its_parameters_are_asked_for_there_alone() -> None:
 
 def test_a_learner_of_two_classes_is_still_refused_where_it_is_bound_to_more() -> None:
     with pytest.raises(
-        InputError, match=r"'KernelPerceptron' takes two: .* or restrict the algorithm with datasets"
+        InputError, match=r"takes two with query = .* or restrict the algorithm with datasets"
     ):
         plan_of({"name": "KernelPerceptron", "query": "greedy", "datasets": ["digits"]})
     plan_of({"name": "AROW"}, {"name": "KernelPerceptron", "query": "greedy", "datasets": ["gauss"]})

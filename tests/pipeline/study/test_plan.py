@@ -396,7 +396,15 @@ def test_a_cell_is_small_and_travels() -> None:
                 "algorithms": [{"name": "KernelPerceptron", "query": "greedy"}],
                 "datasets": [{"name": "digits", "task": "multiclass"}],
             },
-            "has more than two classes, but algorithm 'KernelPerceptron' takes two",
+            "has more than two classes, but algorithm 'KernelPerceptron' takes two with query = 'greedy': "
+            "remove query, give the data set task",
+        ),
+        (
+            {
+                "algorithms": [{"name": "ALMA", "query": "greedy"}],
+                "datasets": [{"name": "digits", "task": "multiclass"}],
+            },
+            "has more than two classes, but algorithm 'ALMA' takes two: give the data set task",
         ),
         (
             {"algorithms": [{"name": "Projectron"}, {"name": "Forgetron", "tuned_as": "Projectron"}]},
