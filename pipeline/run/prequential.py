@@ -156,8 +156,8 @@ def batch_counters(learner: Any) -> dict[str, int]:
     return {"support_vectors": support.shape[0], "model_bytes": model_bytes} | counters
 
 
-# A call of another package's learner may exceed the cell's time limit by this much, because the machine may
-# be busy. A call that takes longer is assumed never to return.
+# Another package's learner may exceed the cell's time limit by this much within one piece of rows (see
+# `LIMITED_ROWS`), because the machine may be busy. If it takes longer, a call is assumed never to return.
 GRACE_SECONDS = 10.0
 
 
@@ -336,7 +336,7 @@ class DelayedLearner:
 # If a cell has a time limit, the time is checked each time after this many rows: often enough for a learner
 # that takes a millisecond per row, rarely enough for one that takes a microsecond. At the start of a stream
 # it is also checked after 1, 2, 4, … rows (`_FIRST_LOOKS`).
-_LIMITED_ROWS = 64
+LIMITED_ROWS = 64
 _FIRST_LOOKS = (1, 2, 4, 8, 16, 32)
 _NOWHERE = np.empty(0, np.int64)
 
@@ -352,7 +352,7 @@ def stream_through(
 
     `streamed` is a new learner. `accuracy`, if given, returns its current test accuracy for the learning
     curve; the time that this takes is not counted. `begins` is called once the learner is compiled and, if
-    the cell has a time limit, before each call of another package's learner (see `Patience`).
+    the cell has a time limit, before each piece of rows of another package's learner (see `Patience`).
     """
     spec, part, noisy, counted_from = cell.spec, inputs.train, inputs.noisy, inputs.counted_from
     course, classes = spec.course, np.arange(len(inputs.stream.classes), dtype=np.int32)
@@ -408,7 +408,7 @@ def _first_pass(
     n, limited = len(part.rows), watch.limit is not None
     stops = recorder.stops
     looks = recorder.shown if accuracy or limited else _NOWHERE
-    # Seconds that one call of the learner may take: set for other packages' learners, which may never return.
+    # Seconds that each piece of rows may take: set for other packages' learners, which may never return.
     longest = watch.limit + GRACE_SECONDS if watch.limit and isinstance(learner, Guest) else None
     for start, stop, rows in blocks_of(learner, part):
         for first, seen in _pieces(start, stop, looks, limited):
@@ -492,7 +492,7 @@ def _pieces(start: int, stop: int, stops: Rows, limited: bool) -> Iterator[tuple
         return iter([(start, stop)])
     cuts = {stop, *stops[(stops > start) & (stops < stop)].tolist()}
     if limited:
-        cuts.update(range(start + _LIMITED_ROWS, stop, _LIMITED_ROWS))
+        cuts.update(range(start + LIMITED_ROWS, stop, LIMITED_ROWS))
         if not start:
             # Check the time after the first few rows too, for learners that take seconds per row.
             cuts.update(each for each in _FIRST_LOOKS if each < stop)

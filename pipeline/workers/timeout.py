@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from queue import Empty, SimpleQueue
 
+from ..run.prequential import LIMITED_ROWS
 from ..run.readings import Reading, run_reading
 from ..run.task import crashed, failed
 from ..store.schema import CellResult
@@ -120,11 +121,12 @@ def run_with_timeout(reading: Reading, limit: float) -> list[CellResult]:
 
 
 def overdue(cell: Cell, limit: float, step: float | None = None) -> CellResult:
-    """Return the "crashed" result of a cell that reached its timeout, or the limit `step` on one call."""
+    """Return the "crashed" result of a cell that reached its timeout, or the limit `step` on some rows."""
     if step is None:
         return crashed(cell, f"had not ended after {limit:g} s")
     return crashed(
         cell,
-        f"algorithm {cell.spec.algorithm!r}: a call had not returned after {step:g} s, with a time limit of "
-        f"{cell.execution.time_limit:g} s",
+        f"algorithm {cell.spec.algorithm!r}: had not learned its next rows (at most {LIMITED_ROWS}) after "
+        f"{step:g} s, with a time limit of {cell.execution.time_limit:g} s: if no call hangs, raise "
+        "time_limit",
     )

@@ -758,7 +758,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(data, "cache_folder", lambda: tmp_path)
 
 
-HUNG = "algorithm 'Hanging': a call had not returned after 1 s, with a time limit of 0.5 s"
+HUNG = (
+    "algorithm 'Hanging': had not learned its next rows (at most 64) after 1 s, with a time limit of 0.5 s: "
+    "if no call hangs, raise time_limit"
+)
 
 
 @pytest.mark.usefixtures("impatient")
