@@ -53,6 +53,7 @@ class IncrementalStore:
     def widen(self, n_features):
         """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
         self._rows.widen(n_features)
+        self._support_vectors = None
 
     def _reserve(self, n):
         """Make room for `n` rows; if arrays must grow, their size is at least doubled."""
@@ -191,7 +192,7 @@ class IncrementalStore:
     def support_vectors(self):
         """Return the support vectors, in the order of their places, as a `SupportSet`.
 
-        It is cached until rows are added or removed.
+        It is cached until rows are added or removed, or features added.
         """
         if self._support_vectors is None:
             places = self._places

@@ -175,6 +175,11 @@ class RampSupport(CachedSupport):
         self._active = np.zeros(0, np.bool_)
         self._support_vectors = None
 
+    def widen(self, n_features):
+        """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
+        super().widen(n_features)
+        self._support_vectors = None
+
     def open_block(self, block, n, first):
         """Return a `RampView` of a block of `n` rows to learn; after the loop over it, call `commit`."""
         self._support_vectors = None
@@ -196,7 +201,7 @@ class RampSupport(CachedSupport):
     def support_vectors(self):
         """Return the support vectors, in the order of their slots, as a `SupportSet`.
 
-        It is cached until the next block is opened.
+        It is cached until the next block is opened, or features are added.
         """
         if self._support_vectors is None:
             self._support_vectors = self.support.subset(np.flatnonzero(self.support.alpha))

@@ -8,7 +8,14 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from singlepass.learners import ActiveRampSVM, OfflineRampSVM, OnlineRampSVM, RetrainedRampSVM, registry
+from singlepass.learners import (
+    ActiveRampSVM,
+    IncrementalSVM,
+    OfflineRampSVM,
+    OnlineRampSVM,
+    RetrainedRampSVM,
+    registry,
+)
 from singlepass.learners.svm.solvers import ramp
 
 from ..streams import as_csr, golden_runs, golden_stream, noisy_stream, state
@@ -201,6 +208,15 @@ def test_without_removal_a_second_pass_learns_nothing_new():
     assert twice.support_.tolist() == once.support_.tolist()
     assert (twice.n_stored_, twice.n_examples_) == (len(y), 2 * len(y))
     assert OnlineRampSVM(max_non_support=5, gamma=GAMMA, epochs=2).fit(X, y).n_stored_ <= len(y)
+
+
+@pytest.mark.parametrize("learner", [OnlineRampSVM(gamma=GAMMA), IncrementalSVM(gamma=GAMMA)])
+def test_a_widened_model_scores_rows_of_more_features(learner):
+    X, y = noisy_stream(2, n=50, d=3)
+    expected = learner.fit(X, y).decision_function(X)
+    learner.widen(6)
+    wide = np.hstack([X, np.zeros((50, 3))])
+    assert learner.decision_function(wide).tolist() == expected.tolist()
 
 
 def test_rows_after_fitting_are_new():
