@@ -23,7 +23,7 @@ from ...pipeline.store.schema import CellResult
 from ...pipeline.store.store import CLUSTER, MARK, Store
 from ...pipeline.study.plan import Plan
 from ...pipeline.workers.cluster.aside import SILENT_SECONDS, Attendance
-from ...pipeline.workers.cluster.cluster_file import read_cluster, started
+from ...pipeline.workers.cluster.cluster_file import started
 from ...pipeline.workers.cluster.connection import SchedulerPlace
 from ...pipeline.workers.cluster.feed import Feed, Ledger
 from ...pipeline.workers.cluster.jobs import Remaining
@@ -71,13 +71,7 @@ class WorkerOptions:
     silent_seconds: float = SILENT_SECONDS
 
     def __post_init__(self) -> None:
-        """Raise InputError for a timeout that is NaN, not positive, or too long, or for a faulty cluster."""
-        # The cluster is checked here, because a finished study connects to none. A scheduler file is not
-        # read, because the scheduler may write it later.
-        if self.cluster:
-            read_cluster(self.cluster)
-        if self.scheduler:
-            SchedulerPlace(self.scheduler).current()
+        """Raise InputError for a timeout that is NaN, not positive, or too long for a timer."""
         if not 0 < self.cell_limit <= _LONGEST_LIMIT:
             raise InputError(
                 f"cell_limit must be > 0 and at most {_LONGEST_LIMIT:g} s, got {self.cell_limit}"

@@ -161,31 +161,16 @@ class SchedulerPlace:
     def current(self) -> str:
         """Return the scheduler's current address; raise OSError if the scheduler file contains none.
 
-        The file is read at each call, because a restarted scheduler may have another address. Raises
-        InputError for an address without a valid port.
+        The file is read at each call, because a restarted scheduler may have another address.
         """
         if self.address is not None:
-            return self._checked(self.address)
+            return self.address
         text = Path(str(self.file)).read_text()
         try:
-            address = str(json.loads(text)["address"])
+            return str(json.loads(text)["address"])
         except (ValueError, KeyError, TypeError):
             # OSError lets the caller try again: the scheduler may be writing the file just now.
             raise OSError("not the JSON file that `dask scheduler --scheduler-file` writes") from None
-        return self._checked(address)
-
-    def _checked(self, address: str) -> str:
-        try:
-            parts = urlsplit(_with_scheme(address))
-            # Reading the port raises ValueError if it is not a number or out of range.
-            if parts.port is None and parts.scheme in ("tcp", "tls"):
-                raise ValueError("Port is missing")
-        except ValueError as error:
-            scheme = "tls" if address.startswith("tls://") else "tcp"
-            raise InputError(
-                f"{self}: {_first_line(error)}: give its address as {scheme}://HOST:PORT"
-            ) from None
-        return address
 
 
 def message_of(error: BaseException) -> str:
@@ -310,6 +295,14 @@ async def _connect(place: SchedulerPlace) -> Client:
     from distributed import Client, Security
 
     address = place.current()
+    try:
+        parts = urlsplit(_with_scheme(address))
+        # Reading the port raises ValueError if it is not a number or out of range.
+        if parts.port is None and parts.scheme in ("tcp", "tls"):
+            raise ValueError("Port is missing")
+    except ValueError as error:
+        scheme = "tls" if address.startswith("tls://") else "tcp"
+        raise InputError(f"{place}: {_first_line(error)}: give its address as {scheme}://HOST:PORT") from None
     security = place.security or Security()
     try:
         context = security.get_connection_args("client").get("ssl_context")

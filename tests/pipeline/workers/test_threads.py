@@ -177,19 +177,6 @@ def test_a_timeout_that_no_timer_takes_is_refused(limit: float) -> None:
         WorkerOptions(cell_limit=limit)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"cluster": "nosuch.toml"}, "--cluster nosuch.toml: No such file"),
-        ({"cluster": "local:0"}, "--cluster local:0: local: needs a number of worker"),
-        ({"scheduler": "nonsense"}, "scheduler nonsense: Port is missing"),
-    ],
-)
-def test_a_faulty_cluster_is_refused_before_cells_need_it(given: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        WorkerOptions(**given)
-
-
 def test_more_threads_than_the_machine_starts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(pool: threads._Pool, slot: int) -> None:
         if slot == 2:
