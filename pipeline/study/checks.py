@@ -277,9 +277,11 @@ def _refuse_twice(task: data.TaskRef, name: str, classes: Sequence[str]) -> None
 
 def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:
     """Raise InputError if a learner for two classes runs on a task with more classes."""
+    datasets = {dataset.label: dataset for dataset in study.datasets}
     for task in tasks:
-        for algorithm in _on(study, task.parent) if task.task == "multiclass" else ():
-            learner = learners[algorithm.label]
+        for model in _on(study, task.parent) if task.task == "multiclass" else ():
+            learner = learners[model.label]
+            algorithm = with_dataset_parameters(model, datasets[task.parent], learner)
             if not learner.takes_many_classes(algorithm.strategy):
                 # Every query strategy takes two classes, also around a learner of many.
                 by_query = algorithm.query is not None and learner.takes_many_classes({})

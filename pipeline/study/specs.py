@@ -432,7 +432,7 @@ class RankingSpec(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    title: Label
+    title: Description
     algorithms: Annotated[list[str], Field(min_length=2)]
     datasets: list[str] = []
     focus: str | None = None

@@ -393,6 +393,15 @@ def test_a_cell_is_small_and_travels() -> None:
         ),
         (
             {
+                "algorithms": [{"name": "AROW"}],
+                "datasets": [
+                    {"name": "digits", "task": "multiclass", "parameters": {"AROW": {"query": "greedy"}}}
+                ],
+            },
+            "algorithm 'AROW' takes two with query = 'greedy': remove query, ",
+        ),
+        (
+            {
                 "algorithms": [{"name": "KernelPerceptron", "query": "greedy"}],
                 "datasets": [{"name": "digits", "task": "multiclass"}],
             },

@@ -74,7 +74,7 @@ def _rankings(view: StudyView) -> Any:
         if entry.get("datasets"):
             part = within(part, tasks_of(view.cells, part, entry["datasets"]))
         yield {
-            "title": entry["title"],
+            "title": " ".join(entry["title"].split()),
             "a": sorted(view.design.algorithms.index(name) for name in part.algorithms),
             "d": [view.design.datasets.index(name) for name in part.datasets],
         }

@@ -28,7 +28,7 @@ def section(view: StudyView) -> Section | None:
 
 def _ranking(view: StudyView, entry: Mapping[str, Any], place: int) -> list[Block]:
     """Return the blocks of one ranking; names of its tables and files start with ``ranking-PLACE-``."""
-    title, prefix = str(entry["title"]), f"ranking-{place}-"
+    title, prefix = " ".join(entry["title"].split()), f"ranking-{place}-"
     part = among(view.design, entry["algorithms"])
     if entry.get("datasets"):
         part = within(part, tasks_of(view.cells, part, entry["datasets"]))
