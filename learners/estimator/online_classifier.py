@@ -75,8 +75,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Several threads may predict with a model that no thread trains; hold a lock while one does. ``coef_`` and
-    ``sigma_`` may be views of the state, which learning changes: copy them to keep their values.
+    Several threads may predict with a model that no thread trains. If one trains it, hold a lock to learn and
+    to predict. ``coef_`` and ``sigma_`` may be views of the state, which learning changes: copy them to keep
+    their values.
 
     After `set_params` on a trained learner, parameters that decide what the model stores or means (such as
     `kernel`, `covariance`, `average`, `scale` and most budgets) wait for the next `fit`. In many learners

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -35,10 +35,14 @@ class RolledBack:
             array[...] = copy
 
 
-def parts_to_widen(part: Any) -> Iterator[Any]:
-    """Yield an object that has a method ``widen``, and everything in it that this method may change."""
-    yield part
-    for value in vars(part).values():
-        for each in value if isinstance(value, (list, tuple)) else [value]:
-            if hasattr(each, "widen"):
-                yield from parts_to_widen(each)
+def parts_to_widen(part: Any, found: dict[int, Any] | None = None) -> list[Any]:
+    """Return an object that has a method ``widen``, and everything in it that this method may change."""
+    found = {} if found is None else found
+    # An object with slots has no attributes that could be restored.
+    if id(part) not in found and hasattr(part, "__dict__"):
+        found[id(part)] = part
+        for value in vars(part).values():
+            for each in value if isinstance(value, (list, tuple)) else [value]:
+                if hasattr(each, "widen"):
+                    parts_to_widen(each, found)
+    return list(found.values())

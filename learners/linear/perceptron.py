@@ -132,7 +132,7 @@ def _scores_of_classes(X, W, mean, scores):
 class VotingClassifier(FirstOrderClassifier, WeightedClassifier):
     """Base of the Perceptrons: ``_output()`` returns an object that predicts, or None if w predicts.
 
-    With `to_learn`, it is for a loop that learns, which changes it.
+    With `to_learn`, the object is for a loop that learns and changes it.
     """
 
     _state: tuple[str, ...] = ("_weights", "_u")

@@ -21,7 +21,7 @@ from singlepass.learners import (
     Resetting,
 )
 from singlepass.learners.estimator import validation
-from singlepass.learners.estimator.rollback import RolledBack
+from singlepass.learners.estimator.rollback import RolledBack, parts_to_widen
 from singlepass.learners.numeric.rows import as_rows
 
 from ..streams import (
@@ -262,3 +262,20 @@ def test_a_refused_widening_changes_nothing():
     last.set_params(epochs=1)
     model.widen(5)
     assert model.learn(np.pad(X, ((0, 0), (0, 2))), Y).shape == (60,)
+
+
+def test_helpers_of_a_learner_may_have_slots_or_refer_to_it():
+    class Slotted:
+        __slots__ = ()
+
+        def widen(self, n_features):
+            pass
+
+    class Helper(Slotted):
+        pass
+
+    model = AROW().fit(X, Y)
+    model._helpers, model._helper = [Slotted()], Helper()
+    model._helper.learner = model
+    parts = parts_to_widen(model)
+    assert parts == [model, model._helper]
