@@ -33,8 +33,9 @@ def signed_rank_posterior(
 ) -> dict[tuple[str, str], Belief]:
     """Return, for every pair of algorithms, the probabilities that the first is better, equal or worse.
 
-    `gains` has, for each pair, one value per base set: by how much the first is better, in the unit of
-    `rope`. All pairs have equally many values and share the random draws, so that 190 pairs take seconds.
+    `gains` has, for each pair, one value per base set: by how much the first is better, as a share,
+    like `rope`. All pairs have equally many values and use the same random draws, so that 190 pairs take
+    seconds.
 
     A. Benavoli, G. Corani, F. Mangili, M. Zaffalon, F. Ruggeri, "A Bayesian Wilcoxon signed-rank test based
     on the Dirichlet process", ICML (2014). A. Benavoli, G. Corani, J. Demšar, M. Zaffalon, "Time for a
