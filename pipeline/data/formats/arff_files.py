@@ -73,7 +73,9 @@ class ArffFile(ColumnFile):
         exact = {i for i, kind in enumerate(kinds) if kind in ("text", "as is") and self.types[i] == "number"}
         with open_text(self.path, self._limits) as (stream, report_position):
             head = list(_head(stream))
-            blocks = ((len(head) + first, block) for first, block in whole_lines(stream, _BLOCK_BYTES))
+            blocks = (
+                (len(head) + first, block.tobytes()) for first, block in whole_lines(stream, _BLOCK_BYTES)
+            )
             found = in_threads(lambda numbered: (*numbered, self._plain_rows(numbered[1], exact)), blocks)
             for first, block, columns in found:
                 if columns is None:

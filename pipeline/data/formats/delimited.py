@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import InputError
 from ..io.reading import USUAL, Limits, first_line, in_threads, lines, open_text, whole_lines
@@ -86,7 +87,9 @@ class DelimitedFile(ColumnFile):
         # large enough that Arrow never splits a block.
         whole = _BLOCK_BYTES + self._limits.max_line
 
-        def parsed(numbered: tuple[int, bytes]) -> tuple[int, int, pa.Table | pa.ArrowException | None]:
+        def parsed(
+            numbered: tuple[int, npt.NDArray[np.uint8]],
+        ) -> tuple[int, int, pa.Table | pa.ArrowException | None]:
             """Parse a block; return its first line's number, its row count, and rows or Arrow's error."""
             number, block = numbered
             skipped = max(0, self._first_row - number)
@@ -199,21 +202,19 @@ class DelimitedFile(ColumnFile):
                     raise InputError(f"{at}: {field}; every feature must be a finite number")
 
 
-def _count_rows(block: bytes, start: int) -> int:
+def _count_rows(block: npt.NDArray[np.uint8], start: int) -> int:
     """Count the non-empty lines of a block from position `start` on; \\r and \\n end a line, as for Arrow."""
-    text = np.frombuffer(block, np.uint8)[start:]
+    text = block[start:]
     within = (text != 10) & (text != 13)
     return int(np.count_nonzero(within[1:] & ~within[:-1])) + bool(within[:1].any())
 
 
-def _start_of_line(block: bytes, line: int) -> int:
+def _start_of_line(block: npt.NDArray[np.uint8], line: int) -> int:
     """Return where line `line` (from 0) starts in a block; the block's length if there is no such line."""
-    start = 0
-    for _ in range(line):
-        start = block.find(b"\n", start) + 1
-        if not start:
-            return len(block)
-    return start
+    if line == 0:
+        return 0
+    ends = np.flatnonzero(block == 10)
+    return int(ends[line - 1]) + 1 if line <= len(ends) else len(block)
 
 
 def _what_to_do(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...errors import InputError
 from ..io.folders import cache_folder
 from ..io.reading import USUAL, Limits, first_line, in_threads, open_text, whole_lines
-from ..tables.stream import SpillingMatrix, Table, csr_of
+from ..tables.stream import SpillingMatrix, Table
 from .labels import CodedLabels, LabelCollector, encode_labels
 
 
@@ -27,9 +27,9 @@ class Tokens(NamedTuple):
     values: npt.NDArray[np.float64]
 
 
-#: ``scan(path, number, block)`` returns the rows of a block of complete lines, or raises InputError for the
+#: ``scan(path, number, block)`` returns the rows of a block from `whole_lines`, or raises InputError for the
 #: first wrong line. `number` is the line number of the block's first line.
-Scan: TypeAlias = Callable[[Path, int, bytes], Tokens]
+Scan: TypeAlias = Callable[[Path, int, npt.NDArray[np.uint8]], Tokens]
 
 # Labels from here on are refused, since float64 gives neighboring integers the same value.
 _LARGEST_LABEL = 2.0**53
@@ -68,22 +68,7 @@ def read_sparse(
     return Table(matrices[0], y, classes, matrices[1] if tests else None, y_test)
 
 
-def sparse_blocks(
-    path: Path, scan: Scan, *, n_features: int = 0, limits: Limits = USUAL
-) -> Iterator[tuple[Any, npt.NDArray[np.float64]]]:
-    """Yield (X, labels) for blocks of lines of a file, in file order and bounded memory.
-
-    X is CSR, float64 with int32 indices. It has `n_features` columns, or if that is 0, as many as the largest
-    index so far requires.
-    """
-    width = 0
-    for tokens in _tokens(path, scan, limits):
-        width = n_features or max(width, int(tokens.indices.max(initial=-1)) + 1)
-        ends = np.concatenate([[0], tokens.ends]).astype(np.int32)
-        yield csr_of(tokens.values, tokens.indices, ends, (len(tokens.labels), width)), tokens.labels
-
-
-def _tokens(path: Path, scan: Scan, limits: Limits) -> Iterator[Tokens]:
+def sparse_tokens(path: Path, scan: Scan, limits: Limits) -> Iterator[Tokens]:
     """Yield the rows of a file in blocks, in file order; blocks do not depend on the number of threads."""
     with open_text(path, limits) as (stream, report_position):
         blocks = whole_lines(stream, _BLOCK_BYTES)
@@ -101,7 +86,7 @@ def _all_rows(
     labels, rows, largest = LabelCollector(folder), SpillingMatrix(folder), -1
     for path in paths:
         before = len(labels)
-        for values in _tokens(path, scan, limits):
+        for values in sparse_tokens(path, scan, limits):
             done = len(labels) - before
             if dtype == "float32":
                 over = np.flatnonzero(np.abs(values.values) > np.finfo(np.float32).max)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import InputError
 from ..io.reading import USUAL, Limits, decode_line
@@ -30,9 +31,11 @@ def svmlight_scan(*, n_features: int = 0, zero_based: bool = False, limits: Limi
     lowest, most = 0 if zero_based else 1, n_features or limits.max_features
     bound = f"n_features = {n_features}" if n_features else f"max_features = {most:,}"
 
-    def scan(path: Path, first: int, block: bytes) -> Tokens:
+    def scan(path: Path, first: int, block: npt.NDArray[np.uint8]) -> Tokens:
         found = svmlight_tokens(block, lowest=lowest, most=most)
-        return _read_lines(path, first, block, most, lowest, bound) if found is None else found
+        if found is None:
+            return _read_lines(path, first, block.tobytes(), most, lowest, bound)
+        return found
 
     return scan
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....learners.numeric.compiled import INLINE, compiled, register_jitable
+from ..io.reading import SPARE_BYTES
 from .decimals import HARD, WRONG, byte, digits_from, find_separators, read_number, read_short
 from .sparse_text import Tokens
 
@@ -51,59 +52,71 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-def text_of(block: bytes) -> npt.NDArray[np.uint8]:
-    """Return a block as an array that ends with a line end; the 64 bytes after the array are readable.
-
-    `find_separators` reads them.
-    """
-    return np.frombuffer(b"%b\n%b" % (block, bytes(64)), dtype=np.uint8)[:-64]
-
-
-def svmlight_tokens(block: bytes, *, lowest: int, most: int) -> Tokens | None:
-    """Parse complete lines of svmlight text; return None if Python must parse them to find a wrong line.
+def svmlight_tokens(block: npt.NDArray[np.uint8], *, lowest: int, most: int) -> Tokens | None:
+    """Parse a block of svmlight text; return None if Python must parse it to find a wrong line.
 
     Feature indices in the text start at `lowest`, 0 or 1, and there are at most `most` features.
     """
-    arrays = _scratch.arrays(len(block))
-    n_rows, n_entries, n_hard = _scan_svmlight(text_of(block), lowest, most + lowest - 1, *arrays)
-    return _finished(block, arrays, n_rows, n_entries, n_hard)
+    text = _ended(block)
+    return _finished(text, _parse_svmlight(text, lowest, most + lowest - 1, *_scratch.arrays(len(text))))
 
 
-def vowpal_tokens(block: bytes, *, hash_bits: int) -> Tokens | None:
-    """Parse complete lines of Vowpal Wabbit text; return None if Python must parse them.
+def vowpal_tokens(block: npt.NDArray[np.uint8], *, hash_bits: int) -> Tokens | None:
+    """Parse a block of Vowpal Wabbit text; return None if Python must parse it.
 
     Features are hashed into 2^`hash_bits` indices; values of features with equal indices are added.
     """
-    arrays = _scratch.arrays(len(block))
-    mask = np.uint64((1 << hash_bits) - 1)
-    n_rows, n_entries, n_hard = _scan_vowpal(text_of(block), mask, *arrays[:-1])
-    tokens = _finished(block, arrays, n_rows, n_entries, n_hard)
+    text, mask = _ended(block), np.uint64((1 << hash_bits) - 1)
+    tokens = _finished(text, _parse_vowpal(text, mask, *_scratch.arrays(len(text))[:-1]))
     if tokens is None:
         return None
     n_entries = merge_duplicates(tokens.ends, tokens.indices, tokens.values)
     return tokens._replace(indices=tokens.indices[:n_entries], values=tokens.values[:n_entries])
 
 
-def _finished(
-    block: bytes, arrays: tuple[npt.NDArray[Any], ...], n_rows: int, n_entries: int, n_hard: int
-) -> Tokens | None:
+def _ended(block: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return a block with a line end after its last line, which the last line of a file may lack."""
+    if block[-1] == _NEWLINE:
+        return block
+    return np.append(block, np.full(1 + SPARE_BYTES, _NEWLINE, np.uint8))[:-SPARE_BYTES]
+
+
+def _finished(text: npt.NDArray[np.uint8], parsed: tuple[Any, ...]) -> Tokens | None:
     """Add the numbers that only Python can parse; return the block's rows, or None if Python must parse all.
 
-    `arrays` are those that the compiled code has filled. The first `n_hard` rows of `hard` are these numbers.
+    `parsed` is what `_copied` returns.
     """
-    labels, ends, indices, values, hard, _ = arrays
-    if n_rows < 0:
+    is_right, hard, *rows = parsed
+    if not is_right:
         return None
-    for place, start, end in hard[:n_hard].tolist():
-        number = float(block[start:end])
+    tokens = Tokens(*rows)
+    for place, start, end in hard.tolist():
+        number = float(text[start:end].tobytes())
         if not math.isfinite(number):
             return None
         if place >= 0:
-            labels[place] = number
+            tokens.labels[place] = number
         else:
-            values[-1 - place] = number
-    rows, entries = slice(n_rows), slice(n_entries)
-    return Tokens(labels[rows].copy(), ends[rows].copy(), indices[entries].copy(), values[entries].copy())
+            tokens.values[-1 - place] = number
+    return tokens
+
+
+@register_jitable
+def _copied(n_rows, n_entries, n_hard, labels, ends, indices, values, hard):
+    """Return whether all lines are right, and copies of the parts of a thread's arrays that a block filled.
+
+    The arrays are copied here and not by NumPy, which needs the GIL for each of them: threads would wait for
+    it longer than copying takes.
+    """
+    rows, entries = max(n_rows, 0), max(n_entries, 0)
+    return (
+        n_rows >= 0,
+        hard[:n_hard].copy(),
+        labels[:rows].copy(),
+        ends[:rows].copy(),
+        indices[:entries].copy(),
+        values[:entries].copy(),
+    )
 
 
 @register_jitable(**INLINE)
@@ -113,6 +126,20 @@ def _is_space(each):
 
 
 @compiled
+def _parse_svmlight(text, lowest, last, labels, ends, indices, values, hard, positions):
+    """Parse svmlight text, using the arrays of this thread; return what `_copied` returns."""
+    counts = _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, positions)
+    return _copied(*counts, labels, ends, indices, values, hard)
+
+
+@compiled
+def _parse_vowpal(text, mask, labels, ends, indices, values, hard):
+    """Parse Vowpal Wabbit text, using the arrays of this thread; return what `_copied` returns."""
+    counts = _scan_vowpal(text, mask, labels, ends, indices, values, hard)
+    return _copied(*counts, labels, ends, indices, values, hard)
+
+
+@register_jitable
 def _scan_svmlight(text, lowest, last, labels, ends, indices, values, hard, positions):
     """Parse svmlight text into the arrays; return the numbers of rows, features and `hard` numbers.
 
@@ -248,7 +275,7 @@ def _end_of_name(text, at):
     return at
 
 
-@compiled
+@register_jitable
 def _scan_vowpal(text, mask, labels, ends, indices, values, hard):
     """Parse Vowpal Wabbit text into the arrays and return numbers like `_scan_svmlight`.
 

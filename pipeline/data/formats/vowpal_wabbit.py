@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import InputError
 from .labels import is_number
@@ -22,9 +23,9 @@ def vowpal_scan(*, hash_bits: int) -> Scan:
     """
     from .tokens import vowpal_tokens  # here, so that commands that read no file do not load Numba
 
-    def scan(path: Path, first: int, block: bytes) -> Tokens:
+    def scan(path: Path, first: int, block: npt.NDArray[np.uint8]) -> Tokens:
         found = vowpal_tokens(block, hash_bits=hash_bits)
-        return _read_lines(path, first, block, hash_bits) if found is None else found
+        return _read_lines(path, first, block.tobytes(), hash_bits) if found is None else found
 
     return scan
 

@@ -22,6 +22,7 @@ from threading import Condition
 from typing import IO, Any, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 from cachetools import LRUCache, cached
 
 from ...errors import InputError
@@ -69,6 +70,9 @@ COMPRESSED: dict[str, Callable[[IO[bytes]], Any]] = {
 # Largest number of threads that parse a file; more would wait for the thread that reads it and collects rows.
 _MOST_THREADS = 8
 _LINE_END = ord("\n")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# Bytes after a block that its compiled parsers may read, since they compare as many bytes at once.
+SPARE_BYTES = 64
 # A file that expands to fewer bytes than this is accepted at any compression ratio.
 _HARMLESS_BYTES = 1 << 20
 
@@ -111,12 +115,21 @@ class TextStream:
 
     def read(self, n: int) -> bytes:
         """Return up to n bytes; empty at the end of the file."""
-        return self._counted(self._stream.read(n))
+        read = self._stream.read(n)
+        self._count(len(read))
+        return read
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, less of it at the end of the file; return the number of bytes."""
+        n = cast("io.BufferedIOBase", self._stream).readinto(buffer)
+        self._count(n)
+        return n
 
     def __iter__(self) -> Iterator[bytes]:
         most = self.limits.max_line
         number = 0
-        while raw := self._counted(self._stream.readline(most + 1)):
+        while raw := self._stream.readline(most + 1):
+            self._count(len(raw))
             number += 1
             if len(raw) > most:
                 raise self.too_long(number)
@@ -129,8 +142,8 @@ class TextStream:
             "right, raise this option of the data set"
         )
 
-    def _counted(self, read: bytes) -> bytes:
-        self._done += len(read)
+    def _count(self, n_bytes: int) -> None:
+        self._done += n_bytes
         if self._done > _HARMLESS_BYTES and self._stream is not self._stored:
             most = self.limits.max_expansion
             if self._done > most * self._stored.tell():
@@ -138,7 +151,6 @@ class TextStream:
                     f"{self.path}: expands more than max_expansion = {most:,} times ({self._stored.tell():,} "
                     f"bytes to {self._done:,}); if that is right, raise this option of the data set"
                 )
-        return read
 
 
 @contextmanager
@@ -192,30 +204,35 @@ def lines(path: Path, limits: Limits = USUAL, *, blanks: bool = False) -> Iterat
                 yield number, text
 
 
-def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, bytes]]:
+def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, npt.NDArray[np.uint8]]]:
     """Yield (number of the first line, block) for blocks of whole lines, about `size` bytes each.
 
-    A byte order mark is dropped. The last block may lack its line end.
+    A byte order mark is dropped. The last block may lack its line end. The `SPARE_BYTES` bytes after a block
+    in memory are readable.
     """
-    # Parts of a line that has not ended yet. They are joined only once, when it ends, since a row with many
-    # features may be much longer than a block.
-    pieces: list[bytes] = []
-    number, held = 1, 0
-    for place, read in enumerate(iter(lambda: stream.read(size), b"")):
-        block = read if place else read.removeprefix(b"\xef\xbb\xbf")
-        end = block.rfind(b"\n") + 1
+    number, begun, mark = 1, bytearray(), _BYTE_ORDER_MARK
+    while True:
+        held = len(begun)
+        # A row with many features may be much longer than a block: read as much again as there is of it, so
+        # that its beginning is copied a few times only.
+        room = max(size, min(held, stream.limits.max_line - held + 1))
+        buffer = begun + bytes(room + SPARE_BYTES)
+        read = stream.readinto(memoryview(buffer)[held : held + room])
+        text = np.frombuffer(buffer, np.uint8)[: held + read]
+        if not read:
+            break
+        start = len(mark) if mark and buffer.startswith(mark) else 0
+        mark = b""
+        end = buffer.rfind(b"\n", start, held + read) + 1
         if end:
-            whole = b"".join([*pieces, block[:end]])
-            yield number, whole
+            yield number, text[start:end]
             # Count line ends with NumPy, which is five times as fast as bytes.count.
-            number += int(np.count_nonzero(np.frombuffer(whole, np.uint8) == _LINE_END))
-            pieces, held = [], 0
-        pieces.append(block[end:])
-        held += len(block) - end
-        if held > stream.limits.max_line:
+            number += int(np.count_nonzero(text[:end] == _LINE_END))
+        begun = buffer[end or start : held + read]
+        if len(begun) > stream.limits.max_line:
             raise stream.too_long(number)
-    if rest := b"".join(pieces):
-        yield number, rest
+    if held:
+        yield number, text
 
 
 def in_threads(work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:

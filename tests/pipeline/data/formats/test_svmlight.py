@@ -6,6 +6,7 @@ import gzip
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,11 @@ from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
 from singlepass.pipeline.data.formats import sparse_text, svmlight
+from singlepass.pipeline.data.formats.blocks import stream_blocks
 from singlepass.pipeline.data.formats.files import file_options, read_files
-from singlepass.pipeline.data.formats.sparse_text import read_sparse, sparse_blocks
+from singlepass.pipeline.data.formats.sparse_text import read_sparse, sparse_tokens
 from singlepass.pipeline.data.formats.svmlight import svmlight_scan
+from singlepass.pipeline.data.io.reading import SPARE_BYTES, USUAL
 from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
@@ -34,12 +37,12 @@ def read(
     """Return the label and the (index, value) pairs of every row, from the blocks of a file."""
     labels, rows = [], []
     scan = svmlight_scan(n_features=n_features, zero_based=zero_based)
-    for X, y in sparse_blocks(path, scan, n_features=n_features):
-        assert X.indices.dtype == X.indptr.dtype == np.int32
-        assert X.data.dtype == y.dtype == np.float64
-        pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
-        labels += y.tolist()
-        rows += [pairs[start:stop] for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+    for tokens in sparse_tokens(path, scan, USUAL):
+        assert tokens.indices.dtype == np.int32
+        assert tokens.values.dtype == tokens.labels.dtype == np.float64
+        pairs = list(zip(tokens.indices.tolist(), tokens.values.tolist(), strict=True))
+        labels += tokens.labels.tolist()
+        rows += [pairs[start:stop] for start, stop in pairwise([0, *tokens.ends.tolist()])]
     return labels, rows
 
 
@@ -236,11 +239,8 @@ def test_the_first_and_the_last_index(write: Write, zero_based: bool) -> None:
 def test_the_width_grows_with_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse_text, "_BLOCK_BYTES", 8)
     path = write("f.svm", "1\n1\n1\n1\n1 1:1\n1 7:1\n1 2:1\n")
-    widths = [X.shape[1] for X, _ in sparse_blocks(path, svmlight_scan())]
-    assert widths[0] == 0
-    assert widths[-1] == 7
-    assert widths == sorted(widths)
-    assert {X.shape[1] for X, _ in sparse_blocks(path, svmlight_scan(n_features=9), n_features=9)} == {9}
+    assert [block.X.shape[1] for block in stream_blocks(path, rows=2)] == [0, 0, 7, 7]
+    assert {block.X.shape[1] for block in stream_blocks(path, rows=2, options={"n_features": 9})} == {9}
 
 
 ROW = st.dictionaries(st.integers(1, 40), st.floats(allow_nan=False, allow_infinity=False), max_size=6)
@@ -325,12 +325,12 @@ def test_several_files_are_read_as_one(write: Write) -> None:
 
 
 def _outcome(block: bytes, *, slowly: bool) -> object:
-    scan = svmlight_scan()
+    scan, spare = svmlight_scan(), bytes(SPARE_BYTES)
     try:
         tokens = (
             svmlight._read_lines(Path("f"), 1, block, 1 << 25, 1, "max_features = 33,554,432")
             if slowly
-            else scan(Path("f"), 1, block)
+            else scan(Path("f"), 1, np.frombuffer(bytearray(block + spare), np.uint8)[: len(block)])
         )
     except InputError as error:
         return str(error)
