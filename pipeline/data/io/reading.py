@@ -216,7 +216,8 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, npt.NDArra
         # A row with many features may be much longer than a block: read as much again as there is of it, so
         # that its beginning is copied a few times only.
         room = max(size, min(held, stream.limits.max_line - held + 1))
-        buffer = begun + bytes(room + SPARE_BYTES)
+        buffer = bytearray(held + room + SPARE_BYTES)
+        buffer[:held] = begun
         read = stream.readinto(memoryview(buffer)[held : held + room])
         text = np.frombuffer(buffer, np.uint8)[: held + read]
         if not read:
