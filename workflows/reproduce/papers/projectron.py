@@ -299,8 +299,8 @@ def _quadratic_time(evidence: Evidence) -> Verdict:
             cases[task] = _QUADRATIC[0] <= float(np.median(powers)) <= _QUADRATIC[1]
     figures = (
         "exponent with which the time of a mistake beyond the Perceptron's grows with the support size, by "
-        f"repetition: {'; '.join(parts)} (η = 0, from {_LARGE} support vectors on; {_QUADRATIC[0]} to "
-        f"{_QUADRATIC[1]} counts)"
+        f"repetition: {'; '.join(parts)} (η = 0, from {_LARGE} support vectors on; a median of "
+        f"{_QUADRATIC[0]} to {_QUADRATIC[1]} counts)"
     )
     if not parts:
         raise NotThere(f"{study.name}: no support set is large enough to time projections onto it")

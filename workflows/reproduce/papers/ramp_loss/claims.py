@@ -98,7 +98,7 @@ def _clearly_ahead_of(other: str) -> Check:
             finished = sum(not row[other].stopped for row in rows.values())
             raise NotThere(
                 f"ahead only where {other} was stopped by its time limit{_names(ahead)}; "
-                f"it finished on {finished} of {len(rows)} sets"
+                f"it finished on {finished} of {len(rows)} sets, without a clear lead over it"
             )
         return often(evidence)
 
@@ -447,7 +447,10 @@ def _leads(evidence: Evidence, one: str, other: str, names: Sequence[str] = PANE
 
 def _all_is_worse(evidence: Evidence) -> Verdict:
     greedy, active = (_leads(evidence, who, RAMP_ALL) for who in (RAMP_GREEDY, ACTIVE))
-    figures = f"points over QueryAll: Greedy {_each(greedy, '+.2f')}; OnlineASVMR {_each(active, '+.2f')}"
+    figures = (
+        f"points over QueryAll (above {_LEVEL} counts): Greedy {_each(greedy, '+.2f')}; "
+        f"OnlineASVMR {_each(active, '+.2f')}"
+    )
     return holds_for({name: min(greedy[name], active[name]) > _LEVEL for name in greedy}, figures)
 
 
@@ -460,7 +463,8 @@ def _of_greedy(sign: int, names: Sequence[str]) -> Check:
     def check(evidence: Evidence) -> Verdict:
         leads = _leads(evidence, RAMP_GREEDY, ACTIVE, names)
         lacking = [name for name in names if name not in leads]
-        figures = f"points of Greedy over OnlineASVMR: {_each(leads, '+.2f')}"
+        counting = {1: f"above {_LEVEL}", -1: f"below -{_LEVEL}", 0: f"-{_LEVEL} to {_LEVEL}"}[sign]
+        figures = f"points of Greedy over OnlineASVMR ({counting} counts): {_each(leads, '+.2f')}"
         if lacking:
             figures += f"; not run: {', '.join(lacking)}"
         return holds_for(
