@@ -169,6 +169,7 @@ class LASVM(RowCachingClassifier):
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
+        vars(self).pop("gap_", None)
         self._solution = new_solution()
         # The parameters are read once per stream, because the solution is valid for these values only.
         self._settings = LasvmSettings(float(self.C), float(self.tau), bool(self.fit_intercept))

@@ -205,6 +205,16 @@ def test_the_gap_is_0_where_no_pair_is_violating(y):
     assert model.optimize().gap_ == 0.0
 
 
+def test_the_gap_of_an_earlier_model_is_dropped():
+    X, y = noisy_stream(5, n=20)
+    model = LASVM(finish=True).fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X * np.nan, y)
+    assert model.gap_ <= model.tau
+    model.set_params(finish=False).fit(X, y)
+    assert not hasattr(model, "gap_")
+
+
 @either
 def test_a_support_vector_that_comes_again_is_not_processed_again(fit_intercept):
     X, y = noisy_stream(4)
