@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier
+from .estimator.online_classifier import OnlineClassifier, check_online_learner
 from .estimator.validation import finite_rows
 from .readings import learn_together
 
@@ -75,7 +75,8 @@ def learn_grid(
     Raises
     ------
     ValueError
-        For an invalid grid, parameters, rows or labels.
+        For a learner that is not of this package or has no `learn` (`OfflineRampSVM`), and for an invalid
+        grid, parameters, rows or labels.
 
     Examples
     --------
@@ -89,6 +90,7 @@ def learn_grid(
     {'r': 1.0} 25
     {'r': 10.0} 24
     """
+    check_online_learner(learner, "learn_grid")
     check_grid(grid, "learn_grid")
     points, learners = points_of(learner, grid)
     for each in learners:

@@ -570,10 +570,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def check_online_learner(learner: Any, name: str) -> None:
+    """Raise ValueError, which begins with `name`, unless a learner is an online learner of this package."""
+    if not isinstance(learner, OnlineClassifier):
+        raise ValueError(f"{name}: learner must be an online learner of this package, got {learner!r}")
+
+
 def check_inner_learner(strategy: Any) -> None:
     """Raise ValueError unless the learner of a strategy is of this package and asks for no labels itself."""
     name, learner = type(strategy).__name__, strategy.learner
-    if not isinstance(learner, OnlineClassifier):
-        raise ValueError(f"{name}: learner must be an online learner of this package, got {learner!r}")
+    check_online_learner(learner, name)
     if learner.asks_for_labels:
         raise ValueError(f"{name}: learner must not ask for labels itself, got {learner!r}")

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import ParameterGrid
 
 from singlepass.learners import (
@@ -18,6 +19,7 @@ from singlepass.learners import (
     KernelPassiveAggressive,
     KernelPerceptron,
     MarginPerceptron,
+    OfflineRampSVM,
     PassiveAggressive,
     Perceptron,
     Projectron,
@@ -245,3 +247,9 @@ def test_every_point_keeps_the_names_of_columns():
 def test_an_invalid_grid_is_refused(grid, said):
     with pytest.raises(ValueError, match=said):
         learn_grid(AROW(), grid, [[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize("learner", [OfflineRampSVM(), SGDClassifier(), AROW])
+def test_a_learner_that_is_not_online_is_refused(learner):
+    with pytest.raises(ValueError, match=r"^learn_grid: learner must be an online learner of this package"):
+        learn_grid(learner, {"C": [1.0]}, [[1.0], [2.0]], [0, 1])
