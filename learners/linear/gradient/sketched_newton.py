@@ -204,9 +204,11 @@ class SketchedOnlineNewton(LinearClassifier):
     def _begin_with(self, zeros):
         self._weights = zeros
         self._sketch_of_stream = self.sketch
-        self._sketch, self._numbers = new_class_state(len(zeros), self.m), np.zeros((3, self.m))
+        # Arithmetic with an integer of 8 or 16 bits overflows.
+        m = int(self.m)
+        self._sketch, self._numbers = new_class_state(len(zeros), m), np.zeros((3, m))
         if self.sketch == "oja":
-            self._sketch[:, : min(self.m, len(zeros))] = cosine_columns(len(zeros), self.m)
+            self._sketch[:, : min(m, len(zeros))] = cosine_columns(len(zeros), m)
 
     def _limit(self):
         return math.inf if self.C is None else float(self.C)

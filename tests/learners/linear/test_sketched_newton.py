@@ -84,3 +84,11 @@ def test_a_changed_sketch_waits_for_the_next_fit():
     # A file of an earlier version contains the parameter only.
     del changed._sketch_of_stream
     assert changed.learn(X, labels).tolist() == fresh.learn(X, labels).tolist()
+
+
+@pytest.mark.parametrize("m", [np.int8(4), np.uint8(4), np.int16(4)])
+def test_m_may_be_a_small_integer_of_numpy(m):
+    model, same = SketchedOnlineNewton(m=m, sketch="oja"), SketchedOnlineNewton(m=4, sketch="oja")
+    for each in (model, same):
+        each.begin(np.array([0, 1]), 20_000)
+    assert (model._sketch == same._sketch).all()
