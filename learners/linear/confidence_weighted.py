@@ -136,7 +136,7 @@ class ConfidenceWeighted(GaussianClassifier):
     epochs: int = 1
 
     def _rule(self):
-        return CWRule(float(ndtri(self.eta)), self.constraint == "stdev")
+        return CWRule(float(ndtri(float(self.eta))), self.constraint == "stdev")
 
     @property
     def _scores_poorly(self):

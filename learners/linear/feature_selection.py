@@ -294,7 +294,7 @@ class SOFS(_FeatureSelector):
 
     @property
     def sigma_(self):
-        return 1.0 / (1.0 + self._q / self.r)
+        return 1.0 / (1.0 + self._q / float(self.r))
 
     def _rule(self):
         return PrecisionSelection(float(self.r))

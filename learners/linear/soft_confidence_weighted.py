@@ -117,4 +117,4 @@ class SoftConfidenceWeighted(GaussianClassifier):
     epochs: int = 1
 
     def _rule(self):
-        return SCWRule(float(ndtri(self.eta)), float(self.C), self.variant == "SCW-I")
+        return SCWRule(float(ndtri(float(self.eta))), float(self.C), self.variant == "SCW-I")

@@ -48,8 +48,9 @@ class ComplexityTest(NamedTuple):
 def new_test(p_value, least, squared):
     """Return a `ComplexityTest` that has no losses yet; `least` is the number of losses before a test."""
     numbers = np.zeros(1), np.zeros(2), np.zeros(2)
+    p_value = float(p_value)
     critical = float(-ndtri(p_value / 2.0))
-    return ComplexityTest(*numbers, float(least), float(p_value), critical, bool(squared))
+    return ComplexityTest(*numbers, float(least), p_value, critical, bool(squared))
 
 
 def clear_losses(test):

@@ -165,7 +165,7 @@ class OfflineRampSVM(ClassifierMixin, BaseEstimator):
         n, changes, objectives = support.size, 0, []
         view = store.open_empty_block()
         g, active = view.cached.gradients, view.active
-        start_over(view.cached.block.alpha, g, active, n, math.ceil(self.initial * n))
+        start_over(view.cached.block.alpha, g, active, n, math.ceil(float(self.initial) * n))
         for _ in range(MOST_ROUNDS):
             changes += _optimise(view, n, rules)
             objectives.append(store.objective(rules.C))

@@ -67,12 +67,13 @@ class UnbiasedLoss(GradientDescent):
     epochs: int = 1
 
     def _check_parameters(self):
-        if not self.rho_plus + self.rho_minus < 1.0:
+        if not float(self.rho_plus) + float(self.rho_minus) < 1.0:
             raise ValueError(
                 "UnbiasedLoss: rho_plus + rho_minus must be below 1, "
                 f"got {self.rho_plus!r} + {self.rho_minus!r}"
             )
 
     def _factors(self):
-        flipped = np.array([self.rho_minus, self.rho_plus])  # the shares of flipped labels in classes 0 and 1
+        # The shares of flipped labels in classes 0 and 1.
+        flipped = np.array([self.rho_minus, self.rho_plus], np.float64)
         return np.column_stack([1.0 - flipped[::-1], flipped]) / (1.0 - flipped.sum())

@@ -1,11 +1,19 @@
 """Test that the types of a learner's fields check its parameters."""
 
 from dataclasses import dataclass, is_dataclass
+from fractions import Fraction
 from typing import Annotated, Literal
 
+import numpy as np
 import pytest
 
-from singlepass.learners import Perceptron
+from singlepass.learners import (
+    SOFS,
+    ConfidenceWeighted,
+    Perceptron,
+    SoftConfidenceWeighted,
+    UnbiasedLoss,
+)
 from singlepass.learners.estimator.online_classifier import OnlineClassifier
 from singlepass.learners.estimator.parameters import (
     ClassWeight,
@@ -15,6 +23,7 @@ from singlepass.learners.estimator.parameters import (
     between,
     check_fields,
 )
+from singlepass.learners.svm.model_selection import new_test
 from singlepass.learners.table import TABLE
 
 DATACLASSES = {row.load() for row in TABLE if is_dataclass(row.load())}
@@ -62,3 +71,19 @@ def test_types_of_fields(settings, message):
     check_fields(Made())
     with pytest.raises(ValueError, match=f"^Made: {message}"):
         check_fields(Made(**settings))
+
+
+@pytest.mark.parametrize("number", [np.float16, np.float32, np.longdouble, Fraction])
+def test_numbers_of_other_types_are_used_as_floats(number):
+    """0.75 and 0.25 are exact in each type, but results that are computed from them are not."""
+    for kind in (ConfidenceWeighted, SoftConfidenceWeighted):
+        assert kind(eta=number(0.75))._rule() == kind(eta=0.75)._rule()
+    assert new_test(number(0.25), 10, False).critical == new_test(0.25, 10, False).critical
+
+    factors = UnbiasedLoss(rho_plus=number(0.25), rho_minus=number(0.125))._factors()
+    assert factors.dtype == np.float64
+    assert (factors == UnbiasedLoss(rho_plus=0.25, rho_minus=0.125)._factors()).all()
+
+    selector = SOFS(r=number(0.75))
+    selector.begin(np.array([0, 1]), 2)
+    assert selector.sigma_.dtype == np.float64

@@ -376,3 +376,10 @@ def test_the_batch_estimator_needs_two_classes():
         OfflineRampSVM().fit([[1.0], [2.0]], [1, 1])
     with pytest.raises(ValueError, match=r"Only binary classification is supported\..* contain 3 classes$"):
         OfflineRampSVM().fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+
+
+def test_the_first_rows_of_a_share_in_float32_are_those_of_the_same_float():
+    X, y = noisy_stream(3, n=10)
+    share = np.float32(0.1)  # slightly more than 0.1, so two of ten rows; in float32 the product is 1
+    model, same = (OfflineRampSVM(initial=each).fit(X, y) for each in (share, float(share)))
+    assert model.objectives_.tolist() == same.objectives_.tolist()
