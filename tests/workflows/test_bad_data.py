@@ -126,6 +126,7 @@ def test_a_class_that_a_split_leaves_out(
     assert not list((tmp_path / "results").rglob("*.parquet"))
 
 
+@pytest.mark.slow
 def test_what_was_computed_stays(singlepass: Call, study: Callable[..., str], tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text(CSV)
     assert singlepass("run", study('path = "f.csv"', "seeds = 2")).returncode == 0
@@ -309,6 +310,7 @@ def test_delimiters_and_decimal_commas(
     assert_one_line(singlepass("run", study(f'path = "f.csv"\n{options}')), fragment.replace("\\'", "'"))
 
 
+@pytest.mark.slow
 def test_labels_that_differ_in_case_only_are_named(
     singlepass: Call, study: Callable[..., str], tmp_path: Path
 ) -> None:

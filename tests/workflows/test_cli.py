@@ -234,6 +234,7 @@ def test_lists(singlepass: Call, what: str) -> None:
     assert not any(line.startswith(" ") or line.endswith(" ") for line in (heading, *rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["list", "learners"], ["--help"]], ids=" ".join)
 def test_a_closed_output_pipe_is_silent(arguments: list[str]) -> None:
     unread, written = os.pipe()
@@ -244,6 +245,7 @@ def test_a_closed_output_pipe_is_silent(arguments: list[str]) -> None:
     assert (ran.returncode, ran.stderr) == (1, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_an_output_on_a_full_disk_is_one_line() -> None:
     command = Path(sys.executable).with_name("singlepass")
@@ -252,6 +254,7 @@ def test_an_output_on_a_full_disk_is_one_line() -> None:
     assert (ran.returncode, ran.stderr) == (2, "singlepass: error: the output: no space left on the disk\n")
 
 
+@pytest.mark.slow
 def test_an_output_in_ascii_has_question_marks() -> None:
     command = Path(sys.executable).with_name("singlepass")
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
@@ -260,6 +263,7 @@ def test_an_output_in_ascii_has_question_marks() -> None:
     assert b"?" in ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("out", "folder"), [("~/zz", "home/zz"), ("~none", "~none"), ("x::y", "x::y")])
 def test_results_and_their_report_share_a_folder(
     tmp_path: Path, singlepass: Call, monkeypatch: pytest.MonkeyPatch, out: str, folder: str
@@ -374,6 +378,7 @@ def test_a_report_removes_files_of_the_previous_report(
     assert (tmp_path / "other.toml").exists()
 
 
+@pytest.mark.slow
 def test_a_run_says_that_nothing_is_compiled(
     singlepass: Call, study_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,6 +94,7 @@ def test_two_halves_are_the_whole(tmp_path: Path) -> None:
     assert (again.computed, again.reused) == (0, GRID + FINAL)
 
 
+@pytest.mark.slow
 def test_a_half_of_the_algorithms_and_of_the_data_sets(tmp_path: Path) -> None:
     halves = [
         run(tmp_path / "a", algorithms=STUDY["algorithms"][:1]),
@@ -119,6 +120,7 @@ def test_a_changed_count_is_caught(tmp_path: Path, column: str) -> None:
     assert not (tmp_path / "both").exists()
 
 
+@pytest.mark.slow
 def test_a_comparison_ignores_cells_that_it_leaves_out(tmp_path: Path) -> None:
     gauss, cancer = STUDY["datasets"]
     both = [run(tmp_path / name, **SMALL) for name in "ab"]
@@ -205,6 +207,7 @@ def test_keys_that_a_study_lacks_have_their_defaults(tmp_path: Path) -> None:
     assert (study["noise"], study["folds"], study["algorithms"]) == ([0.0], 10, [])
 
 
+@pytest.mark.slow
 def test_machines_may_have_a_file_at_other_paths(tmp_path: Path) -> None:
     results, noise = [], [0.0, {"model": "pair", "rate": 0.2}]
     for place in ("a", "b"):
@@ -231,6 +234,7 @@ def test_machines_may_have_a_file_at_other_paths(tmp_path: Path) -> None:
     assert len(read_results(str(tmp_path / "both")).cells) == 8
 
 
+@pytest.mark.slow
 def test_seeds_that_only_some_algorithms_have_are_missing_after_a_merge(tmp_path: Path) -> None:
     halves = [
         run(tmp_path / "a", algorithms=STUDY["algorithms"][:1], seeds=[0, 1]),
@@ -242,6 +246,7 @@ def test_seeds_that_only_some_algorithms_have_are_missing_after_a_merge(tmp_path
     assert found.planned == GRID + FINAL == len(found.cells) + 2 * 2 * 2
 
 
+@pytest.mark.slow
 def test_equal_algorithms_share_their_cells_after_a_merge(tmp_path: Path) -> None:
     grid, other = STUDY["algorithms"][1], STUDY["algorithms"][0]
     halves = [
@@ -282,6 +287,7 @@ def test_an_unknown_version_does_not_keep_labels_apart(version: str | None, plug
     assert len(equal_labels(found, [cells, cells], study)) == n
 
 
+@pytest.mark.slow
 def test_levels_and_seeds_that_a_data_set_lacks_are_missing_after_a_merge(tmp_path: Path) -> None:
     first, second = STUDY["datasets"]
     parts = [
@@ -312,6 +318,7 @@ def test_a_part_that_has_not_run_is_planned_after_a_merge(tmp_path: Path) -> Non
     assert (len(found.cells), found.planned) == (1, 3)
 
 
+@pytest.mark.slow
 def test_other_code_without_a_common_cell_is_not_merged(tmp_path: Path) -> None:
     plugin = tmp_path / "mine.py"
 
@@ -348,6 +355,7 @@ def with_run(url: str, **keys: Any) -> str:
     return url
 
 
+@pytest.mark.slow
 def test_another_version_without_a_common_cell_is_told(tmp_path: Path) -> None:
     keys = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
     one, both, two = (
@@ -380,6 +388,7 @@ def test_another_version_without_a_common_cell_is_told(tmp_path: Path) -> None:
     assert "ran Perceptron, Other, and" in notes[-1]
 
 
+@pytest.mark.slow
 def test_a_line_on_other_versions_names_the_results_that_ran_the_algorithm(tmp_path: Path) -> None:
     both = [{"name": "Perceptron"}, {"name": "AROW", "r": 1.0}]
     one, two, three = (
@@ -394,6 +403,7 @@ def test_a_line_on_other_versions_names_the_results_that_ran_the_algorithm(tmp_p
     ]
 
 
+@pytest.mark.slow
 def test_an_unknown_version_of_a_plugin_is_not_another_one(tmp_path: Path) -> None:
     def ran(name: str, seed: int, learner: str) -> str:
         plugin = tmp_path / f"{learner}.py"
@@ -414,6 +424,7 @@ def test_an_unknown_version_of_a_plugin_is_not_another_one(tmp_path: Path) -> No
         merge_results([both, two], str(tmp_path / "refused"), lambda line: None)
 
 
+@pytest.mark.slow
 def test_tasks_of_one_name_are_merged_only_if_the_studies_ask_for_one(tmp_path: Path) -> None:
     keys = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
 
@@ -445,6 +456,7 @@ def test_a_merged_study_is_valid(tmp_path: Path) -> None:
     assert not (tmp_path / "merged").exists()
 
 
+@pytest.mark.slow
 def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
     halves = [run(tmp_path / "a", seeds=1), run(tmp_path / "b", seeds=[1], title="Other")]
     notes: list[str] = []
@@ -474,6 +486,7 @@ def test_finished_runs_in_one_report(tmp_path: Path) -> None:
     assert len(found.cells) == found.planned
 
 
+@pytest.mark.slow
 def test_results_that_took_their_cells_from_bases(tmp_path: Path) -> None:
     study = {**SMALL, "algorithms": STUDY["algorithms"][:1]}
     one, two = run(tmp_path / "one", **study), str(tmp_path / "two")
@@ -528,6 +541,7 @@ def compared(*urls: str, out: Path) -> tuple[dict[str, Any], dict[str, dict[str,
     return found.study, {each["label"]: each for each in found.study["algorithms"]}, found.cells
 
 
+@pytest.mark.slow
 def test_an_algorithm_may_run_on_other_data_sets(tmp_path: Path) -> None:
     whole = run(tmp_path / "whole", **SMALL, algorithms=[{"name": "Perceptron"}, {"name": "AROW"}])
     for place, (perceptron, arow) in enumerate(
@@ -548,6 +562,7 @@ def test_an_algorithm_may_run_on_other_data_sets(tmp_path: Path) -> None:
             assert cells["algorithm"].value_counts().to_dict() == {"Perceptron": 2, "AROW": 2}
 
 
+@pytest.mark.slow
 def test_without_a_common_cell_the_code_must_be_the_same(tmp_path: Path) -> None:
     one, two = (
         run(tmp_path / name, **SMALL, algorithms=[{"name": "Perceptron", "datasets": [dataset]}])
@@ -566,6 +581,7 @@ def test_without_a_common_cell_the_code_must_be_the_same(tmp_path: Path) -> None
         }
 
 
+@pytest.mark.slow
 def test_a_plugin_of_one_result_does_not_split_a_built_in_learner(tmp_path: Path) -> None:
     plugin, results = tmp_path / "mine.py", list[str]()
     for name, dataset in (("one", "gauss"), ("two", "breast-cancer")):
@@ -582,6 +598,7 @@ def test_a_plugin_of_one_result_does_not_split_a_built_in_learner(tmp_path: Path
     }
 
 
+@pytest.mark.slow
 def test_learners_of_plugins_and_packages_are_one_if_their_versions_are(tmp_path: Path) -> None:
     shared, results = tmp_path / "shared.py", list[str]()
     shared.write_text(PLUGIN.format(name="Shared"))
@@ -614,6 +631,7 @@ def test_learners_of_plugins_and_packages_are_one_if_their_versions_are(tmp_path
         merge_results([str(tmp_path / "both"), str(tmp_path / "more")], str(tmp_path / "out"), notes.append)
 
 
+@pytest.mark.slow
 def test_an_algorithm_without_a_common_data_set_is_left_out(tmp_path: Path) -> None:
     bound = {"name": "AROW", "datasets": ["gauss"]}
     entries = [bound, {"name": "Perceptron", "datasets": ["gauss", "breast-cancer"]}]
@@ -641,6 +659,7 @@ def test_an_algorithm_without_a_common_data_set_is_left_out(tmp_path: Path) -> N
         compare_results([only, other], str(tmp_path / "none"), None, lambda line: None)
 
 
+@pytest.mark.slow
 def test_a_renamed_algorithm_is_renamed_where_others_name_it(tmp_path: Path) -> None:
     """The grid of AROW differs, and gamma, so that all but the Perceptron are two algorithms each."""
     own = {"AROW": {"loss": "hinge"}}
@@ -667,6 +686,7 @@ def test_a_renamed_algorithm_is_renamed_where_others_name_it(tmp_path: Path) -> 
     assert list(compared(*results, again, out=tmp_path / "three")[1]) == list(algorithms)
 
 
+@pytest.mark.slow
 def test_parameters_of_an_algorithm_that_one_study_lacks(tmp_path: Path) -> None:
     results = []
     for name, label, r in (("one", "AROW", 1.0), ("two", "AROW", 2.0), ("three", "Third", 3.0)):
@@ -693,6 +713,7 @@ def test_parameters_of_an_algorithm_that_one_study_lacks(tmp_path: Path) -> None
         compare_results([three, other], str(tmp_path / "none"), None, lambda line: None)
 
 
+@pytest.mark.slow
 def test_two_versions_of_a_learner_are_two_algorithms(tmp_path: Path) -> None:
     """They have one label and one entry in the study, and their results are in folders of one name."""
     plugin, results = tmp_path / "mine.py", []
@@ -752,6 +773,7 @@ def test_winners_of_one_grid_must_agree() -> None:
     assert differing(first, first.assign(seed=1)) == []
 
 
+@pytest.mark.slow
 def test_finished_cells_of_a_later_result_count(tmp_path: Path) -> None:
     whole = run(tmp_path / "whole")
     stopped = run(tmp_path / "stopped")
@@ -772,6 +794,7 @@ def test_finished_cells_of_a_later_result_count(tmp_path: Path) -> None:
         assert notes == []
 
 
+@pytest.mark.slow
 def test_runs_that_cannot_be_compared(tmp_path: Path) -> None:
     one = run(tmp_path / "one", seeds=1)
     other = run(tmp_path / "other", seeds=1, test_fraction=0.2)

@@ -64,6 +64,7 @@ def test_results_that_depend_on_the_algorithms_of_a_study(
     assert cells.loc[cells["algorithm"] == other["name"], "base"].eq(halves[1]).all()
 
 
+@pytest.mark.slow
 def test_learners_fitted_in_batch_count_no_rows_of_the_stream(tmp_path: Path) -> None:
     """They have no row from which results are counted, unlike the grid of the same study."""
     entries = [{"name": "AROW", "r": [0.1, 1.0]}, {"name": "SVC"}]
@@ -77,6 +78,7 @@ def test_learners_fitted_in_batch_count_no_rows_of_the_stream(tmp_path: Path) ->
 DRAWING: dict[str, Any] = {"name": "PassiveAggressive", "query": "random"}
 
 
+@pytest.mark.slow
 def test_in_a_comparison_of_one_seed_each_result_is_one_repetition(tmp_path: Path) -> None:
     keys = {**IN_ORDER, "noise": [0.0]}
     once = run(tmp_path / "once", **keys, algorithms=[{"name": "Perceptron"}])
@@ -96,6 +98,7 @@ def as_earlier(url: str) -> str:
     return url
 
 
+@pytest.mark.slow
 def test_pieces_are_merged_only_if_all_or_none_depend_on_the_seed(tmp_path: Path) -> None:
     """Also those of one seed, and those of which a part has not run."""
     keys = {**IN_ORDER, "noise": [0.0]}
@@ -141,6 +144,7 @@ def test_an_algorithm_that_draws_joins_a_study_of_one_repetition(tmp_path: Path)
     assert (cells["stage"] == "run").sum() == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [([0, 1], [2, 3]), ([0], [1])])
 def test_a_repetition_of_every_seed_is_merged_once(tmp_path: Path, seeds: tuple[list[int], ...]) -> None:
     keys = {**IN_ORDER, "noise": [0.0], "algorithms": [{"name": "Perceptron"}, {"name": "AROW"}]}
@@ -154,6 +158,7 @@ def test_a_repetition_of_every_seed_is_merged_once(tmp_path: Path, seeds: tuple[
     assert (again.computed, again.reused) == (0, 2)
 
 
+@pytest.mark.slow
 def test_a_repetition_of_every_seed_is_one_of_the_common_seeds(tmp_path: Path) -> None:
     one, two = (
         run(tmp_path / name, **{**IN_ORDER, "seeds": seeds}, algorithms=[{"name": name}])

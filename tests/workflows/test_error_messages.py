@@ -160,6 +160,7 @@ def test_a_doctor_gives_no_advice_to_run_again(singlepass: Call) -> None:
     assert "run again" not in result.stdout
 
 
+@pytest.mark.slow
 def test_a_plan_counts_one_repetition_if_seeds_change_nothing(tmp_path: Path, singlepass: Call) -> None:
     study(tmp_path, data='target = "label"', first='order = "given"\nnoise = [0.0, 0.1]\n')
     text = (tmp_path / "own.toml").read_text().replace("seeds = 1", "seeds = 3")

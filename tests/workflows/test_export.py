@@ -128,6 +128,7 @@ def test_a_noise_level_is_a_rate_or_a_name() -> None:
     assert view.levels("pair_0.2") == view.levels(levels[2]) == [pair]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("name", "lines"), [("cd.pdf", 1), ("cd.svg", 0)])
 def test_letters_that_the_font_lacks_are_told(

@@ -383,6 +383,7 @@ def test_without_data_no_time_is_guessed(tmp_path: Path, singlepass: Call) -> No
     assert "time     unknown: no cell has finished yet" in singlepass("plan", "s.toml").stdout
 
 
+@pytest.mark.slow
 def test_cells_of_data_that_are_not_parsed_are_not_counted(
     tmp_path: Path, singlepass: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -467,6 +468,7 @@ def test_the_memory_of_grids_that_are_read_together_is_named(
     assert f"models of a grid, in each thread: about {decimal(largest)} at most ({name})" in lines
 
 
+@pytest.mark.slow
 def test_features_of_different_scales_are_named(tmp_path: Path) -> None:
     rows = "".join(f"{i % 7},{5000 + i % 3},{i % 2},{'ab'[i % 2]}\n" for i in range(60))
     (tmp_path / "mine.csv").write_text("u,v,w,label\n" + rows)

@@ -109,6 +109,7 @@ def test_lines_are_printed_at_intervals(
     assert capsys.readouterr().err.splitlines() == ["unknown.bin: 3.0 MB"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["run", "s.toml"], ["data", "convert", "f.svm"]])
 def test_commands_show_the_conversion(
     singlepass: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]

@@ -142,6 +142,7 @@ def made(arguments: list[str]) -> None:
     reference.make(arguments, standalone_mode=False)
 
 
+@pytest.mark.slow
 def test_a_copy_has_all_cells_and_short_curves(tmp_path: Path, index: ReferenceIndex, shipped: Path) -> None:
     whole = finished(tmp_path / "whole")
     made([str(whole)])

@@ -143,6 +143,7 @@ def test_a_sample_is_drawn_by_its_seed(archive: Path, monkeypatch: pytest.Monkey
     assert [len(sample) for sample in samples] == [3, 3, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"),
     [("mistakes", 1), ("n_examples", 59), ("test_accuracy", 1.0), ("test_auc", 1.0), ("test_mistakes", None)],
@@ -353,6 +354,7 @@ def test_missing_and_failed_cells_are_told(
         verified(archive)
 
 
+@pytest.mark.slow
 def test_a_repetition_of_all_seeds_does_not_replace_a_missing_cell(
     tmp_path: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def longer(table: Table, folder: Path) -> Table:
     return replace(table, X=long, y=y)
 
 
+@pytest.mark.slow
 def test_a_cell_counts_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.RandomState(0)
     rows = [f"{i % 3} " + " ".join(f"{j}:{rng.rand():.3f}" for j in range(1, 9)) for i in range(300)]

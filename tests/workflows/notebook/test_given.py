@@ -147,6 +147,7 @@ def voting() -> Any:
     return ensemble.VotingClassifier([linear_model.LogisticRegression(), linear_model.Perceptron()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [
@@ -315,6 +316,7 @@ def test_an_object_whose_seed_cannot_be_set_is_copied(name: str) -> None:
     assert given.name == f"object:{name}-{digest_of(made)[0][:16]}"
 
 
+@pytest.mark.slow
 def test_a_pipeline_counts_as_by_its_own_loop() -> None:
     results = compare(
         {"mine": {"X": X, "y": Y}},
@@ -584,6 +586,7 @@ def test_a_study_made_before_its_code_changed_is_refused() -> None:
 HELPER = CELL.replace("self.last,", "self.own = Own(); self.last,") + "\nclass Own:\n    pass\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [CELL, HELPER, HELPER + "\nMajority.shared = Own()\n"])
 @pytest.mark.parametrize("order", [("class", "object"), ("object", "class"), ("class",)])
 def test_an_object_does_not_change_the_key_of_its_class(source: str, order: tuple[str, ...]) -> None:
@@ -615,6 +618,7 @@ def test_objects_are_copied() -> None:
     assert np.array_equal(given.factory().predict(X[:2]), [0, 0])
 
 
+@pytest.mark.slow
 def test_a_subprocess_receives_the_object() -> None:
     study = Study(datasets="breast-cancer", algorithms=cell()["Majority"], seeds=1).valid
     [planned] = make_plan(study).evaluation_cells({})

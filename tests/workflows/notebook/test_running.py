@@ -116,6 +116,7 @@ def test_cells_are_those_of_the_command_line(results: Results, by_file: Path) ->
     pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
 
 
+@pytest.mark.slow
 def test_ranks_and_tests_are_those_of_the_report(results: Results, tmp_path: Path) -> None:
     write_report(results.out, tmp_path)
     ranks = results.ranks()

@@ -178,6 +178,7 @@ def test_page_without_script_shows_tables_and_figures(page: str, chromium: Brows
     assert chromium.run("document.querySelector('#curves figure svg').getBoundingClientRect().height") > 100
 
 
+@pytest.mark.slow
 def test_printed_page_is_an_appendix(page: str, chromium: Browser) -> None:
     chromium.show(794, scheme="dark", media="print")
     chromium.open(page)

@@ -93,6 +93,7 @@ def test_every_kind_of_figure_is_there(figures: dict[str, tuple[set[str], str]])
     assert all(any(kind in name for kind in (*kinds, "test-error-2-")) for name in figures)
 
 
+@pytest.mark.slow
 def test_an_algorithm_looks_the_same_in_every_figure(figures: dict[str, tuple[set[str], str]]) -> None:
     styles = styles_of(ALGORITHMS)
     for file, (names, svg) in figures.items():

@@ -21,6 +21,7 @@ def test_all_algorithms_with_the_best_mean_rank_are_named(
     assert best.text == "PA and CW (0%)"
 
 
+@pytest.mark.slow
 def test_titles_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = make_results(datasets=("a",), algorithms=("PA", "CW"), seeds=1, tuned=(), title="T\non 2\n")
     monkeypatch.setattr(index, "read_results", lambda _: results)

@@ -142,12 +142,14 @@ def test_headline_says_who_leads(usual: tuple[Path, Page, str]) -> None:
     assert "tests and ranks alike" not in text
 
 
+@pytest.mark.slow
 def test_headline_names_differences_of_independent_data_sets(tmp_path: Path) -> None:
     results = make_results(datasets=tuple("abcdefghijk"), noise=(0.0,), tuned=())
     _, markdown = render(results, tmp_path)
     assert "; by tests and ranks alike better than all others but" in markdown
 
 
+@pytest.mark.slow
 def test_a_shared_rank_has_no_interval(tmp_path: Path) -> None:
     """Check that the headline does not give the interval of the first of two leaders to both."""
     results = make_results(
@@ -247,6 +249,7 @@ def test_one_of_everything(tmp_path: Path) -> None:
     assert not re.search(r"\bnan\b", markdown.lower())
 
 
+@pytest.mark.slow
 def test_one_data_set_has_a_leader_and_no_test(tmp_path: Path) -> None:
     results = make_results(datasets=("arow-synthetic",), noise=(0.1,), seeds=6, tuned=())
     page, markdown = render(results, tmp_path)
@@ -270,6 +273,7 @@ def test_one_data_set_has_a_leader_and_no_test(tmp_path: Path) -> None:
     assert len(list((tmp_path / "figures").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_too_few_data_sets_to_tell_pairs_apart(tmp_path: Path) -> None:
     results = make_results(datasets=tuple("abcdefgh"), noise=(0.0,), seeds=2, tuned=())
     _, markdown = render(results, tmp_path)
@@ -297,6 +301,7 @@ def test_failed_cells_are_listed_and_drop_their_block(tmp_path: Path) -> None:
     assert re.search(r"digits\\\[0-vs-rest\\\] \| \d\d\.\d ⚠ \|", markdown)
 
 
+@pytest.mark.slow
 def test_an_algorithm_that_always_fails_is_named(tmp_path: Path) -> None:
     results = make_results(noise=(0.0,), seeds=2, tuned=())
     keys = results.cells.loc[results.cells["algorithm"] == "CW", "key"].tolist()
@@ -305,6 +310,7 @@ def test_an_algorithm_that_always_fails_is_named(tmp_path: Path) -> None:
     assert "Data sets ranked: 11." in markdown
 
 
+@pytest.mark.slow
 def test_an_unfinished_study_says_how_much_is_missing(tmp_path: Path) -> None:
     whole = make_results(noise=(0.0, 0.1), seeds=3, tuned=())
     part = replace(whole, cells=whole.cells.iloc[:240])
@@ -329,6 +335,7 @@ def test_garbage_is_collected_as_before_once_a_report_is_written(tmp_path: Path)
     assert gc.get_threshold() == before
 
 
+@pytest.mark.slow
 def test_parameters_of_data_sets_and_of_another_algorithm_are_printed(tmp_path: Path) -> None:
     results = make_results(datasets=("a", "b"), algorithms=("A", "B"), noise=(0.0,), seeds=1, tuned=())
     _, markdown = render(results, tmp_path / "plain")

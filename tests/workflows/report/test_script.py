@@ -381,6 +381,7 @@ def test_a_choice_without_results_says_that_seeds_of_all_algorithms_count(
     assert "seeds that all algorithms of the study have run" in lead
 
 
+@pytest.mark.slow
 def test_an_algorithm_without_a_complete_value_is_ranked_as_in_the_report(
     opened: Opened, tmp_path: Path
 ) -> None:
@@ -402,6 +403,7 @@ def test_an_algorithm_without_a_complete_value_is_ranked_as_in_the_report(
     assert opened.run(lead).startswith("No chosen data set has a complete value of all chosen algorithms")
 
 
+@pytest.mark.slow
 def test_huge_losses_have_a_power_of_ten(opened: Opened, tmp_path: Path) -> None:
     results = diverging_results()
     loss = results.cells["algorithm"].map({"PA": 4e200, "CW": 0.5, "AROW": 0.6})
@@ -513,6 +515,7 @@ def test_rounding_errors_tie_next_to_powers_of_ten_and_half_digits(opened: Opene
         assert (found["ranks"], found["pairs"][0]["wins"]) == ([[1.5, 1.5]], 0)
 
 
+@pytest.mark.slow
 def test_an_infinite_loss_is_the_worst_of_its_data_set(opened: Opened, tmp_path: Path) -> None:
     results = diverging_results()
     infinite = (results.cells["dataset"] == "a") & (results.cells["algorithm"] == "PA")
@@ -529,6 +532,7 @@ def test_an_infinite_loss_is_the_worst_of_its_data_set(opened: Opened, tmp_path:
     assert means["PA"] == "–"
 
 
+@pytest.mark.slow
 def test_a_diverging_loss_leaves_other_data_sets_their_digits(opened: Opened, tmp_path: Path) -> None:
     results = diverging_results()
     page = render_report(results, tmp_path)[0]
@@ -560,6 +564,7 @@ def test_intervals_equal_those_of_the_analysis(opened: Opened) -> None:
     assert statistics(opened.browser, f"intervals({ranks.to_numpy().tolist()}, {few})") is None
 
 
+@pytest.mark.slow
 def test_page_of_a_single_data_set_and_algorithm_works(opened: Opened, tmp_path: Path) -> None:
     page = render_report(
         make_results(datasets=("one",), algorithms=("AROW",), noise=(0.0,), tuned=()), tmp_path

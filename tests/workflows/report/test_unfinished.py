@@ -28,6 +28,7 @@ def line(markdown: str, heading: str, name: str) -> str:
     return next(row for row in part.splitlines() if row.startswith(f"| {name} |"))
 
 
+@pytest.mark.slow
 def test_a_stopped_algorithm_is_no_winner_and_says_how_far_it_came(tmp_path: Path) -> None:
     results = make_results(datasets=("breast-cancer",), noise=(0.0,), seeds=3, tuned=())
     _, markdown = render(stop(results, keys_of(results, "PA")), tmp_path)
@@ -50,6 +51,7 @@ def test_a_stopped_algorithm_is_no_winner_and_says_how_far_it_came(tmp_path: Pat
             assert line(markdown, heading, name) == line(without, heading, name)
 
 
+@pytest.mark.slow
 def test_a_mean_without_its_stopped_seed_is_flagged_and_never_bold(tmp_path: Path) -> None:
     results = make_results(datasets=("breast-cancer",), noise=(0.0,), seeds=3, tuned=())
     # The best algorithm by far.
@@ -99,6 +101,7 @@ def test_a_finished_study_of_algorithms_bound_to_data_sets_lacks_nothing() -> No
     assert ", on b, the only data set on which all algorithms run; with" in wording.headline(view.comparisons)
 
 
+@pytest.mark.slow
 def test_no_table_or_curve_has_figures_of_stopped_cells(tmp_path: Path) -> None:
     results = results_with_sizes(datasets=("breast-cancer", "gauss"), noise=(0.0,))
     stopped = stop(results, keys_of(results, "Forgetron"))
@@ -145,6 +148,7 @@ def test_data_sets_without_a_cell_are_named(tmp_path: Path) -> None:
     assert "14 cells of 28 not yet run. These are: all of breast-cancer." in markdown
 
 
+@pytest.mark.slow
 def test_one_run_has_no_deviations_and_whole_counts(tmp_path: Path) -> None:
     whole = make_results(datasets=("breast-cancer", "gauss"), noise=(0.0,), seeds=1, tuned=())
     once = replace(

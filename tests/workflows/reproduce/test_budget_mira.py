@@ -68,6 +68,7 @@ def before() -> dict[str, Verdict]:
     return verdicts(results_of(FIGURES))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ALTERED)
 def test_a_verdict_follows_the_results(claim: str, before: dict[str, Verdict]) -> None:
     algorithm, columns = ALTERED[claim]
@@ -103,6 +104,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     return read_results(folder)
 
 
+@pytest.mark.slow
 def test_removals_are_those_of_the_learner(finished: StudyResults) -> None:
     study = StudyEvidence("budget-mira", finished)
     (name,) = study.datasets()

@@ -69,6 +69,7 @@ def test_more_than_half_is_beyond_chance() -> None:
         assert own_studies._share(part, whole, half=False) == pytest.approx(100 * share)
 
 
+@pytest.mark.slow
 def test_verdicts_on_drift_agree_with_the_stored_figure() -> None:
     """Check means only: the figure has no paired intervals, which a verdict needs too."""
     found = numbers("noise-and-drift", "plane").pivot(index="panel", columns="series")
@@ -183,6 +184,7 @@ def test_choices_are_the_best_points_of_each_judge(tmp_path: Path) -> None:
             own_studies._choices(StudyEvidence("tuning", replace(study.view.results, cells=part)))
 
 
+@pytest.mark.slow
 def test_a_learner_without_results_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_studies, "_STREAMS", {"SEA": ("steady", "abrupt", 500)})
     whole = make_results(

@@ -144,6 +144,7 @@ def test_status_and_provenance_name_the_base(tmp_path: Path, base: Path, plugin:
     assert read_results(str(out)).provenance["bases"] == {str(base): f"{GRID + FINAL} cells"}
 
 
+@pytest.mark.slow
 def test_an_output_remembers_its_bases(tmp_path: Path, base: Path, plugin: tuple[str, ...]) -> None:
     out = tmp_path / "out"
     run(with_newcomer(), out, base, plugins=plugin)
@@ -152,6 +153,7 @@ def test_an_output_remembers_its_bases(tmp_path: Path, base: Path, plugin: tuple
     assert read_results(str(out)).provenance["runs"] == 1
 
 
+@pytest.mark.slow
 def test_a_finished_study_needs_no_cell(tmp_path: Path, base: Path) -> None:
     summary = run({**STUDY, "name": "same"}, tmp_path / "out", base)
     assert (summary.computed, summary.reused) == (0, GRID + FINAL)
@@ -160,6 +162,7 @@ def test_a_finished_study_needs_no_cell(tmp_path: Path, base: Path) -> None:
     assert read_results(str(tmp_path / "out")).provenance["bases"]
 
 
+@pytest.mark.slow
 def test_the_first_base_that_has_a_cell_counts(tmp_path: Path, base: Path) -> None:
     run({**STUDY, "name": "part", "seeds": 1}, tmp_path / "part")
     summary = run(STUDY, tmp_path / "out", tmp_path / "part", base)
@@ -167,6 +170,7 @@ def test_the_first_base_that_has_a_cell_counts(tmp_path: Path, base: Path) -> No
     assert summary.from_bases == {str(tmp_path / "part"): part, str(base): GRID + FINAL - part}
 
 
+@pytest.mark.slow
 def test_cells_of_equal_algorithms_are_counted_once(tmp_path: Path) -> None:
     failing = tmp_path / "equal.py"
     failing.write_text(
@@ -201,6 +205,7 @@ def test_a_failed_cell_of_a_base_is_computed_here(tmp_path: Path) -> None:
     assert (summary.computed, summary.failed, summary.reused) == (8, 8, GRID + FINAL)
 
 
+@pytest.mark.slow
 def test_times_of_a_base_are_grey_until_they_are_measured_here(
     tmp_path: Path, base: Path, plugin: tuple[str, ...]
 ) -> None:
@@ -247,6 +252,7 @@ def test_times_are_not_taken_if_the_counts_differ(tmp_path: Path, base: Path) ->
         run(STUDY, tmp_path / "out", base, rerun_times=True)
 
 
+@pytest.mark.slow
 def test_absent_data_are_those_of_the_base(
     tmp_path: Path, real_data: Path, plugin: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +279,7 @@ def test_absent_data_are_those_of_the_base(
         run(with_newcomer(table), tmp_path / "other", *bases, plugins=plugin)
 
 
+@pytest.mark.slow
 def test_a_base_may_have_some_points_of_a_grid(tmp_path: Path, base: Path) -> None:
     # The missing points are learned in one reading of the rows.
     grid = {"name": "AROW", "r": [0.01, 0.1, 1.0, 10.0]}
@@ -286,6 +293,7 @@ def test_a_base_may_have_some_points_of_a_grid(tmp_path: Path, base: Path) -> No
     assert summary.computed == cells["base"].isna().sum()
 
 
+@pytest.mark.slow
 def test_guests_are_found_in_a_base(tmp_path: Path) -> None:
     guest = {"name": "sklearn.linear_model:SGDClassifier", "label": "SGD", "alpha": [0.01, 0.1]}
     table = {**STUDY, "seeds": 1, "algorithms": [{"name": "NoChange"}, guest]}

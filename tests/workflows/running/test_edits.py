@@ -121,6 +121,7 @@ class Interrupted(Silent):
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_changed_study_that_was_interrupted_while_tuning(tmp_path: Path) -> None:
     """No cell of the study before counts as one of the changed study."""
     out = str(tmp_path / "out")
@@ -142,6 +143,7 @@ def test_a_changed_study_that_was_interrupted_while_tuning(tmp_path: Path) -> No
         load(out)
 
 
+@pytest.mark.slow
 def test_finished_cells_of_a_study_that_tunes_again_still_count(tmp_path: Path) -> None:
     run(STUDY, tmp_path / "out")
     for part in (tmp_path / "out" / "cells").iterdir():
@@ -155,6 +157,7 @@ def test_finished_cells_of_a_study_that_tunes_again_still_count(tmp_path: Path) 
     assert write_report(tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_renamed_algorithm_computes_nothing(tmp_path: Path) -> None:
     run(STUDY, tmp_path / "out")
     after = changed(lambda table: [each.update(label=f"my {each['name']}") for each in table["algorithms"]])
@@ -162,6 +165,7 @@ def test_a_renamed_algorithm_computes_nothing(tmp_path: Path) -> None:
     assert_as_fresh(after, tmp_path / "out", tmp_path)
 
 
+@pytest.mark.slow
 def test_algorithms_with_equal_parameters_share_their_cells(tmp_path: Path) -> None:
     twice = changed(lambda table: table["algorithms"].append({"name": "Perceptron", "label": "again"}))
     summary = run(twice, tmp_path / "out")
@@ -176,6 +180,7 @@ def test_algorithms_with_equal_parameters_share_their_cells(tmp_path: Path) -> N
     assert_as_fresh(twice, tmp_path / "out", tmp_path)
 
 
+@pytest.mark.slow
 def test_whole_numbers_are_floats_where_the_parameter_is_one(tmp_path: Path) -> None:
     run(STUDY, tmp_path / "out")
     after = changed(grid([0.1, 1]))
@@ -185,6 +190,7 @@ def test_whole_numbers_are_floats_where_the_parameter_is_one(tmp_path: Path) -> 
         run(changed(grid([1, 1.0])), tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_moved_data_file_stays_one_data_set(tmp_path: Path) -> None:
     rows = "".join(f"{i % 7},{i % 3},{'ab'[i % 2]}\n" for i in range(40))
     for folder in ("old", "new"):

@@ -150,6 +150,7 @@ def test_a_killed_run_at_a_url_resumes(url: str, tmp_path: Path, silent: Any) ->
     assert_same(str(tmp_path / "whole"), url)
 
 
+@pytest.mark.slow
 def test_the_second_client_at_a_url_is_refused(url: str, study_file: Path, silent: Any) -> None:
     store = Store(url)
     store.prepare()

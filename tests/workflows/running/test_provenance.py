@@ -7,6 +7,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from singlepass.learners import registry
 from singlepass.pipeline.study.study_file import parse_study
 from singlepass.workflows.running.run import run_study
@@ -34,6 +36,7 @@ def test_guests_are_recorded_with_their_versions(tmp_path: Path, silent: Any) ->
     }
 
 
+@pytest.mark.slow
 def test_the_last_recorded_run_is_of_the_current_study(tmp_path: Path, silent: Any) -> None:
     out = tmp_path / "out"
 

@@ -162,6 +162,7 @@ def test_two_threads_give_the_results_of_one(
     assert_same(finished, tmp_path / "two")
 
 
+@pytest.mark.slow
 def test_parts_are_bounded(
     finished: Path, study_file: Path, tmp_path: Path, silent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -363,6 +364,7 @@ def test_a_damaged_part_is_recomputed(finished: Path, study_file: Path, tmp_path
     assert_same(tmp_path / "whole", finished)
 
 
+@pytest.mark.slow
 def test_budgets_of_another_algorithms_support_size(tmp_path: Path, silent: Any) -> None:
     path = tmp_path / "budgets.toml"
     path.write_text(
@@ -464,6 +466,7 @@ def test_a_damaged_document_is_named_set_aside_and_rewritten(
 PLAIN = b"class Plain:\n    def partial_fit(self, X, y): ...\n    def predict(self, X): return [1] * len(X)\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edited", [b"raise SystemError\n", None])
 def test_a_run_records_and_sends_the_plugin_that_it_planned_with(
     edited: bytes | None, tmp_path: Path, silent: Silent, monkeypatch: pytest.MonkeyPatch

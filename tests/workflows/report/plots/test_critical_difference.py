@@ -45,6 +45,7 @@ def test_diagram_shows_every_algorithm_and_every_clique(usual: StudyResults) -> 
     assert len(re.findall(r"stroke-width: 4[;\"]", svg)) == len(comparison.cliques)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "numbered"), [(99, [*range(1, 100)]), (101, [1, *range(2, 101, 2)])])
 def test_numbers_of_ranks_do_not_overlap(usual: StudyResults, k: int, numbered: list[int]) -> None:
     ranks = pd.DataFrame([range(1, k + 1)], columns=[f"A{i}" for i in range(k)], dtype=float)

@@ -28,6 +28,7 @@ def test_box_plots_for_few_data_sets_and_enough_seeds(datasets: str, seeds: int,
     assert sum(isinstance(block, Picture) for block in walk(found.blocks)) == panels
 
 
+@pytest.mark.slow
 def test_tables_by_task_of_many_tasks_are_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = make_results(noise=(0.1,), seeds=2)
     monkeypatch.setattr(view, "FILES_ONLY_ABOVE", 10)

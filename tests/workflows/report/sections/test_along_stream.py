@@ -83,6 +83,7 @@ def test_the_study_says_who_is_drawn(results: StudyResults) -> None:
     assert [each.drawn for each in found] == [["CW", "AROW"], ["CW"]]
 
 
+@pytest.mark.slow
 def test_a_count_with_a_trace_is_drawn(results: StudyResults, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that declaring a count with a trace suffices."""
     trace = counts.Trace("Merges along the stream", "As they happen.", steps=True)
@@ -115,6 +116,7 @@ def test_without_such_columns_there_is_no_section(tmp_path: Path) -> None:
     assert '<section id="along">' not in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_logarithmic_axes_have_plain_numbers(results: StudyResults) -> None:
     curves = results.curves.assign(kernel_evaluations=results.curves["t"].astype("float64") ** 3)
     found = along(replace(results, curves=curves))
@@ -136,6 +138,7 @@ def test_test_error_has_logarithmic_axes_whose_numbers_are_written_out(results: 
     assert "Rings" not in error.note
 
 
+@pytest.mark.slow
 def test_errors_of_0_on_a_logarithmic_axis_are_told(results: StudyResults) -> None:
     curves = results.curves
     right = curves.assign(test_accuracy=curves["test_accuracy"].mask(curves["t"] == 1000, 1.0))
@@ -148,6 +151,7 @@ def with_switches(results: StudyResults, *times: int) -> pd.DataFrame:
     return results.cells.assign(switches=switches.where(switches.notna(), None))
 
 
+@pytest.mark.slow
 def test_switches_are_rings_on_the_test_error(results: StudyResults) -> None:
     cells = with_switches(results, 20, 300)
     error, *_ = along(replace(results, cells=cells))
@@ -157,6 +161,7 @@ def test_switches_are_rings_on_the_test_error(results: StudyResults) -> None:
     assert rings[0] == rings[1] + 2
 
 
+@pytest.mark.slow
 def test_switches_in_rows_that_only_tune_are_not_drawn(results: StudyResults) -> None:
     """Check that the place of a ring does not count the 100 rows on which parameters are chosen."""
     made = with_switches(results, 20, 300).assign(counted_from=100)

@@ -103,6 +103,7 @@ def test_nobody_who_did_not_ask_gets_them() -> None:
     assert curves.latest_errors(view_of(datasets=DATASETS[2:])) is None
 
 
+@pytest.mark.slow
 def test_metrics_that_were_asked_for_are_drawn_both_ways() -> None:
     asked = ["error", "balanced_accuracy", "kappa_temporal", "auc"]
     study = {"datasets": DATASETS[:1], "window": 20, "fading": 0.9, "metrics": asked, "seeds": 1}
@@ -116,6 +117,7 @@ def test_metrics_that_were_asked_for_are_drawn_both_ways() -> None:
     assert "κ-temporal, each example counting 0.9 times as much as the next" in said
 
 
+@pytest.mark.slow
 def test_files_of_all_metrics_have_different_names() -> None:
     asked = [name for name, metric in METRICS.items() if has_windows(metric) and name in SCORINGS]
     study = {"datasets": DATASETS[:1], "window": 20, "fading": 0.9, "metrics": asked, "seeds": 1}

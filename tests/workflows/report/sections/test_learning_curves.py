@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from singlepass.workflows.report.page.blocks import Heading, Panels, Text, walk
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.sections import curves
@@ -11,6 +13,7 @@ from singlepass.workflows.report.sections import curves
 from ...synthetic_results import make_results
 
 
+@pytest.mark.slow
 def test_curves_are_limited_and_say_so() -> None:
     noise = tuple(i / 20 for i in range(8))
     results = make_results(algorithms=("A",), noise=noise, seeds=1, tuned=())

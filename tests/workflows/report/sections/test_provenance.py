@@ -18,6 +18,7 @@ from ...synthetic_results import make_results
 from ..report_page import render
 
 
+@pytest.mark.slow
 def test_the_command_that_was_run_is_shown(tmp_path: Path) -> None:
     _, without = render(make_results(seeds=1), tmp_path / "without")
     assert (

@@ -18,6 +18,7 @@ from ...synthetic_results import fail, make_results
 from ..report_page import csv_rows, render
 
 
+@pytest.mark.slow
 def test_some_algorithms_are_ranked_among_themselves(tmp_path: Path) -> None:
     results = make_results(tuned=())
     chosen = ["PA-I", "AROW", "CW"]
@@ -93,6 +94,7 @@ def test_focus_draws_one_algorithm_against_the_others(tmp_path: Path) -> None:
     assert sorted(path.name[-7:] for path in drawn) == ["0.3.svg"] * 2
 
 
+@pytest.mark.slow
 def test_similar_labels_have_figures_of_their_own(tmp_path: Path) -> None:
     names = ("AROW", "PA (C=1)", "PA [C=1]", "感知机", "平均感知机")
     results = make_results(datasets=("a", "b"), algorithms=names, noise=(0.0,), seeds=1, tuned=())
@@ -135,6 +137,7 @@ def test_a_level_of_focus_without_results_draws_nothing() -> None:
     assert not any("against each of the others" in str(block) for block in found.blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("datasets", [("a",), ("a", "b")])
 def test_rankings_of_few_data_sets(datasets: tuple[str, ...], tmp_path: Path) -> None:
     results = make_results(datasets=datasets, noise=(0.0,), seeds=1, tuned=())

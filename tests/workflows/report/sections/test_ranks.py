@@ -22,6 +22,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return out, render(make_results(), out)[1]
 
 
+@pytest.mark.slow
 def test_mean_scores_are_over_the_data_sets_ranked(usual: tuple[Path, str], tmp_path: Path) -> None:
     out, markdown = usual
     head, *rows = csv_rows(out / "tables" / "mean-test-accuracy.csv")
@@ -119,6 +120,7 @@ def test_ranks_by_model_of_noise(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("one/tables/*by-model*"))
 
 
+@pytest.mark.slow
 def test_an_infinite_statistic_has_no_p_value(tmp_path: Path) -> None:
     results = make_results(datasets=("a", "b", "c"), algorithms=("A", "B", "C"), noise=(0.0,), tuned=())
     results.cells["test_accuracy"] = results.cells["algorithm"].map({"A": 0.7, "B": 0.8, "C": 0.9})

@@ -45,6 +45,7 @@ def test_delays() -> None:
     assert delays_of([], [100]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tuned", [{}, {"tune": "leader", "r": [0.1, 1.0]}])
 def test_a_report_counts_restarts(tmp_path: Path, tuned: dict[str, Any]) -> None:
     out = tmp_path / "out"

@@ -119,6 +119,7 @@ def rings(svg: str) -> int:
     return sum(d.count("a2.9") + d.count("h5v5h-5z") for d in paths(svg, "support"))
 
 
+@pytest.mark.slow
 def test_of_many_support_vectors_some_of_each_class_are_drawn(
     finished: StudyResults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +135,7 @@ def test_of_many_support_vectors_some_of_each_class_are_drawn(
         assert marks == pytest.approx(shown, abs=1.0)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_said(
     finished: StudyResults, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -158,6 +160,7 @@ def test_what_cannot_be_drawn_is_said(
     assert "Left out: SVC on gauss" in markdown
 
 
+@pytest.mark.slow
 def test_a_learner_of_the_users_own_may_have_anything(
     finished: StudyResults, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def panels(section: Section) -> list[Panels]:
     return [block for block in walk(section.blocks) if isinstance(block, Panels)]
 
 
+@pytest.mark.slow
 def test_means_are_over_data_sets_and_seeds(results: StudyResults) -> None:
     found = section(results)
     models, *sizes = tables(found)
@@ -63,6 +64,7 @@ def test_means_are_over_data_sets_and_seeds(results: StudyResults) -> None:
     assert len(sizes) == 2
 
 
+@pytest.mark.slow
 def test_captions_count_data_sets_by_noise_level_and_restriction(results: StudyResults) -> None:
     def notes(made: StudyResults) -> tuple[str, str]:
         updates = next(
@@ -83,6 +85,7 @@ def test_captions_count_data_sets_by_noise_level_and_restriction(results: StudyR
         assert "3 data sets, except those where the algorithm does not run." in note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "error"), [("holdout", "test"), ("prequential", "online")])
 def test_errors_are_drawn_if_another_metric_ranks(protocol: str, error: str) -> None:
     made = results_with_sizes(datasets=("gauss",), noise=(0.0,), protocol=protocol)
@@ -124,6 +127,7 @@ def test_the_section_is_in_every_form_of_the_report(results: StudyResults, tmp_p
     assert set(data["algorithm"]) == set(SIZES)
 
 
+@pytest.mark.slow
 def test_a_batch_baseline_takes_part_without_a_curve(tmp_path: Path) -> None:
     made = results_with_sizes(datasets=("gauss",), noise=(0.0,))
     batch = made.cells["algorithm"] == "Forgetron"
@@ -143,6 +147,7 @@ def test_a_batch_baseline_takes_part_without_a_curve(tmp_path: Path) -> None:
     render_report(made, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_study_says_whose_curves_are_drawn(results: StudyResults, tmp_path: Path) -> None:
     study = {**results.study, "curves": ["Projectron 0.1", "AROW"]}
     render_report(replace(results, study=study), tmp_path)

@@ -61,6 +61,7 @@ def test_a_report_says_which_rows_tune(results: StudyResults, said: str, tmp_pat
     assert "never by test data" not in text
 
 
+@pytest.mark.slow
 def test_grids_that_differ_by_data_set_have_a_row_each(tmp_path: Path) -> None:
     results = _made(drawn=False)
     tuning = [
@@ -73,6 +74,7 @@ def test_grids_that_differ_by_data_set_have_a_row_each(tmp_path: Path) -> None:
     assert "| AROW on usps | 2 | r | 1, 2 |" in text
 
 
+@pytest.mark.slow
 def test_seeds_that_tune_share_nothing(tmp_path: Path) -> None:
     results = _made(drawn=False)
     _, text = render(results, tmp_path / "shared")
@@ -83,6 +85,7 @@ def test_seeds_that_tune_share_nothing(tmp_path: Path) -> None:
         assert "share what tuning chose" not in text
 
 
+@pytest.mark.slow
 def test_data_sets_of_several_kinds_are_named(tmp_path: Path) -> None:
     results = _made(drawn=False, own_test=True)
     own = (results.cells["dataset"] == "usps").tolist()
