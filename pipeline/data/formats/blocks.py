@@ -38,8 +38,8 @@ _ROWS = 1024
 class Block:
     """Contain consecutive rows of a file: their features and labels."""
 
-    #: From svmlight and Vowpal Wabbit text: CSR, float64, int32 indices; the largest index so far determines
-    #: the number of columns, unless the options give it.
+    #: From svmlight and Vowpal Wabbit text: CSR, float64, int32 indices; the largest index in this
+    #: and earlier blocks determines the number of columns, unless the options give it.
     #: From CSV, Parquet, Arrow and ARFF: dense, or CSR if categories or words are hashed.
     X: Matrix
     #: The rows' labels as in the file: numbers or text.

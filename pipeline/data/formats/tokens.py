@@ -53,7 +53,7 @@ _scratch = _Scratch()
 
 
 def svmlight_tokens(block: npt.NDArray[np.uint8], *, lowest: int, most: int) -> Tokens | None:
-    """Parse a block of svmlight text; return None if Python must parse it to find a wrong line.
+    """Parse a block of `whole_lines`, svmlight text; return None if Python must, to find a wrong line.
 
     Feature indices in the text start at `lowest`, 0 or 1, and there are at most `most` features.
     """
@@ -62,7 +62,7 @@ def svmlight_tokens(block: npt.NDArray[np.uint8], *, lowest: int, most: int) -> 
 
 
 def vowpal_tokens(block: npt.NDArray[np.uint8], *, hash_bits: int) -> Tokens | None:
-    """Parse a block of Vowpal Wabbit text; return None if Python must parse it.
+    """Parse a block of `whole_lines`, Vowpal Wabbit text; return None if Python must parse it.
 
     Features are hashed into 2^`hash_bits` indices; values of features with equal indices are added.
     """
@@ -75,7 +75,10 @@ def vowpal_tokens(block: npt.NDArray[np.uint8], *, hash_bits: int) -> Tokens | N
 
 
 def _ended(block: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return a block with a line end after its last line, which the last line of a file may lack."""
+    """Return a block with a line end after its last line, which the last line of a file may lack.
+
+    The `SPARE_BYTES` bytes after the array are readable, since `find_separators` reads them.
+    """
     if block[-1] == _NEWLINE:
         return block
     return np.append(block, np.full(1 + SPARE_BYTES, _NEWLINE, np.uint8))[:-SPARE_BYTES]

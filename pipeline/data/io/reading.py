@@ -226,6 +226,9 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, npt.NDArra
         mark = b""
         end = buffer.rfind(b"\n", start, held + read) + 1
         if end:
+            # The first line may have begun in earlier blocks.
+            if held and buffer.find(b"\n", held) > stream.limits.max_line:
+                raise stream.too_long(number)
             yield number, text[start:end]
             # Count line ends with NumPy, which is five times as fast as bytes.count.
             number += int(np.count_nonzero(text[:end] == _LINE_END))

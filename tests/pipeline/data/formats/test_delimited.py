@@ -184,7 +184,10 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
 
 def test_a_field_too_long_for_the_csv_module(write: Write) -> None:
     # Python's default; SciPy's ARFF reader, which other tests use, raises the limit of the process.
-    csv.field_size_limit(1 << 17)
+    before = csv.field_size_limit(1 << 17)
     path = write("f.csv", "a,label\n" + "1" * 140_000 + "x,p\n")
-    with pytest.raises(InputError, match=r"f\.csv, line 2: not delimited text"):
-        read_delimited(path)
+    try:
+        with pytest.raises(InputError, match=r"f\.csv, line 2: not delimited text"):
+            read_delimited(path)
+    finally:
+        csv.field_size_limit(before)

@@ -296,6 +296,20 @@ def test_blocks_have_the_same_features(write: Write) -> None:
     np.testing.assert_array_equal(block.X, expected)
 
 
+def test_hashed_blocks_are_the_rows_of_the_table(write: Write) -> None:
+    path, hashed = write("f.csv", JOBS), {"one_hot": 1, "hash_bits": 5, "missing": "indicator"}
+    blocks = list(stream_blocks(path, rows=2, options={**OPTIONS, **hashed}))
+    expected = np.array(rows_of(path, **hashed))
+    expected[1, 0] = np.nan
+    found = []
+    for block in blocks:
+        assert not isinstance(block.X, np.ndarray)
+        assert block.X.indices.dtype == block.X.indptr.dtype == np.int32
+        found.append(block.X.toarray())
+    np.testing.assert_array_equal(np.concatenate(found), expected)
+    assert np.concatenate([block.labels for block in blocks]).tolist() == ["a", "b", "a"]
+
+
 @pytest.mark.parametrize(
     ("text", "options", "line"),
     [

@@ -38,7 +38,7 @@ def rows_of(tokens: Tokens) -> list[tuple[float, Row]]:
 
 
 def block_of(text: bytes) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(bytearray(text + bytes(SPARE_BYTES)), np.uint8)[: len(text)]
+    return np.frombuffer(bytearray(text + b"9" * SPARE_BYTES), np.uint8)[: len(text)]
 
 
 def scanned(text: str, hash_bits: int = 18) -> list[tuple[float, Row]]:

@@ -98,7 +98,7 @@ def _clearly_ahead_of(other: str) -> Check:
             finished = sum(not row[other].stopped for row in rows.values())
             raise NotThere(
                 f"ahead only where {other} was stopped by its time limit{_names(ahead)}; "
-                f"it finished on {finished} of {len(rows)} sets, without a clear lead over it"
+                f"it finished on {finished} of {len(rows)} sets, and no lead over it is clear there"
             )
         return often(evidence)
 
@@ -448,7 +448,7 @@ def _leads(evidence: Evidence, one: str, other: str, names: Sequence[str] = PANE
 def _all_is_worse(evidence: Evidence) -> Verdict:
     greedy, active = (_leads(evidence, who, RAMP_ALL) for who in (RAMP_GREEDY, ACTIVE))
     figures = (
-        f"points over QueryAll (above {_LEVEL} counts): Greedy {_each(greedy, '+.2f')}; "
+        f"points over QueryAll (both above {_LEVEL} count): Greedy {_each(greedy, '+.2f')}; "
         f"OnlineASVMR {_each(active, '+.2f')}"
     )
     return holds_for({name: min(greedy[name], active[name]) > _LEVEL for name in greedy}, figures)
