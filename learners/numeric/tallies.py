@@ -171,8 +171,15 @@ def _log_loss(f, y):
 N_SUMS = 4
 
 
+@register_jitable
+def _add_loss(sums, place, loss):
+    sums[0, place] += loss
+    sums[1, place] += loss
+
+
 def _lose(scores, given, clean, log_odds, stops, sums, at):
-    # Losses are added row by row, so that a sum does not depend on where the stream is cut.
+    # Losses are added row by row, so that a sum does not depend on where the stream is cut. The sums since
+    # the last stop are not differences of the others: after a huge loss rounding would hide small ones.
     start = 0
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else scores.shape[0]
@@ -180,14 +187,15 @@ def _lose(scores, given, clean, log_odds, stops, sums, at):
             f, y, z = scores[t], given[t], clean[t]
             # A NaN margin makes the loss, and so the sum, NaN.
             m = 1.0 - signed_margin(f, y)
-            sums[0] += 0.0 if m < 0.0 else m
+            _add_loss(sums, 0, 0.0 if m < 0.0 else m)
             m = 1.0 - signed_margin(f, z)
-            sums[1] += 0.0 if m < 0.0 else m
+            _add_loss(sums, 1, 0.0 if m < 0.0 else m)
             if log_odds:
-                sums[2] += _log_loss(f, y)
-                sums[3] += _log_loss(f, z)
+                _add_loss(sums, 2, _log_loss(f, y))
+                _add_loss(sums, 3, _log_loss(f, z))
         if i < stops.shape[0]:
             at[i] = sums
+            sums[1] = 0.0
         start = stop
 
 
@@ -261,15 +269,15 @@ def sum_losses(
     stops: NDArray[np.int64],
     sums: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Add up hinge loss ``max(0, 1 - margin)`` and log loss; return the sums after m stops, shape (m, 4).
+    """Add up hinge loss ``max(0, 1 - margin)`` and log loss; return the sums at m stops, shape (m, 2, 4).
 
     The first three arguments and `stops` are those of `tally_classes`. Log loss is added only if `log_odds`:
     a single score is then the log odds of class 1, and K scores are log probabilities up to a constant.
-    `sums`, of shape (4,), is updated in place: hinge loss by given and by clean labels, then log loss by
-    given and by clean labels.
+    `sums`, of shape (2, 4), has the sums so far and those since the last stop, and is updated in place. Each
+    row has hinge loss by given and by clean labels, then log loss by given and by clean labels.
     """
-    assert len(sums) == N_SUMS, "add each further loss up in `_lose`, and raise N_SUMS"
-    at = np.empty((len(stops), len(sums)))
+    assert sums.shape[1] == N_SUMS, "add each further loss up in `_lose`, and raise N_SUMS"
+    at = np.empty((len(stops), *sums.shape))
     lose = _lose_holding_gil if scores.size <= FEW else _lose_releasing_gil
     lose(_by_row(scores), given, clean, log_odds, stops, sums, at)
     return at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...learners import Passage, References, mistakes_of_both, pairs_in_order, sum_losses, tally_classes
 from ..counts import COUNTS, LATEST_ERRORS
-from ..scoring import AREAS, BY_CLASS, BY_FADING, BY_WINDOW, LOSSES, PRECISIONS, REFERENCES
+from ..scoring import AREAS, BY_CLASS, BY_FADING, LOSSES, PRECISIONS, REFERENCES
 from ..store.schema import Curve
 from ..study.specs import USUAL, Course
 from .splits import Codes, Floats, Rows, checkpoints
@@ -25,8 +26,11 @@ _LEAST_WEIGHT = 1e-100
 # Fading sums are computed for this many rows at a time. They need the counts after every row, which for so
 # many rows take 1.3 MB with 26 classes.
 _PIECE = 1024
-# Error rates over a window of the latest rows: the column, and the count of mistakes it is computed from.
-_WINDOW_ERRORS: dict[str, str] = dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True))
+# Counts and error rates over a window of the latest rows: the column, and the count it is computed from.
+_WINDOW_COUNTS: dict[str, str] = {
+    **dict(zip(LATEST_ERRORS[:2], ("mistakes", "mistakes_clean"), strict=True)),
+    **{f"window_{name}": name for name in (*BY_CLASS, *REFERENCES)},
+}
 
 # Counts that the recorder computes itself from the scores; learners report all other counts.
 MISTAKES = ("mistakes", "mistakes_clean", "ties")
@@ -165,7 +169,8 @@ class Recorder:
             columns = self._since(columns)
         if self._tallies is not None:
             shown = np.asarray(columns["t"], np.int64)
-            columns = {**columns, **self._tallies.areas(shown), **self._tallies.latest_areas(shown)}
+            areas = self._tallies.areas(shown) | self._tallies.latest_areas(shown)
+            columns = {**columns, **areas, **self._tallies.window_losses(shown)}
         return columns
 
     def _since(self, columns: dict[str, Column]) -> dict[str, Column]:
@@ -175,7 +180,7 @@ class Recorder:
         """
         noted = np.asarray(columns["t"])
         if self._window is not None:
-            columns = columns | window_measures(columns, noted, self._window, self.counted_from)
+            columns = columns | window_counts(columns, noted, self._window, self.counted_from)
         before = self._before()
         places = np.flatnonzero(np.isin(noted, self.shown) & (noted > self.counted_from)).tolist()
         curve: dict[str, Column] = {name: [values[i] for i in places] for name, values in columns.items()}
@@ -214,8 +219,8 @@ class Tallies:
     `kept` names what is needed: "classes" (counts by class), "scores" (the rest) or both. Log loss is only
     computed if scores are log odds (`log_odds`). `references` are new baseline classifiers for these labels.
     The first `first` rows are not counted, but the baselines learn their labels. If `course` has a window,
-    curves also get AUC and average precision of the latest rows; `window_measures` computes the other values
-    of the window. If it has a fading factor, curves also get each measure with fading weights.
+    curves also get losses, AUC and average precision of the latest rows; `window_counts` computes the other
+    values of the window. If it has a fading factor, curves also get each measure with fading weights.
     """
 
     def __init__(
@@ -235,7 +240,11 @@ class Tallies:
         self._faded = None if course.fading is None else FadingSums(course.fading)
         self._references = references if "classes" in kept else None
         self._table = np.zeros((len(BY_CLASS), n_classes), np.int64)
-        self._sums = np.zeros(len(LOSSES))
+        # Sums of losses: so far, and since the last stop. For windows, the latter are stored with the number
+        # of counted rows at each stop.
+        self._sums = np.zeros((2, len(LOSSES)))
+        self._stops: list[int] = []
+        self._lost: list[Floats] = []
         # Whether scores are stored for AUC and average precision, which need two classes.
         self._ordered = "scores" in kept and n_classes == 2
         # Whether given and clean labels are equal, as without noise: AUC is then computed only once.
@@ -270,7 +279,10 @@ class Tallies:
         if "scores" in self._kept:
             sums = sum_losses(scores, given, clean, self._log_odds, stops, self._sums)
             # Divide by at least 1: before any counted row the curve has no point, so the value is not used.
-            columns |= self._losses(sums / np.maximum(stops + counted, 1)[:, None])
+            columns |= self._losses(sums[:, 0] / np.maximum(stops + counted, 1)[:, None])
+            if self._window is not None:
+                self._stops.extend((stops + counted).tolist())
+                self._lost.extend(sums[:, 1])
         if self._ordered:
             self._scores.append(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0])
         return columns
@@ -280,10 +292,10 @@ class Tallies:
     ) -> dict[str, Floats]:
         """Return counts and mean losses with fading weights after each number of the next rows in `stops`.
 
-        Copies of the counts and losses so far are used, because `add` updates the originals afterwards.
+        Copies of the counts so far are used, because `add` updates the originals afterwards.
         """
         parts: list[dict[str, Floats]] = []
-        table, sums = self._table.copy(), self._sums.copy()
+        table = self._table.copy()
         references = None if self._references is None else self._references.fork()
         for start in range(0, len(scores), _PIECE):
             part = slice(start, start + _PIECE)
@@ -297,10 +309,8 @@ class Tallies:
                 terms |= {name: by_class[:, i] for i, name in enumerate(BY_CLASS)}
                 terms |= {name: besides[:, i] for i, name in enumerate(REFERENCES)}
             if "scores" in self._kept:
-                so_far = sums.copy()
-                terms |= self._losses(
-                    _steps(so_far, sum_losses(here, given, clean, self._log_odds, every, sums))
-                )
+                nothing = np.zeros_like(self._sums)
+                terms |= self._losses(sum_losses(here, given, clean, self._log_odds, every, nothing)[:, 1])
             parts.append(faded.add(terms))
         names = parts[0] if parts else ()
         return _faded({name: _after([part[name] for part in parts], stops) for name in names})
@@ -356,6 +366,22 @@ class Tallies:
                 found[f"{prefix}_{area}"], found[f"{prefix}_{precision}"] = values.T
         return found
 
+    def window_losses(self, stops: Rows) -> dict[str, list[Any]]:
+        """Return mean losses over the window, after each number of counted rows in `stops`, by column name.
+
+        A mean is None if no losses were recorded at the start of its window.
+        """
+        if self._window is None or "scores" not in self._kept:
+            return {}
+        ends, lost = [0, *self._stops, self._counted], [np.zeros(len(LOSSES)), *self._lost, self._sums[1]]
+        found = np.full((len(stops), len(LOSSES)), None)
+        for i, stop in enumerate(stops.tolist()):
+            start = max(0, stop - self._window)
+            first, last = bisect_right(ends, start), bisect_right(ends, stop)
+            if ends[first - 1] == start:
+                found[i] = np.sum(lost[first:last], axis=0) / (stop - start)
+        return {f"window_{name}": means.tolist() for name, means in self._losses(found).items()}
+
     def _latest_measures(self, stops: Rows, weights: Floats, codes: Codes) -> Floats:
         """Return AUC and average precision of the last rows before each row in `stops`, shape (n, 2).
 
@@ -399,7 +425,7 @@ class Tallies:
         if self._references is not None:
             row |= dict(zip(REFERENCES, self._references.right.tolist(), strict=True))
         if "scores" in self._kept and self._counted:
-            row |= {name: float(mean) for name, mean in self._losses(self._sums / self._counted).items()}
+            row |= {name: float(mean) for name, mean in self._losses(self._sums[0] / self._counted).items()}
         return row
 
     def latest(self) -> dict[str, Any]:
@@ -416,33 +442,30 @@ class Tallies:
         return row
 
 
-def window_measures(
+def window_counts(
     columns: Mapping[str, Column], noted: Rows, window: int, first: int
 ) -> dict[str, list[Any]]:
-    """Return error rates, counts by class and mean losses over the latest `window` examples, by column name.
+    """Return error rates and counts by class over the latest `window` examples, by column name.
 
-    They are differences of the cumulative values in `columns`, which were recorded after each number of
+    They are differences of the cumulative counts in `columns`, which were recorded after each number of
     examples in `noted` (int64, ascending). The result has a value for each of these numbers; it is None if no
-    cumulative value was recorded at the start of the window. Windows leave out the first `first` examples, so
+    cumulative count was recorded at the start of the window. Windows leave out the first `first` examples, so
     the first windows are shorter. Measures without a column in `columns` are left out.
     """
-    # Position of the cumulative values after t rows. After 0 rows it is -1: a zero is appended to them below.
+    # Position of the cumulative counts after t rows. After 0 rows it is -1: a zero is appended to them below.
     index = {0: -1} | {int(t): i for i, t in enumerate(noted)}
     starts = np.maximum(first, noted - window).tolist()
     found: dict[str, list[Any]] = {}
-    for name, count in {**_WINDOW_ERRORS, **BY_WINDOW}.items():
+    for name, count in _WINDOW_COUNTS.items():
         if count not in columns:
             continue
-        counts, mean = np.asarray(columns[count]), count in LOSSES
-        if mean:
-            # As floats, because the mean is None if the stream stopped before any counted example.
-            counts = counts.astype(np.float64) * np.maximum(noted - first, 0)
+        counts = np.asarray(columns[count])
         counts = np.concatenate([counts, np.zeros_like(counts[:1])])
         found[name] = []
         for i, (t, start) in enumerate(zip(noted.tolist(), starts, strict=True)):
             before = index.get(start) if t > first else None
             since = None if before is None else counts[i] - counts[before]
-            divided = since is not None and (mean or name in _WINDOW_ERRORS)
+            divided = since is not None and name in LATEST_ERRORS
             found[name].append(since / (t - start) if divided else since)
     return found
 

@@ -117,11 +117,13 @@ def test_wrong_predictions_are_those_of_scikit_learn(made):
 def test_losses_are_scikit_learns_and_the_same_wherever_the_stream_is_cut(made, cut):
     scores, given_codes, clean = made
     n, labels = len(clean), list(range(classes_of(scores)))
-    sums, pieces = np.zeros(4), np.zeros(4)
+    sums, pieces = np.zeros((2, N_SUMS)), np.zeros((2, N_SUMS))
     at = sum_losses(scores, given_codes, clean, True, np.array([n]), sums)
     for part in (slice(0, cut), slice(cut, n)):
         sum_losses(scores[part], given_codes[part], clean[part], True, np.empty(0, np.int64), pieces)
-    assert at[-1].tolist() == sums.tolist() == pieces.tolist()
+    # Without a stop, the sums since the last one are those so far.
+    assert at[-1].tolist() == pieces.tolist() == [sums[0].tolist()] * 2
+    assert not sums[1].any()
     if scores.ndim == 1:
         probabilities = 1 / (1 + np.exp(-scores))
         probabilities = np.column_stack([1 - probabilities, probabilities])
@@ -130,22 +132,22 @@ def test_losses_are_scikit_learns_and_the_same_wherever_the_stream_is_cut(made, 
     for place, codes in enumerate((given_codes, clean)):
         # If labels have one class of two, scikit-learn takes it for the negative class.
         if scores.ndim == 2 or len(set(codes.tolist())) == 2:
-            assert sums[place] / n == pytest.approx(hinge_loss(codes, scores, labels=labels))
-        assert sums[2 + place] / n == pytest.approx(log_loss(codes, probabilities, labels=labels))
+            assert sums[0, place] / n == pytest.approx(hinge_loss(codes, scores, labels=labels))
+        assert sums[0, 2 + place] / n == pytest.approx(log_loss(codes, probabilities, labels=labels))
 
 
 def test_a_loss_that_is_no_number_makes_the_sum_none():
-    sums = np.zeros(4)
+    sums = np.zeros((2, N_SUMS))
     codes = np.array([0, 1], np.int32)
     sum_losses(np.array([1.0, np.nan]), codes, codes, False, np.empty(0, np.int64), sums)
-    assert np.isnan(sums[:2]).all()
-    assert sums[2:].tolist() == [0, 0]
+    assert np.isnan(sums[:, :2]).all()
+    assert not sums[:, 2:].any()
 
 
 def test_a_loss_that_is_not_added_up_is_refused():
     codes = np.array([0, 1], np.int32)
     with pytest.raises(AssertionError, match="add each further loss up in `_lose`"):
-        sum_losses(np.array([1.0, 2.0]), codes, codes, True, np.empty(0, np.int64), np.zeros(N_SUMS + 1))
+        sum_losses(np.array([1.0, 2.0]), codes, codes, True, np.empty(0, np.int64), np.zeros((2, N_SUMS + 1)))
 
 
 @settings(deadline=None, max_examples=60)

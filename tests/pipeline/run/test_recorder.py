@@ -132,3 +132,24 @@ def test_a_stream_that_is_stopped_before_anything_counts_has_an_empty_curve(cour
     row = recorder.counted({"updates": 1})
     assert (row["n_examples"], row["mistakes"]) == (0, 0)
     assert "hinge_loss_clean" not in row
+
+
+@pytest.mark.parametrize("huge", [1e20, np.inf, np.nan])
+def test_windows_forget_a_huge_loss(huge: float) -> None:
+    labels, course = np.zeros(40, np.int32), Course(window=10, fading=0.001)
+    # The hinge loss is the score + 1.
+    scores = np.arange(40) / 8
+    scores[3] = huge
+    tallies = Tallies(labels, labels, 2, ["scores"], first=2, course=course)
+    recorder = Recorder(labels, labels, (5, 20, 38), course, 2, tallies)
+    # A window begins and ends within pieces, and between them.
+    for start in range(0, 40, 8):
+        stops = recorder.stops[(recorder.stops > start) & (recorder.stops <= start + 8)] - start
+        recorder.add(passage(scores[start : start + 8], [0.0] * len(stops)), stops, 0.0)
+    curve = recorder.curve()
+    expected = [scores[2:7].mean() + 1, scores[12:22].mean() + 1, scores[30:].mean() + 1]
+    assert list(curve["window_hinge_loss_clean"]) == pytest.approx(expected, nan_ok=True)
+    if huge == 1e20:
+        weights = 0.001 ** np.arange(37, -1, -1.0)
+        faded_loss = np.average(scores[2:] + 1, weights=weights)
+        assert curve["fading_hinge_loss_clean"][-1] == pytest.approx(faded_loss)
