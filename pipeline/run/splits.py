@@ -166,7 +166,8 @@ def split(spec: CellSpec, stream: data.Stream) -> tuple[Fold, Fold | None]:
             held_out = held_out if given else _permutation(spec, spec.seed, len(held_out))
             held_out = held_out[: spec.max_test]
         rows = held_out if stream.rows_test is None else stream.rows_test[held_out]
-        test = Fold(stream.X_test, rows, stream.y_test[held_out])
+        # A task of some classes may have no row in the test part: its cells are then not tested.
+        test = Fold(stream.X_test, rows, stream.y_test[held_out]) if len(rows) else None
     elif spec.protocol != "prequential":
         cut = _seeded_split if spec.protocol == "holdout" else _fold
         train, held_out = cut(spec, train, stream)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,17 @@ def test_a_users_own_learner_needs_only_learn_and_predict(monkeypatch: pytest.Mo
     assert row["updates"] is None
     # Ten balanced classes: the accuracy of chance.
     assert 0.8 < row["mistakes"] / row["n_examples"] <= 1
+
+
+def test_a_task_without_rows_in_the_test_part_is_not_tested(tmp_path: Path) -> None:
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("x,y\n" + "0,p\n1,q\n2,r\n" * 20)
+    test.write_text("x,y\n2,r\n")
+    for task, tested in (("pair:p,q", None), ("pair:q,r", 1)):
+        dataset = {"path": str(train), "test": str(test), "target": "y", "task": task}
+        row = run_cell(cell_of({"name": "Perceptron"}, dataset, protocol="holdout", metrics="test_f1")).row
+        assert (row["status"], row["n_examples"], row.get("test_examples")) == ("ok", 40, tested)
+        assert ("test_right" in row) == (tested is not None)
 
 
 def test_a_failure_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
