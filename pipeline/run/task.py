@@ -89,7 +89,8 @@ def _test_own(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -
 def _test_other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
     """Test a learner of another package; count mistakes by predictions, which may disagree with scores."""
     guest = isinstance(learner, Guest)
-    wanted = "scores" in kept and (learner.gives_scores if guest else hasattr(learner, "decision_function"))
+    # A batch learner scores only the classes that it was fitted to: if one is missing, it has no scores.
+    wanted = "scores" in kept and (learner.gives_scores if guest else len(learner.classes_) == n_classes)
     tallies = Tallies(test.codes, test.codes, n_classes, ["scores"] if wanted else [], has_log_odds(learner))
     predicted = np.empty(len(test.codes), np.int64)
     for start, stop, codes in predictions(learner, test):

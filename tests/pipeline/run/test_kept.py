@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,18 @@ def test_a_batch_baseline_has_the_metrics_of_the_test_part() -> None:
     assert METRICS["test_error"].of(rows).item() == pytest.approx(1 - rows["test_accuracy"].item())
     assert 0.5 < METRICS["test_auc"].of(rows).item() < 1
     assert np.isnan(METRICS["auc"].of(rows).item())
+
+
+def test_a_batch_baseline_without_a_class_has_no_scores(tmp_path: Path) -> None:
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("x,y\n" + "0,a\n1,b\n" * 20 + "2,c\n")
+    test.write_text("x,y\n0,a\n1,b\n2,c\n")
+    dataset = {"path": str(train), "test": str(test), "target": "y"}
+    for limit, lacks in ((40, True), (41, False)):
+        limits = {"order": "given", "max_train": limit, "metrics": ["test_hinge_loss", "test_kappa"]}
+        rows, _ = frames(cell_of({"name": "SVC"}, dataset, rank_by="test_kappa", noise=0.0, **limits))
+        assert rows["test_hinge_loss"].isna().item() == lacks
+        assert rows["test_predicted"].item().sum() == 3
 
 
 def test_without_metrics_a_cell_is_as_before_and_only_with_them_another() -> None:
