@@ -70,6 +70,11 @@ class QueryAll(OnlineClassifier):
         self.learner = learner
         self.epochs = epochs
 
+    @property
+    def scores_are_log_odds(self) -> bool:
+        """Whether the scores of the learner are log odds."""
+        return bool(getattr(self.learner, "scores_are_log_odds", False))
+
     def _check_parameters(self) -> None:
         check_inner_learner(self)
         self.learner.check_parameters()

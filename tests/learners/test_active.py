@@ -18,9 +18,12 @@ from singlepass.learners import (
     FollowTheLeader,
     Greedy,
     KernelPerceptron,
+    OnlineGradientDescent,
     Perceptron,
     QueryAll,
+    RandomQueries,
     Resetting,
+    SelectiveSampling,
 )
 
 from .streams import as_csr, noisy_stream, state
@@ -101,6 +104,13 @@ def test_class_weights_within_wrappers_are_those_of_labels(wrap):
     for model in (QueryAll(inner), Greedy(inner, h=1)):
         assert model.learn(X, labels).tolist() == expected
         assert model.switches() or wrap is not Resetting
+
+
+@pytest.mark.parametrize("strategy", [QueryAll, Greedy, RandomQueries, SelectiveSampling])
+def test_scores_are_log_odds_if_those_of_the_learner_are(strategy):
+    assert strategy(OnlineGradientDescent(loss="logistic")).scores_are_log_odds
+    assert not strategy(OnlineGradientDescent()).scores_are_log_odds
+    assert not strategy(KernelPerceptron()).scores_are_log_odds
 
 
 @pytest.mark.slow
