@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -462,11 +463,26 @@ def test_statistics_equal_those_of_the_analysis(n: int, opened: Opened) -> None:
     assert found["p"] == pytest.approx(outcome.p, rel=1e-6)
     assert found["test"] == ("Friedman (Iman–Davenport)" if np.isfinite(outcome.f) else "Friedman")
     expected = wilcoxon_holm(frame, [*"abcd"], "lower")
+    pairs = itertools.combinations(range(4), 2)
     assert [pair["wins"] for pair in found["pairs"]] == [pair.wins for pair in expected]
+    favored = [
+        None if pair.effect == 0 else names[pair.effect > 0]
+        for pair, names in zip(expected, pairs, strict=True)
+    ]
+    assert [pair["favored"] for pair in found["pairs"]] == favored
     # Beyond 200 base sets the page takes the normal approximation, the analysis beyond 1,000.
     near = {"rel": 1e-6} if n <= 200 else {"abs": 1e-3}
     assert [pair["p"] for pair in found["pairs"]] == pytest.approx([pair.p for pair in expected], **near)
     assert [pair["holm"] for pair in found["pairs"]] == pytest.approx([e.p_holm for e in expected], **near)
+
+
+@pytest.mark.parametrize(("gains", "favored"), [([1, 2, -3], 0), ([-1, -2, 3], 1), ([1, -1], None)])
+def test_the_estimate_says_whom_a_pair_favors(gains: list[int], favored: int, opened: Opened) -> None:
+    # Positive and negative ranks have the same sum.
+    found = statistics(opened.browser, f"compare({[[0, gain] for gain in gains]}, {[*range(len(gains))]})")
+    assert found["pairs"][0]["favored"] == favored
+    [pair] = wilcoxon_holm([[0, gain] for gain in gains], [*"ab"], "lower")
+    assert np.sign(pair.effect) == {0: -1, 1: 1, None: 0}[favored]
 
 
 def test_rows_that_all_agree_are_tested_by_chi_square(opened: Opened) -> None:

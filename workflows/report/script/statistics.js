@@ -112,10 +112,11 @@ export function signedRank(differences) {
   return twoSided(Math.abs(least - total / 2) / Math.sqrt(spread / 24));
 }
 
-// Return the sum of the signed ranks, which has the sign of the Hodges–Lehmann estimate.
-function rankSum(differences) {
-  const ranks = rankdata(differences.map(Math.abs));
-  return ranks.reduce((sum, rank, i) => sum + rank * Math.sign(differences[i]), 0);
+// Return the Hodges–Lehmann estimate of a shift; opposite infinities average to 0.
+function hodgesLehmann(differences) {
+  const walsh = Float64Array.from(differences.flatMap((first, i) => differences.slice(i).map((second) => (first === -second ? 0 : (first + second) / 2)))).sort();
+  const middle = walsh.length >> 1;
+  return walsh.length % 2 ? walsh[middle] : (walsh[middle - 1] + walsh[middle]) / 2;
 }
 
 export function holm(ps) {
@@ -217,8 +218,9 @@ export function compare(rows, bases) {
   const blocks = grouped(rows, bases).map(means), levels = blocks.map(levelsOf), near = blocks.map(tolerancesOf), n = blocks.length;
   for (let i = 0; i < k; i++) for (let j = i + 1; j < k; j++) {
     const gains = tied(blocks.map((row, at) => (levels[at][i] === levels[at][j] ? 0 : row[j] - row[i])), near.map((each) => Math.max(each[i], each[j])));
+    // `favored` is computed only if asked for: of 200 base sets the estimate takes 20,100 averages.
     pairs.push({ i, j, wins: gains.filter((gain) => gain > 0).length, losses: gains.filter((gain) => gain < 0).length,
-      favored: rankSum(gains) < 0 ? j : i, p: n > 1 ? signedRank(gains) : null });
+      p: n > 1 ? signedRank(gains) : null, get favored() { return [j, null, i][Math.sign(hodgesLehmann(gains)) + 1]; } });
   }
   if (n > 1) holm(pairs.map((pair) => pair.p)).forEach((p, place) => (pairs[place].holm = p));
   return { n: rows.length, blocks: n, ranks, mean: means(ranks), pairs, intervals: intervals(ranks, bases),
