@@ -65,13 +65,13 @@ def block_errors(
             found[algorithm] = found.get(algorithm, np.zeros(len(t))) + mistakes / len(series)
     if ends is None or np.ptp(np.diff(ends, prepend=0.0)) > 1.0:
         return pd.DataFrame()
-    steps = max(-(-len(ends) // _MOST_BLOCKS), int(-(-LEAST_ROWS // ends[0])))
-    if len(ends) // steps < FEWEST_BLOCKS:
-        return pd.DataFrame()
-    picked = slice(steps - 1, None, steps)
-    rows = np.diff(ends[picked], prepend=0.0)
-    rates = {name: np.diff(sums[picked], prepend=0.0) / rows for name, sums in found.items()}
-    return pd.DataFrame(rates, index=ends[picked])
+    for steps in range(-(-len(ends) // _MOST_BLOCKS), len(ends) // FEWEST_BLOCKS + 1):
+        picked = slice(steps - 1, None, steps)
+        rows = np.diff(ends[picked], prepend=0.0)
+        if rows.min() >= LEAST_ROWS:
+            rates = {name: np.diff(sums[picked], prepend=0.0) / rows for name, sums in found.items()}
+            return pd.DataFrame(rates, index=ends[picked])
+    return pd.DataFrame()
 
 
 def leader_tests(errors: pd.DataFrame) -> list[BlockTest]:

@@ -47,6 +47,15 @@ def test_unequal_or_few_steps_are_no_blocks(ends: np.ndarray) -> None:
     assert block_errors(curves, "d", NOISE, ["A"]).empty
 
 
+@pytest.mark.parametrize(
+    ("n", "checkpoints", "steps"), [(296, 10, 0), (300, 10, 1), (591, 20, 2), (600, 20, 1), (1499, 200, 5)]
+)
+def test_every_block_has_30_rows(n: int, checkpoints: int, steps: int) -> None:
+    ends = np.round(np.linspace(0, n, checkpoints + 1)[1:])
+    errors = block_errors(curves_of({"A": [np.ones(len(ends))]}, ends), "d", NOISE, ["A"])
+    assert errors.index.tolist() == (ends[steps - 1 :: steps].tolist() if steps else [])
+
+
 def test_curves_of_different_steps_are_no_blocks() -> None:
     ends = np.arange(30, 601, 30)
     curves = curves_of({"A": [np.ones(20)]}, ends)
