@@ -89,8 +89,7 @@ def _test_own(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -
 def _test_other(learner: Any, test: Fold, n_classes: int, kept: Collection[str]) -> dict[str, Any]:
     """Test a learner of another package; count mistakes by predictions, which may disagree with scores."""
     guest = isinstance(learner, Guest)
-    # A batch learner scores only the classes that it was fitted to: if one is missing, it has no scores.
-    wanted = "scores" in kept and (learner.gives_scores if guest else len(learner.classes_) == n_classes)
+    wanted = "scores" in kept and (learner.gives_scores if guest else _scores_classes(learner, n_classes))
     tallies = Tallies(test.codes, test.codes, n_classes, ["scores"] if wanted else [], has_log_odds(learner))
     predicted = np.empty(len(test.codes), np.int64)
     for start, stop, codes in predictions(learner, test):
@@ -108,6 +107,12 @@ def _test_other(learner: Any, test: Fold, n_classes: int, kept: Collection[str])
         row["test_predicted"] = np.bincount(predicted, minlength=n_classes).tolist()
         row["test_right"] = np.bincount(predicted[right], minlength=n_classes).tolist()
     return row | _columns(tallies)
+
+
+def _scores_classes(learner: Any, n_classes: int) -> bool:
+    """Return whether a batch learner scores each class: it was fitted to all, and does not score pairs."""
+    pairs = n_classes > 2 and getattr(learner, "decision_function_shape", "ovr") == "ovo"
+    return len(learner.classes_) == n_classes and not pairs
 
 
 def _columns(tallies: Tallies) -> dict[str, Any]:

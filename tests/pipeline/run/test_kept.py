@@ -140,14 +140,16 @@ def test_a_batch_baseline_has_the_metrics_of_the_test_part() -> None:
     assert np.isnan(METRICS["auc"].of(rows).item())
 
 
-def test_a_batch_baseline_without_a_class_has_no_scores(tmp_path: Path) -> None:
+def test_a_batch_baseline_without_a_score_for_each_class_has_no_scores(tmp_path: Path) -> None:
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("x,y\n" + "0,a\n1,b\n" * 20 + "2,c\n")
     test.write_text("x,y\n0,a\n1,b\n2,c\n")
     dataset = {"path": str(train), "test": str(test), "target": "y"}
-    for limit, lacks in ((40, True), (41, False)):
+    pairs = {"decision_function_shape": "ovo"}
+    for limit, params, lacks in ((40, {}, True), (41, {}, False), (41, pairs, True)):
         limits = {"order": "given", "max_train": limit, "metrics": ["test_hinge_loss", "test_kappa"]}
-        rows, _ = frames(cell_of({"name": "SVC"}, dataset, rank_by="test_kappa", noise=0.0, **limits))
+        svc = {"name": "SVC", **params}
+        rows, _ = frames(cell_of(svc, dataset, rank_by="test_kappa", noise=0.0, **limits))
         assert rows["test_hinge_loss"].isna().item() == lacks
         assert rows["test_predicted"].item().sum() == 3
 
