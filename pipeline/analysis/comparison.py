@@ -150,13 +150,15 @@ class Comparison:
         favored = {
             frozenset({pair.first, pair.second}): pair.first if (pair.effect > 0) == higher else pair.second
             for pair in self.pairs
+            # An estimate of 0 favors neither, and neither does one that is NaN.
+            if pair.effect > 0 or pair.effect < 0
         }
         level = level_with_best(self.ranks, self.sources)
         pairs = {name: frozenset({best, name}) for name in rest}
         return [
             name
             for name, pair in pairs.items()
-            if pair in self.different and favored[pair] == best and not level[name]
+            if pair in self.different and favored.get(pair) == best and not level[name]
         ]
 
     @property

@@ -170,13 +170,14 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
     pairs = list(itertools.combinations(range(len(names)), 2))
     levels = np.array([score_levels(row) for row in table]).reshape(table.shape)
     tolerances = np.array([score_tolerances(row) for row in table]).reshape(table.shape)
-    gains, tests = [], []
+    gains, tests, effects = [], [], []
     for i, j in pairs:
         gain, differ = np.zeros(len(table)), levels[:, i] != levels[:, j]
         gain[differ] = sign * (table[differ, i] - table[differ, j])
         gains.append(gain)
-        tests.append(signed_rank(_tied(gain, tolerances[:, [i, j]].max(axis=1))))
-    effects = [hodges_lehmann(sign * gain) for gain in gains]
+        tied = _tied(gain, tolerances[:, [i, j]].max(axis=1))
+        tests.append(signed_rank(tied))
+        effects.append(hodges_lehmann(sign * tied))
     adjusted = holm([test.p for test in tests])
     return [
         PairTest(

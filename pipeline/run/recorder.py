@@ -373,13 +373,14 @@ class Tallies:
         """
         if self._window is None or "scores" not in self._kept:
             return {}
-        ends, lost = [0, *self._stops, self._counted], [np.zeros(len(LOSSES)), *self._lost, self._sums[1]]
+        ends = [0, *self._stops, self._counted]
+        lost = np.array([np.zeros(len(LOSSES)), *self._lost, self._sums[1]])
         found = np.full((len(stops), len(LOSSES)), None)
         for i, stop in enumerate(stops.tolist()):
             start = max(0, stop - self._window)
             first, last = bisect_right(ends, start), bisect_right(ends, stop)
             if ends[first - 1] == start:
-                found[i] = np.sum(lost[first:last], axis=0) / (stop - start)
+                found[i] = lost[first:last].sum(axis=0) / (stop - start)
         return {f"window_{name}": means.tolist() for name, means in self._losses(found).items()}
 
     def _latest_measures(self, stops: Rows, weights: Floats, codes: Codes) -> Floats:

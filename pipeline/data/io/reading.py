@@ -210,6 +210,8 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, npt.NDArra
     A byte order mark is dropped. The last block may lack its line end. The `SPARE_BYTES` bytes after a block
     in memory are readable.
     """
+    # The check below sees lines that a block begins with; others are shorter than the block.
+    size = min(size, stream.limits.max_line)
     number, begun, mark = 1, bytearray(), _BYTE_ORDER_MARK
     while True:
         held = len(begun)

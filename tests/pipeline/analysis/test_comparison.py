@@ -247,3 +247,18 @@ def test_no_lead_where_ranks_and_tests_contradict_each_other() -> None:
     ranks = block_ranks(rest, ACCURACY.direction)
     clear = Comparison(ACCURACY, CLEAN, rest, ranks, mean_ranks(ranks), [], [], [], sources[60:])
     assert clear.beaten == ["A"]
+
+
+@pytest.mark.parametrize("order", ["AB", "BA"])
+@pytest.mark.parametrize("metric", ["accuracy", "error"])
+def test_no_lead_if_the_estimated_difference_is_0(metric: str, order: str) -> None:
+    """B is ahead on six of 30 base sets and ties on the others."""
+    measure, ahead = METRICS[metric], np.r_[[0.1, 0.1, 0.1, 0.2, 0.2, 0.2], np.zeros(24)]
+    sign = 1 if measure.direction == "higher" else -1
+    table = pd.DataFrame({"A": np.full(30, 0.5), "B": 0.5 + sign * ahead})[list(order)]
+    ranks = block_ranks(table, measure.direction)
+    sources = [f"set {place}" for place in range(30)]
+    found = Comparison(measure, CLEAN, table, ranks, mean_ranks(ranks), [], [], [], sources)
+    assert found.pairs[0].effect == 0
+    assert found.different == {frozenset("AB")}
+    assert found.beaten == []

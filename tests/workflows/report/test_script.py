@@ -485,6 +485,12 @@ def test_the_estimate_says_whom_a_pair_favors(gains: list[int], favored: int, op
     assert np.sign(pair.effect) == {0: -1, 1: 1, None: 0}[favored]
 
 
+def test_an_estimate_of_rounding_errors_favors_neither(opened: Opened) -> None:
+    rows = [[0.1, 0.3], [0.8, 0.6]]
+    assert statistics(opened.browser, f"compare({rows}, [0, 1])")["pairs"][0]["favored"] is None
+    assert wilcoxon_holm(rows, [*"ab"], "lower")[0].effect == 0
+
+
 def test_rows_that_all_agree_are_tested_by_chi_square(opened: Opened) -> None:
     found = statistics(opened.browser, "compare([[10, 20, 30], [20, 40, 60], [10, 50, 70]], [0, 1, 2])")
     assert (found["test"], found["p"]) == ("Friedman", pytest.approx(friedman([[1, 2, 3]] * 3).p, rel=1e-6))

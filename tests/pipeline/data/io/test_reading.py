@@ -46,7 +46,7 @@ def test_a_line_as_long_as_allowed(size: int) -> None:
         blocks_of(b"".join(lines) + b"c", size)
 
 
-@pytest.mark.parametrize("size", [1, 7, 64])
+@pytest.mark.parametrize("size", [1, 7, 64, 128, 1 << 20])
 def test_a_line_longer_than_allowed_is_refused_wherever_it_starts(size: int) -> None:
     for before in range(20):
         with pytest.raises(InputError, match="longer than max_line = 100 bytes"):
