@@ -110,7 +110,8 @@ def _rows_of_margins(X: Any, signs: NDArray[np.float64], radius: float) -> tuple
     longest = math.exp(min(math.log(radius) + math.log(size) + math.log(lengths.max()), 700.0))
     if longest > _LARGEST_SCORE:
         raise HindsightError(
-            f"weights of the learner's norm score up to {longest:.1g}, too large for float64"
+            f"with weights of the learner's norm, scores are up to {longest:.1g}, too large to compute "
+            "losses exactly enough in float64"
         )
     return sp.csr_array(rows * (signs * radius * size)[:, np.newaxis]), longest
 

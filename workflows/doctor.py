@@ -227,7 +227,7 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
 
 
 def _check_fitness(found: Findings, checkup: Checkup) -> None:
-    """Report the workers that a run refuses, and those whose cache is nearly full, grouped by message."""
+    """Report workers refused for other reasons than versions, and those whose cache is nearly full."""
     unfit: dict[str, list[str]] = defaultdict(list)
     low: dict[str, list[str]] = defaultdict(list)
     for address, worker in checkup.workers.items():

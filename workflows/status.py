@@ -162,7 +162,7 @@ def _is_there(base: str) -> bool:
 
 
 def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell: a successful attempt, or the latest attempt if all failed."""
+    """Return one row per cell: its latest successful attempt, or its latest attempt if none succeeded."""
     ranked = rows.assign(lost=rows["status"] != "ok")
     ranked = ranked.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
     return ranked.drop_duplicates("key").drop(columns="lost")

@@ -302,9 +302,9 @@ def submit(results: str, to: Path | None) -> None:
 @click.option("--seconds", type=Amount(min=1), default=3600.0, show_default=True, help="Time limit.")
 @click.option("--memory", type=Amount(min=1), default=16.0, show_default=True, help="Limit in GB.")
 def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: float, memory: float) -> None:
-    """Compute a random sample of the cells of ARCHIVE (made by `submit`) again, and compare all results.
+    """Compute a random sample of the cells of ARCHIVE (made by `submit`) again, and compare their results.
 
-    This runs a stranger's code in a subprocess with limits: read SECURITY.md first.
+    This runs a stranger's code in a subprocess with limits of time and memory: read SECURITY.md first.
     """
     from .report.words.wording import count
     from .submission import verify as verified

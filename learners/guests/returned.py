@@ -79,7 +79,7 @@ def checked_codes(found: Any, method: str, n: int, n_classes: int) -> NDArray[np
 
 
 def scores_of_codes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Return scores for predicted classes: ±1 for two classes, else 1 for the predicted one and 0."""
+    """Return scores for predicted classes: ±1 for two classes, else 1 for the predicted one, 0 for others."""
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0).astype(np.float64)
     chosen: NDArray[np.float64] = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)

@@ -170,7 +170,7 @@ def _replaced(value: Any, model: Callable[[Any], Any], state: int | None = None)
         }
         if not any(named[name] is not each for name, each in value.items()):
             return value
-        # The copy is of the same class, such as `defaultdict`.
+        # Copy the dictionary, so that a class such as `defaultdict` is kept.
         copied = copy.copy(value)
         copied.update(named)
         return copied

@@ -164,7 +164,7 @@ def _smallest(alpha, own, born, n, bound):
 
 @compiled
 def _learn_removing(view, own, n, codes, scores, budget, lam):
-    """Learn a block of rows; beyond the budget, remove a support vector. `own` has their k(x, x), by slot."""
+    """Learn a block of rows; beyond the budget, remove a support vector. `own` has k(x, x) by slot."""
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):
         y, round_ = signed(codes[t]), view.first + t + 1

@@ -50,8 +50,8 @@ def _learn(work, view, n, codes, scores, eta, U, plus, rounding):
         evaluations += 1
         if not view.own[t] < np.inf:
             continue
-        # Project row t, unless that was done with an earlier row. Then compute the squared norm of the
-        # projection and the squared distance δ² of the row from it (eqs. 8 and 9).
+        # Project row t, unless it was projected together with an earlier row. Then compute the squared norm
+        # of the projection and the squared distance δ² of the row from it (eqs. 8 and 9).
         place = 1 if t == ahead else 0
         if place == 0:
             ahead = -1 if joining else likely_next(view, n, t, y, codes, 1.0 if plus else 0.0)

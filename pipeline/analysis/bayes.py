@@ -15,7 +15,7 @@ _PRIOR = 0.5
 # Sums of two differences that are this near to the region's edge are on it. Scores are shares, so rounding
 # errors are far smaller, and real differences far larger (see `ranks`).
 _NEAR = 1e-12
-# Number of draws from the posterior: it gives an estimated probability of one half a standard error of 0.5%.
+# Number of draws from the posterior. An estimated probability of 50% then has a standard error of 0.5%.
 _DRAWS = 10_000
 
 

@@ -97,9 +97,9 @@ class Comparison:
     def beliefs(self) -> dict[tuple[str, str], Belief]:
         """Return Bayesian probabilities for every pair (first, second); first has the better mean rank.
 
-        It is empty with fewer than six base sets, on which no signed-rank test can be significant either. It
-        is also empty if the metric is not a share, because the region of practical equivalence is one
-        percentage point.
+        The result is empty with fewer than six base sets, on which no signed-rank test can be significant
+        either. It is also empty unless the metric is a percentage, because the region of practical
+        equivalence is one percentage point.
         """
         if self.n_sources < _FEWEST_BELIEVED or not self.metric.percent:
             return {}

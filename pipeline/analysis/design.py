@@ -106,8 +106,8 @@ def evaluation_rows(cells: pd.DataFrame, *, status: str | None = None) -> pd.Dat
 def shared_seeds(rows: pd.DataFrame) -> pd.Series[bool]:
     """Mark the rows of shared seeds, for each data set and noise level separately.
 
-    Shared seeds are those below the lowest seed that some, but not all, algorithms have run; if all have run
-    every seed, all are shared. Algorithms without any row on a data set and noise level are ignored there.
+    Shared seeds are those below the lowest seed that only some of the algorithms have run; without such a
+    seed, all are shared. Algorithms without any row on a data set and noise level are ignored there.
     """
     block = ["dataset", "noise"]
     begun = rows.groupby(block)["algorithm"].transform("nunique")

@@ -62,7 +62,8 @@ def score_tolerances(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def score_levels(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """Number the distinct scores of a data set from the smallest, 0; equal scores share their number.
 
-    Scores are not rounded instead, because rounding separates equal ones next to half of its last digit.
+    Scores that differ by rounding errors only count as equal (see `score_tolerances`). Rounding them instead
+    could separate two such scores.
     """
     order = np.argsort(scores, kind="stable")
     values, near = scores[order], score_tolerances(scores)[order]

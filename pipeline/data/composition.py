@@ -51,8 +51,8 @@ def composed_name(
     at = list(at) or [i / len(parts) for i in range(1, len(parts))]
     if len(at) != len(parts) - 1 or not all(0 < a < 1 for a in at) or sorted(set(at)) != at:
         raise InputError(
-            f"compose: 'at' needs the relative positions of the {len(parts) - 1} changes between "
-            f"{len(parts)} sources, ascending and between 0 and 1; found {at}"
+            f"compose: 'at' needs one position for each change of source ({len(parts) - 1} in all), "
+            f"ascending and between 0 and 1; found {at}"
         )
     named = []
     for part in parts:
@@ -162,7 +162,8 @@ class ComposedSource(Source):
         return all(part.source.is_here(part.options, parsed=parsed) for part in self.parts)
 
     def notes(self, options: Options) -> tuple[str, ...]:
-        # Parts are parsed unscaled, so their notes name the means that fill gaps then.
+        # Parts are parsed without scaling, so their notes name training means. If the whole stream is scaled
+        # online, gaps are filled with means so far.
         fill = MEAN_SO_FAR if scaled_online(options) else TRAINING_MEAN
         found = self._named(lambda part: part.source.notes(part.unchanged))
         return tuple(line.replace(TRAINING_MEAN, fill) for line in found)

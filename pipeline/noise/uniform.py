@@ -144,8 +144,8 @@ class Noise:
     @property
     def code(self) -> int:
         """Return a whole number ≥ 0 that seeds random numbers, so that they differ between noises."""
-        # The codes of uniform noise come from its rate and are below 2³⁰; those of other noise are 2³¹ or
-        # more, so that they never coincide.
+        # The code of uniform noise is computed from its rate and is below 2³⁰. That of any other noise is at
+        # least 2³¹, so the two never coincide.
         return round(self.rate * 10**9) if self._is_rate else int(self._digest[:8], 16) | 1 << 31
 
     @property

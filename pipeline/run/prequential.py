@@ -203,7 +203,8 @@ _ROWS, _FEATURES = 64, 8
 _LONGEST_SECONDS = 300.0
 
 _compiled: set[Hashable] = set()
-# Only one thread compiles at a time. Others wait for this lock before the time of their cells counts.
+# Only one thread compiles at a time. The wait for this lock counts neither as learning time nor towards the
+# time limit of a cell, but its `total_seconds` include it.
 _compiling = threading.Lock()
 
 

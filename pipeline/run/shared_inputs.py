@@ -44,7 +44,7 @@ class CompactCopy:
     n_bytes: int
 
     def fold(self, fold: Fold, part: int) -> Fold:
-        """Return the same rows as `fold`, but from the copy of the training (`part` 0) or test matrix (1)."""
+        """Return `fold` with rows of the copy of the training matrix (`part` 0) or test matrix (1)."""
         rows, X, renumbered = self.parts[part]
         places = fold.rows if rows is None else np.searchsorted(rows, fold.rows)
         # Keep the number of rows per block of the original: results of other packages' learners depend on it.

@@ -163,7 +163,7 @@ class _Pool:
         self.all_ended = threading.Event()
 
     def start(self, slot: int) -> None:
-        """Start thread number `slot`, the first one or one that replaces a thread past its timeout."""
+        """Start thread number `slot`: its first one, or one that replaces a thread past its timeout."""
         self._places[slot] = _Place(slot)
         self.at_work += 1
         with self._lock:

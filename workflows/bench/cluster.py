@@ -28,7 +28,7 @@ from .runner import Measurement, milliseconds, wall_time
 
 # Number of empty cells (which learn almost nothing) if --cells is not given: they take about a minute.
 CELLS = 5000
-# The time until the first cell returns is measured on a study with this many times the cells of --cells.
+# The time until the first cell returns, and its memory, are measured on a study with this many times --cells.
 PLANNED = 10
 # Numbers of workers to compare. Each worker has one thread; workers share cores if there are too few.
 SCALES = (1, 2, 4)

@@ -136,7 +136,7 @@ def one_pass(learner: Any, X: Any, y: Any) -> None:
 
 
 def measure_stream(stream: NamedStream) -> list[Measurement]:
-    """Measure a pass of the kernel Perceptron and of the Projectron over a whole stream."""
+    """Measure passes of kernel Perceptron and Projectron; with two classes, also compare plain loops."""
     name, X, y, *_ = stream
     gamma, d = GAMMA[name], X.shape[1]
     rates = dict(zip((peer for peer, _ in PASSES), tile_rate(d, np.float32), strict=True))

@@ -369,7 +369,7 @@ def compared_with_scikit_learn(update: Update, stream: NamedStream) -> list[Meas
 
 
 def compared_with_wabbit(update: Update, stream: NamedStream, arguments: list[str]) -> list[Measurement]:
-    """Return the comparison of an update rule with Vowpal Wabbit's; a pass is one run of its program."""
+    """Return the comparison of an update rule with Vowpal Wabbit's; each of its passes is a complete run."""
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder, "scores.txt")
         run_vw([*arguments, *update.wabbit, "-p", str(said)])

@@ -69,7 +69,7 @@ def _around(estimator: Any, own: dict[str, Any]) -> dict[str, Any]:
     if twice := inner.keys() & own.keys() & {"query", "reset", "tune"}:
         name, key = type(estimator).__name__, min(twice)
         raise InputError(
-            f"algorithms: {name}: its learner has {key!r} already: a study has one {key!r} at most"
+            f"algorithms: {name}: its learner has {key!r} already: an algorithm has one {key!r} at most"
         )
     return inner | own
 

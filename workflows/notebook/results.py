@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-# Maximum number of data sets that the text of results names.
+# Maximum number of data sets named by the one-line description of results.
 _MOST_NAMED = 8
 
 

@@ -67,7 +67,7 @@ def plain(value: float, digits: int = 1) -> str:
     >>> plain(-1234.56), plain(-0.01)
     ('−1,234.6', '0.0')
     """
-    # As Python rounds: NumPy multiplies first, and so makes 1.48 of 1.485, where tables have 1.49.
+    # Round as Python does: NumPy multiplies first and so rounds 1.485 to 1.48, where tables have 1.49.
     return f"{round(float(value), digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 

@@ -21,7 +21,7 @@ from ...pipeline.study.specs import AlgorithmSpec
 _ROWS, _OTHERS_ROWS = 2000, 300
 # Time limit in seconds of a cell that learns alone. Batch learners do not stop at it.
 _SECONDS = 5.0
-# No further trial begins after this many seconds. A first trial may have to compile its loop for seconds.
+# No further trial begins after this many seconds. Compiling the loop of one learner may take seconds.
 _ALL_SECONDS = 10.0
 # Points of a trial's curve.
 _POINTS = 16

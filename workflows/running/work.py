@@ -100,8 +100,8 @@ _ESTIMATE_SECONDS = 1.0
 # Share of the cells that must finish before the time left is shown. The first cells are slower than the
 # others, because they also read the data.
 _TELLING_SHARE = 0.01
-# Seconds after which the time left is shown even if some algorithm has not finished a cell. Until then most
-# of the time, also that of finished cells, goes into starting workers and compiling learners.
+# Seconds after which the time left is shown even if some algorithm has not finished a cell. Before that,
+# finished cells took most of their time for starting workers and compiling learners.
 _COMPILING_SECONDS = 60.0
 
 
@@ -234,7 +234,7 @@ class Work:
 
 
 def _seconds(cells: Mapping[Name, int], costs: Costs) -> float | None:
-    """Return the expected seconds of all `cells` (numbers by data set and algorithm), or None if unknown."""
+    """Return the expected seconds of `cells` (counts by data set and algorithm), or None if unknown."""
     expected = [(n, costs.seconds(name)) for name, n in cells.items() if n > 0]
     if any(seconds is None for _, seconds in expected):
         return None

@@ -31,8 +31,8 @@ from .block_view import score_of
 _PANEL = LANES[8]
 
 # Up to this many rows of the inverse factor M, one loop computes ``z = M k`` for a panel and adds the terms
-# of the previous panel to ``d = Mᵀ z``. So d need not wait until z is summed. With more rows, two panels
-# exceed 32 KiB of cache, so each panel is read by two loops: first for z, then for d.
+# of the previous panel, whose part of z is known, to ``d = Mᵀ z``. With more rows, two panels exceed 32 KiB
+# of cache, so each panel is read by two loops: first for z, then for d.
 _AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 
 # The scratch array `work` has shape (6, slots), with two rows each for k, z and d, since two rows can be

@@ -73,7 +73,7 @@ class TruncationRule(NamedTuple):
         return ir.select(ir.fcmp_ordered("<=", size, theta), small, w)
 
     def follow(self, state, j, w, g, now):
-        """Make the gradient step; with the new weight, store the sum of all truncations so far."""
+        """Make the gradient step; store the new weight, and next to it the sum of all truncations so far."""
         state[0][j], state[1][j] = w - now[2] * g, now[0]
 
     def tick(self, clock, is_update):

@@ -218,7 +218,7 @@ class IncrementalStore:
         return self._numbers[self._places]
 
     def matrix(self, order):
-        """Return the support vectors as a matrix, in the given order of their positions in `born`."""
+        """Return the support vectors at the positions `order` of `born`, in this order, as a matrix."""
         return self._rows.matrix(self._places[order])
 
     def n_bytes(self):

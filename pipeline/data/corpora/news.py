@@ -140,7 +140,10 @@ def _vectors(path: Path, wanted: dict[int, int]) -> Iterator[tuple[int, Any]]:
         pairs = fields.split()
         formed = len(flat) == 2 * len(pairs) and all(pair.count(":") == 1 for pair in pairs)
         if not formed or not _is_row(flat[::2], flat[1::2]):
-            raise InputError(f"{path}, line {number}: not of the form document index:value index:value …")
+            raise InputError(
+                f"{path}, line {number}: after the document number, needs index:value fields with distinct "
+                f"indices from 1 to {_N_FEATURES:,} and finite values"
+            )
         yield int(document), flat[::2].astype(np.int64) - 1
 
 

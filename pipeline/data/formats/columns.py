@@ -44,7 +44,7 @@ class Asked:
     #: How missing values are handled: "error" refuses them, "mean" fills in the mean, "indicator" also adds a
     #: feature that marks them.
     missing: str = "error"
-    #: Not an option of columns, but it decides what replaces a missing number.
+    #: An option of files without columns too. It decides what replaces a missing number.
     standardize: bool | str = False
     #: A column with at most this many categories or words, such as states of the USA or days of a month, gets
     #: one feature for each; others, such as names and places, are hashed.

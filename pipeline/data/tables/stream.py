@@ -80,7 +80,7 @@ class Stream:
     rows_test: Rows | None = None
     #: The data set's labels from which `y` was made; None for a task that leaves rows out.
     origin: Origin | None = None
-    #: Number of rows of the task before each change of concept.
+    #: For each change of concept, the number of rows of the task before it, counted from the first row.
     changes: tuple[int, ...] = ()
 
 

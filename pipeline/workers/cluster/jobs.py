@@ -148,7 +148,7 @@ WORTH_SECONDS = 30.0
 
 @dataclass
 class Remaining:
-    """The work that is left; the run updates it, and its cluster scales by it."""
+    """The work that is left. The run updates it; an adaptive cluster chooses its number of workers by it."""
 
     # Number of cells; initially 1, so that the cluster starts a worker.
     cells: int = 1

@@ -156,8 +156,8 @@ def test_a_part_may_have_an_alias() -> None:
     ("parts", "how", "message"),
     [
         (SEA[:1], {}, "two sources"),
-        (SEA, {"at": [1.5]}, "relative positions"),
-        (SEA, {"at": [0.2, 0.4]}, "relative positions"),
+        (SEA, {"at": [1.5]}, "one position for each change of source"),
+        (SEA, {"at": [0.2, 0.4]}, "one position for each change of source"),
         ([{"name": "sea"}, {"concept": 1}], {}, "'name' or a 'path'"),
         (
             [{"name": "openml:31"}, {"name": "openml:32"}],

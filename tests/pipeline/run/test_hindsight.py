@@ -121,7 +121,7 @@ def test_the_unit_of_rows_is_no_matter(scale: float) -> None:
 @pytest.mark.parametrize("radius", [1e20, 1e150, 1e308])
 def test_norms_that_no_number_can_hold_are_a_line(radius: float) -> None:
     X, signs = drawn(7, 80, 5)
-    with pytest.raises(HindsightError, match="weights of the learner's norm score up to"):
+    with pytest.raises(HindsightError, match="weights of the learner's norm, scores are up to"):
         best_in_hindsight(X, signs, radius)
 
 

@@ -14,7 +14,7 @@ from ..page.table import TableBlock, tabulate
 from ..words.markup import slug
 from ..words.wording import how_far
 
-# Maximum number of incomplete means to name below a table.
+# Maximum number of means to name below a table because some of their cells failed or were stopped.
 _MOST_GAPS = 5
 
 

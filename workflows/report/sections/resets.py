@@ -44,7 +44,7 @@ def _number(value: float) -> str:
 
 
 def _averaged(cells: pd.DataFrame) -> list[float]:
-    """Return means over cells: restarts, changes, found changes, delay, other restarts; NaN if unknown."""
+    """Return means: restarts, changes, changes found, their delay, other restarts; NaN if unknown."""
     restarts, judged, delays = [], [], []
     for switches, changes, before in zip(
         cells["switches"], cells["changes"], cells["counted_from"].fillna(0), strict=True

@@ -71,7 +71,7 @@ def _errors(view: StudyView, own: pd.DataFrame, groups: Sequence[TaskGroup], nam
         return []
     note = (
         f"Every point is an algorithm: the mean over the tasks of {error} and of the number of "
-        "support vectors at the end. Algorithms of one learner are joined."
+        "support vectors at the end. Lines join the algorithms of one learner."
     )
     return [
         Heading("Error against support vectors"),

@@ -249,9 +249,9 @@ def projection_times(
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return, for each repetition, sizes of the support set and the seconds of one projection at each size.
 
-    A size and its seconds are means over the stream between two checkpoints; parts of the stream with fewer
-    than `least_size` support vectors are left out. Projections are timed as the difference in time between
-    the Projectron with eta = 0 and the Perceptron.
+    A size and its seconds are means over the stream between two checkpoints. Parts of the stream with fewer
+    than `least_size` support vectors, without mistakes, or with a time of 0 or less are left out. Projections
+    are timed as the difference in time between the Projectron with eta = 0 and the Perceptron.
     """
     names = ("Perceptron", "Projectron 0")
     study.curves("fit_seconds", names, task)

@@ -25,12 +25,12 @@ def test_rcv1(write: Write) -> None:
     assert table.X.shape == (4, 47_236)
     assert table.X[[0], [0, 47_235]].tolist() == [1.0, 1.0]  # type: ignore[index]
     for text, message in [
-        ("5 0:1\n", "line 1: not of the form document index:value"),
-        ("5 1:x\n", "line 1: not of the form document index:value"),
-        ("5 1:1 1:2\n", "line 1: not of the form document index:value"),
-        ("5 1.5:1\n", "line 1: not of the form document index:value"),
-        ("5 1 2\n", "line 1: not of the form document index:value"),
-        ("5 1:1e39\n", "line 1: not of the form document index:value"),
+        ("5 0:1\n", "line 1: after the document number, needs index:value fields"),
+        ("5 1:x\n", "line 1: after the document number, needs index:value fields"),
+        ("5 1:1 1:2\n", "line 1: after the document number, needs index:value fields"),
+        ("5 1.5:1\n", "line 1: after the document number, needs index:value fields"),
+        ("5 1 2\n", "line 1: after the document number, needs index:value fields"),
+        ("5 1:1e39\n", "line 1: after the document number, needs index:value fields"),
         ("a 1:1\n", "line 1: 'a' is not a document number"),
         ("4 1:1\n", "lists no document of v.dat under exactly one of the codes"),
     ]:
