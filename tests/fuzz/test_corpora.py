@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from singlepass.pipeline.data.catalogue.public import CATALOGUE
 from singlepass.pipeline.data.tables.stream import Table
@@ -26,6 +27,7 @@ def widths(X: object) -> list[int]:
     return counted
 
 
+@pytest.mark.slow
 @chunks
 def test_newsgroups(folder: Path, chunk: int) -> None:
     corpus = CATALOGUE["20newsgroups"]
@@ -60,6 +62,7 @@ def test_newsgroups(folder: Path, chunk: int) -> None:
     tried(folder / "f.tar", valid, chunk, read, check)
 
 
+@pytest.mark.slow
 @chunks
 def test_enron_spam(folder: Path, chunk: int) -> None:
     corpus = CATALOGUE["enron-spam/enron1"]
@@ -191,6 +194,7 @@ def test_reviews_of_blitzer(folder: Path, chunk: int) -> None:
     tried(folder / "positive.review", valid, chunk, lambda path: corpus.parse([path, other]), check)
 
 
+@pytest.mark.slow
 @chunks
 def test_reviews_of_fdu(folder: Path, chunk: int) -> None:
     corpus = CATALOGUE["fdu-mtl/books"]

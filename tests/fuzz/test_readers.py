@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 from pyarrow import ipc
 from pyarrow import parquet as pq
 
@@ -222,6 +223,7 @@ def _check_frame(frame: pd.DataFrame, table: Table) -> None:
     _check_labels(table, [each.decode() if isinstance(each, bytes) else str(each) for each in frame[label]])
 
 
+@pytest.mark.slow
 @chunks
 def test_parquet(folder: Path, chunk: int) -> None:
     def check(content: bytes, table: Table) -> None:
@@ -285,6 +287,7 @@ def test_tar(folder: Path, chunk: int) -> None:
     tried(folder / "f.tar", valid, chunk, read, check, tokens)
 
 
+@pytest.mark.slow
 @chunks
 def test_mail(folder: Path, chunk: int) -> None:
     part = CATALOGUE["enron-a"]
@@ -322,6 +325,7 @@ _REUTERS = b"".join(
 )
 
 
+@pytest.mark.slow
 @chunks
 def test_reuters(folder: Path, chunk: int) -> None:
     part = CATALOGUE["reuters21578/wheat"]

@@ -138,6 +138,7 @@ def test_documents(store: Store, chunk: int) -> None:
     tried(path, [path.read_bytes()], chunk, lambda path: store.read_json("study.json"), check, TEXT)
 
 
+@pytest.mark.slow
 @chunks
 def test_prepared_data(folder: Path, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table equals the prepared one after any damage to a file."""

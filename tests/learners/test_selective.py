@@ -213,6 +213,7 @@ def test_around_any_learner(strategy, seed):
     assert model.counters()["queried"] == len(asked)
 
 
+@pytest.mark.slow
 @every_strategy
 @given(seed=seeds, cuts=st.lists(st.integers(1, 79), max_size=5), sparse=st.booleans())
 def test_chunks_change_nothing(strategy, seed, cuts, sparse):

@@ -7,6 +7,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
+from singlepass.learners import AROW, KernelPerceptron, PassiveAggressive
+
 from .streams import (
     FEATURE_LEARNERS,
     KERNEL_LEARNERS,
@@ -34,11 +36,19 @@ def is_left_out(learner, check):
 
 
 QUICK = [learner for learner in EVERY_VARIANT if is_fast(learner)]
+# Of linear learners one of each order, and one with a kernel: each of the others compiles for seconds.
+QUICKEST = [learner for learner in QUICK if type(learner) in (AROW, KernelPerceptron, PassiveAggressive)]
 FURTHER = [learner for learner in EVERY_VARIANT if not is_fast(learner)]
 
 
-@parametrize_with_checks(QUICK)
+@parametrize_with_checks(QUICKEST)
 def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([learner for learner in QUICK if learner not in QUICKEST])
+def test_further_estimator(estimator, check):
     check(estimator)
 
 

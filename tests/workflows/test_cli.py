@@ -32,6 +32,7 @@ def assert_one_line(result: Any, *fragments: str) -> None:
         assert fragment in lines[0]
 
 
+@pytest.mark.slow
 def test_the_command_in_a_subprocess(study_file: Path) -> None:
     command = Path(sys.executable).with_name("singlepass")
     result = subprocess.run(

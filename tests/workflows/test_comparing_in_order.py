@@ -37,10 +37,11 @@ IN_ORDER: dict[str, Any] = {
             r"not comparable: results on breast-cancer are counted from row 1 in \S*one "
             r"and from row 9 in \S*two, because a grid",
         ),
-        (
+        pytest.param(
             {"name": "PassiveAggressive", "query": "random"},
             r"not comparable: all seeds run on breast-cancer with noise 0 in \S*two, because an algorithm of "
             r"its study draws random numbers there, .*, but one seed in \S*one: run one study",
+            marks=pytest.mark.slow,
         ),
     ],
 )

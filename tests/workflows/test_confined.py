@@ -164,6 +164,7 @@ def on_cluster(machine: Callable[[], Machine]) -> tuple[Machine, list[Event]]:
     return here, here.run(COMMANDS, commands("run s.toml --out out --cluster local:1"))
 
 
+@pytest.mark.slow
 def test_threads_write_only_to_allowed_folders(on_threads: tuple[Machine, list[Event]]) -> None:
     here, events = on_threads
     assert here.strays(events, "out", "page", "reproduced", "results") == set()

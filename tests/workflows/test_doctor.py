@@ -42,6 +42,7 @@ def test_problems_of_this_machine(
     assert "Traceback" not in result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_a_cluster_of_this_machine(singlepass: Call, tmp_path: Path, study_file: Path) -> None:
     (tmp_path / "mine.csv").write_text("u,v,label\n1,2,a\n3,4,b\n5,6,a\n")
     study_file.write_text(study_file.read_text() + '[[datasets]]\npath = "mine.csv"\n')

@@ -66,6 +66,7 @@ def finished(finished_once: Path, tmp_path: Path) -> str:
     return "results/small"
 
 
+@pytest.mark.slow
 def test_a_table_equals_the_one_of_the_report(singlepass: Call, finished: str, tmp_path: Path) -> None:
     found = singlepass("export", finished, "--table", "ranks")
     assert found.returncode == 0, found.stderr

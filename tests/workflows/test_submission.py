@@ -259,12 +259,15 @@ def test_ties_go_to_the_first_point_by_the_sorted_names_of_parameters() -> None:
     "more",
     [
         {"tune_each": True},
-        {"order": "given", "noise": 0.0},
-        {
-            "datasets": [
-                {"name": "breast-cancer", "max_examples": 40, "parameters": {"S": {"positive": [1, 0]}}}
-            ]
-        },
+        pytest.param({"order": "given", "noise": 0.0}, marks=pytest.mark.slow),
+        pytest.param(
+            {
+                "datasets": [
+                    {"name": "breast-cancer", "max_examples": 40, "parameters": {"S": {"positive": [1, 0]}}}
+                ]
+            },
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_every_kind_of_honest_cell_is_one_of_the_study(

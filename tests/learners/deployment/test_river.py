@@ -197,6 +197,7 @@ def test_random_features_of_later_names_are_drawn():
     assert len(np.unique(frequencies)) == frequencies.size
 
 
+@pytest.mark.slow
 def test_a_pipeline_with_scaler_and_drift_detector():
     model = drift.DriftRetrainingClassifier(
         preprocessing.StandardScaler() | to_river(OnlineGradientDescent(loss="logistic"))

@@ -107,6 +107,7 @@ def test_sparse_rows_that_wait_for_their_model_are_saved(tmp_path):
     _same(load(tmp_path / "learner.npz"), learner, sp.csr_matrix(X[40:]), y[40:])
 
 
+@pytest.mark.slow
 def test_labels_weights_and_names_are_saved(tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = noisy_stream(0, 60, 3)

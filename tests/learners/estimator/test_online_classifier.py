@@ -416,7 +416,16 @@ def _one_by_one(model, expected, rows, labels):
     assert state(model) == state(expected)
 
 
-@pytest.mark.parametrize("learner", [AROW(), PassiveAggressive(), Perceptron(average=True)])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        AROW(),
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in (PassiveAggressive(), Perceptron(average=True))
+        ),
+    ],
+)
 def test_calls_of_one_row_see_what_has_changed_since_the_row_before(learner):
     model, expected = clone(learner), clone(learner)
     for each in (model, expected):

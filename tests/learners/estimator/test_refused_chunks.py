@@ -73,6 +73,7 @@ def test_a_bad_last_row_changes_nothing(learner):
         assert state(model) == state(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -94,6 +95,7 @@ def test_a_row_that_only_the_inner_learner_refuses_changes_nothing(model):
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.slow
 @every_multiclass_learner
 def test_a_bad_last_row_of_many_classes_changes_nothing(learner):
     for convert in CONVERTERS:

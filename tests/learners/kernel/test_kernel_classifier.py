@@ -111,6 +111,7 @@ def test_extreme_scales_stay_finite(learner, scale):
         assert np.isfinite(model.dual_coef_).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_float64_values_beyond_float32_are_taken_without_a_warning(convert):
     X, y = noisy_stream(10, n=40)

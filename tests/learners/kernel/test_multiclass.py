@@ -43,7 +43,7 @@ every_learner = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+@pytest.mark.parametrize("convert", [np.asarray, pytest.param(as_csr, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "learner"),
     [

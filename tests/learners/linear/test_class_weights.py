@@ -223,6 +223,7 @@ def test_weighted_gradient_descent_equals_scikit_learn(loss, rate):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["CSOGD-I", "CSOGD-II"])
 @streams
 def test_cost_sensitive_gradient_descent(variant, seed, cuts, sparse):

@@ -218,6 +218,7 @@ def test_two_classes_by_blocks_are_the_binary_learner_on_the_difference(learner,
         np.testing.assert_allclose(margins, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_two_classes_by_blocks_are_the_binary_perceptron_and_pa_themselves():
     X, y = noisy_stream(14)
     pairs = [

@@ -285,6 +285,7 @@ print(process.exitcode, len(list(folder.rglob("*.nbc"))))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_saves_too(tmp_path):
     script, folder = tmp_path / "forked.py", tmp_path / "folder"

@@ -150,6 +150,7 @@ def test_a_loss_that_is_not_added_up_is_refused():
         sum_losses(np.array([1.0, 2.0]), codes, codes, True, np.empty(0, np.int64), np.zeros((2, N_SUMS + 1)))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(st.builds(stream, st.integers(0, 10_000), st.integers(2, 60), st.just(2)))
 def test_pairs_in_order_make_the_area_under_the_curve(made):

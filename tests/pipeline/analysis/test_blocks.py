@@ -85,6 +85,7 @@ def test_the_leader_is_tested_as_scipy_does() -> None:
     assert leader_tests(pd.DataFrame()) == []
 
 
+@pytest.mark.slow
 def test_equal_algorithms_seldom_differ() -> None:
     # 400 streams of two equal algorithms with independent mistakes: 5% of tests would reject by chance, and
     # 8% is 2.75 standard deviations above that.

@@ -32,12 +32,13 @@ def long_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BLOCK_ROWS", 3000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "keys",
     [
-        pytest.param({}, id="plain", marks=pytest.mark.slow),
+        pytest.param({}, id="plain"),
         pytest.param({"delay": 7, "window": 500, "fading": 0.99, "checkpoints": 6}, id="course"),
-        pytest.param({"max_train": 7000, "max_examples": 8000}, id="shorter", marks=pytest.mark.slow),
+        pytest.param({"max_train": 7000, "max_examples": 8000}, id="shorter"),
     ],
 )
 def test_they_change_no_result(
@@ -80,6 +81,7 @@ def test_other_cells_read_whole_streams(long_streams: None, changed: dict[str, A
     assert drawn_inputs(cell.spec) is None
 
 
+@pytest.mark.slow
 def test_other_learners_read_whole_streams(monkeypatch: pytest.MonkeyPatch, long_streams: None) -> None:
     # Other learners learn one row at a time, which takes 1 ms.
     algorithms = {"name": "sklearn.linear_model:Perceptron"}, {"name": "AROW"}

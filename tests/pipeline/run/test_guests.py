@@ -73,7 +73,7 @@ def rows(*algorithms: dict[str, Any], **study: Any) -> list[dict[str, Any]]:
         {"protocol": "holdout", "time_limit": 600.0},
     ],
 )
-@pytest.mark.parametrize("C", [0.1, 1.0])
+@pytest.mark.parametrize("C", [0.1, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_sgd_is_our_passive_aggressive_mistake_by_mistake(
     C: float, study: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -275,6 +275,7 @@ def test_vowpal_wabbit_without_scores(args: str) -> None:
     assert not row.keys() & {"auc_given", "hinge_loss_given", "test_auc", "test_log_loss"}
 
 
+@pytest.mark.slow
 @vw
 @pytest.mark.parametrize("option", ["--link=logistic", "--link 'logistic'", "'--link' \"logistic\""])
 def test_links_onto_positive_numbers_fail_with_two_classes(option: str) -> None:
@@ -443,7 +444,14 @@ class Plain:
 """
 
 
-@pytest.mark.parametrize("text", [None, PLAIN.replace("[0]", "[1]"), "class Plain("])
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.replace("[0]", "[1]"),
+        pytest.param(None, marks=pytest.mark.slow),
+        pytest.param("class Plain(", marks=pytest.mark.slow),
+    ],
+)
 def test_an_edit_of_a_plugin_during_a_run_changes_no_cell(
     text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -505,6 +513,7 @@ def test_a_module_edited_between_planning_and_its_import_fails_the_cell(
     assert re.search("planned with .*, but|code that it imports has changed", found[1]["error"])
 
 
+@pytest.mark.slow
 def test_a_subprocess_imports_from_the_same_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "sp_apart.py").write_text(LATE.replace("from sp_late.rule import code", "code = 0"))
@@ -796,6 +805,7 @@ def test_one_that_is_slow_is_stopped_with_its_curve() -> None:
     assert list(found.curve["t"])[-1] == found.row["n_examples"]
 
 
+@pytest.mark.slow
 def test_each_cell_has_an_instance_of_its_own() -> None:
     given = cells({"name": SGD, "loss": "log_loss"}, seeds=8)
     alone = {cell.key: run_cell(cell).row["mistakes"] for cell in given}

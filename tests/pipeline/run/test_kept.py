@@ -48,7 +48,7 @@ def frames(*cells: Cell) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("algorithm", [{"name": "AROW"}, {"name": "KernelPerceptron", "gamma": 0.5}])
-@pytest.mark.parametrize("dataset", [GAUSS, DIGITS])
+@pytest.mark.parametrize("dataset", [GAUSS, pytest.param(DIGITS, marks=pytest.mark.slow)])
 def test_a_curve_ends_in_its_cells_figures(algorithm: dict[str, Any], dataset: dict[str, Any]) -> None:
     rows, curves = frames(cell_of(algorithm, dataset))
     last = curves.iloc[[-1]]

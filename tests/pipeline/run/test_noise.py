@@ -129,7 +129,10 @@ def test_a_learner_is_told_what_is_noisy_only(
 
 
 @pytest.mark.parametrize("noise", NOISE, ids=str)
-@pytest.mark.parametrize("protocol", ["crossval", "holdout", "prequential"])
+@pytest.mark.parametrize(
+    "protocol",
+    ["crossval", *(pytest.param(each, marks=pytest.mark.slow) for each in ("holdout", "prequential"))],
+)
 def test_a_compact_copy_changes_no_integer(
     noise: Any, protocol: str, sparse_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,7 +76,7 @@ def test_the_counts_of_many_classes_are_those_of_the_learner_alone(constraints: 
     assert row["test_accuracy"] > 0.8
 
 
-@pytest.mark.parametrize("block_rows", [1, 7, 1000])
+@pytest.mark.parametrize("block_rows", [7, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 1000))])
 @pytest.mark.parametrize("algorithm", [{"name": "AROW"}, {"name": "Perceptron", "average": True}])
 @pytest.mark.parametrize("dataset", [{"name": "digits", "task": "round"}, {"name": "digits"}])
 def test_no_block_size_changes_an_integer(

@@ -11,6 +11,7 @@ from singlepass.workflows.bench import linear, runner, streams
 from .untimed import untimed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
 def test_learn_is_measured_beside_learn_rows(convert, monkeypatch):  # type: ignore[no-untyped-def]
     monkeypatch.setattr(runner, "best_times", untimed)

@@ -35,6 +35,7 @@ def test_every_line_has_a_figure(library, convert, stream):  # type: ignore[no-u
     assert ("CSR" in lines[0].work) == (convert is not np.asarray)
 
 
+@pytest.mark.slow
 def test_what_is_not_installed_is_skipped(
     stream: streams.NamedStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:

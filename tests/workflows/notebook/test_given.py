@@ -110,6 +110,7 @@ def client() -> Iterator[Client]:
         yield client
 
 
+@pytest.mark.slow
 def test_notebook_objects_run_on_threads(on_threads: Results) -> None:
     cells = on_threads.cells
     assert (cells["status"] == "ok").all()

@@ -69,6 +69,7 @@ def test_the_notebook_runs(page: Any, tmp_path: Path) -> None:
     assert (cells["status"] == "ok").all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_bad_input_is_one_line_in_a_notebook(tmp_path: Path) -> None:
     page = nbformat.v4.new_notebook(

@@ -14,7 +14,6 @@ from singlepass.workflows.report import render_report
 from ..synthetic_results import fail, make_results
 from .chromium import Browser, browser, needs_chromium
 
-WIDTHS = (390, 1280, 1920)
 pytestmark = needs_chromium
 
 MEASURE = """(() => {
@@ -70,7 +69,9 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "width", [390, *(pytest.param(each, marks=pytest.mark.slow) for each in (1280, 1920))]
+)
 def test_page_fits_and_reads(width: int, scheme: str, page: str, chromium: Browser) -> None:
     chromium.show(width, scheme=scheme)
     chromium.open(page)

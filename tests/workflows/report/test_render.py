@@ -198,6 +198,7 @@ def test_every_grid_is_printed_and_edges_are_flagged(usual: tuple[Path, Page, st
     assert "0.01, 0.1, 1, 10" in page.text
 
 
+@pytest.mark.slow
 def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     small = make_results(datasets=("a", "b"), algorithms=("A", "B", "C"), noise=(0.0, 0.1), tuned=())
     cells, curves = small.cells.sample(frac=1, random_state=1), small.curves.sample(frac=1, random_state=2)

@@ -73,6 +73,7 @@ def assert_same(first: str, second: str) -> None:
         pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_study_at_a_url_is_the_same_study(
     url: str, study_file: Path, tmp_path: Path, silent: Any, singlepass: Callable[..., Any]
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.study.study_file import parse_study
@@ -32,6 +33,7 @@ STUDY: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_a_study_shows_queried_labels_and_errors_against_them(tmp_path: Path, silent: Any) -> None:
     out = tmp_path / "results"
     for threads in (1, 2):

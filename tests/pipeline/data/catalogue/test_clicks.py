@@ -42,6 +42,7 @@ def test_a_longer_stream_begins_with_a_shorter_one() -> None:
     assert (drawn(5000, seed=1)[0] != X).nnz > 0
 
 
+@pytest.mark.slow
 def test_it_can_be_learnt_and_drifts() -> None:
     X, y = drawn(40_000, rows_per_day=20_000, hash_bits=16)
     learner = AROW(r=10.0)

@@ -193,7 +193,10 @@ RIVER: list[tuple[str, dict[str, Any], Callable[[Any], Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options", "make", "positive"), RIVER)
+@pytest.mark.parametrize(
+    ("name", "options", "make", "positive"),
+    [pytest.param(*each, marks=[] if each[1].get("concept", 1) == 1 else pytest.mark.slow) for each in RIVER],
+)
 def test_class_ratios_are_those_of_river(
     name: str, options: dict[str, Any], make: Callable[[Any], Any], positive: int
 ) -> None:

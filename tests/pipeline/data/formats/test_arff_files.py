@@ -185,6 +185,7 @@ def _read(path: Path, target: str, options: dict[str, Any]) -> tuple[str, str]:
     return repr([(np.asarray(block.X).tolist(), block.labels.tolist()) for block in blocks]), ""
 
 
+@pytest.mark.slow
 def test_arrow_reads_what_the_arff_parser_reads(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arff_files, "_BLOCK_BYTES", 40)
     heads = [

@@ -32,20 +32,24 @@ def bomb(path: Path, head: bytes, unit: bytes, size: int = 64 * MB) -> Path:
     return path
 
 
+# Files that expand enormously: name, beginning, the part that is repeated, and the message.
+BOMBS = [
+    ("header.csv.gz", b"", b"a,", "line 1: longer than max_line = 16,777,216 bytes"),
+    ("rows.csv.gz", b"a,label\n", b"0,1\n1,0\n", "expands more than max_expansion = 250 times"),
+    ("line.svm.gz", b"1", b" 1:1", "line 1: longer than max_line = 16,777,216 bytes"),
+    ("relation.arff.gz", b"@relation ", b"x", "line 1: longer than max_line = 16,777,216 bytes"),
+    ("value.csv.gz", b"a,label\n1,", b"x", "line 2: longer than max_line = 16,777,216 bytes"),
+    ("blank.csv.gz", b"a,label\n", b"\n", "expands more than max_expansion = 250 times"),
+    ("comment.svm.gz", b"1 1:1\n#", b"#", "line 2: longer than max_line = 16,777,216 bytes"),
+    ("blank.svm.gz", b"", b"\n", "expands more than max_expansion = 250 times"),
+    ("rows.svm.gz", b"", b"1 1:1\n-1 2:1\n", "expands more than max_expansion = 250 times"),
+    ("comments.arff.gz", b"", b"%\n", "expands more than max_expansion = 250 times"),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "head", "unit", "fault"),
-    [
-        ("header.csv.gz", b"", b"a,", "line 1: longer than max_line = 16,777,216 bytes"),
-        ("value.csv.gz", b"a,label\n1,", b"x", "line 2: longer than max_line = 16,777,216 bytes"),
-        ("rows.csv.gz", b"a,label\n", b"0,1\n1,0\n", "expands more than max_expansion = 250 times"),
-        ("blank.csv.gz", b"a,label\n", b"\n", "expands more than max_expansion = 250 times"),
-        ("line.svm.gz", b"1", b" 1:1", "line 1: longer than max_line = 16,777,216 bytes"),
-        ("comment.svm.gz", b"1 1:1\n#", b"#", "line 2: longer than max_line = 16,777,216 bytes"),
-        ("blank.svm.gz", b"", b"\n", "expands more than max_expansion = 250 times"),
-        ("rows.svm.gz", b"", b"1 1:1\n-1 2:1\n", "expands more than max_expansion = 250 times"),
-        ("relation.arff.gz", b"@relation ", b"x", "line 1: longer than max_line = 16,777,216 bytes"),
-        ("comments.arff.gz", b"", b"%\n", "expands more than max_expansion = 250 times"),
-    ],
+    [*BOMBS[:4], *(pytest.param(*each, marks=pytest.mark.slow) for each in BOMBS[4:])],
 )
 def test_bombs(tmp_path: Path, name: str, head: bytes, unit: bytes, fault: str) -> None:
     path = bomb(tmp_path / name, head, unit)
@@ -57,6 +61,7 @@ def test_bombs(tmp_path: Path, name: str, head: bytes, unit: bytes, fault: str) 
     assert str(error.value).startswith(str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "compress"), [(".bz2", bz2.compress), (".xz", lzma.compress)])
 def test_bombs_of_other_kinds(tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / f"rows.csv{suffix}"

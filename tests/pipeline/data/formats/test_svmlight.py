@@ -273,7 +273,9 @@ def test_what_is_right_is_not_read_line_by_line(write: Write, monkeypatch: pytes
     assert read(write("f.svm", "+1 1:-1e-05 3:+2 # a_b\n-1 qid:7 2:1\n"))[0] == [1, -1]
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\n-1 2:0.5\n"])
+@pytest.mark.parametrize(
+    "end", ["\n-1 2:0.5\n", *(pytest.param(end, marks=pytest.mark.slow) for end in ("", "\n"))]
+)
 def test_a_line_much_longer_than_a_block(write: Write, end: str) -> None:
     n = 1_000_000
     text = "+1 " + " ".join(f"{index}:{index % 97}.25" for index in range(1, n + 1)) + end

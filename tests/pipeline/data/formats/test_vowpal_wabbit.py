@@ -57,6 +57,7 @@ def read(path: Path, **given: int) -> Table:
     return read_files([path], [], resolve_options("vw", given, file_options(path, given)))
 
 
+@pytest.mark.slow
 def test_names_are_hashed() -> None:
     mask, a = 2**18 - 1, murmur("a")
     text = "1 | height:1.5 length\n-1 |a height:-2 7:3 |b x\n"

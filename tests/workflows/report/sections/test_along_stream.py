@@ -97,6 +97,7 @@ def test_a_count_with_a_trace_is_drawn(results: StudyResults, monkeypatch: pytes
     assert merges.panels.sheet.file == "figures/row-merges.svg"
 
 
+@pytest.mark.slow
 def test_the_section_is_in_every_form_of_the_report(results: StudyResults, tmp_path: Path) -> None:
     names = {str(path.relative_to(tmp_path)) for path in render_report(results, tmp_path)}
     assert {

@@ -95,6 +95,7 @@ def test_the_section_is_in_every_form_of_the_report(finished: StudyResults, tmp_
             assert f"{name}: {sizes[dataset, name]:.0f} support vectors" in page.text
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_what_was_learnt(finished: StudyResults) -> None:
     found = section(finished)
     gauss, checkerboard = groups(found)

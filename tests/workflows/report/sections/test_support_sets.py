@@ -105,6 +105,7 @@ def test_without_a_support_set_there_is_no_section(tmp_path: Path) -> None:
     assert "Support sets" not in (tmp_path / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_section_is_in_every_form_of_the_report(results: StudyResults, tmp_path: Path) -> None:
     names = {str(path.relative_to(tmp_path)) for path in render_report(results, tmp_path)}
     assert {

@@ -27,6 +27,7 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
     return replace(results, cells=results.cells.assign(**columns))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("results", "said"),
     [
