@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -156,3 +158,15 @@ def _together(parts: list[Any]) -> Any:
     if sp.issparse(parts[0]):
         return sp.vstack(parts, format="csr")
     return np.concatenate(parts)
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return a function's or class's signature, even if annotations use names that only type checkers import.
+
+    From Python 3.14 on, annotations are evaluated when the signature is read.
+    """
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format
+
+        return inspect.signature(function, annotation_format=Format.FORWARDREF)
+    return inspect.signature(function)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from .guest import signature_of
 from .kinds import lacking
 
 
@@ -46,7 +46,7 @@ class OnlinePipeline(Pipeline):
                 step.partial_fit(X, y)
             X = step.transform(X)
         learn = self.steps[-1][1].partial_fit
-        if classes is not None and "classes" in inspect.signature(learn).parameters:
+        if classes is not None and "classes" in signature_of(learn).parameters:
             learn(X, y, classes=classes)
         else:
             learn(X, y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from .guest import Guest, in_one_line
+from .guest import Guest, in_one_line, signature_of
 from .returned import (
     GuestError,
     checked_codes,
@@ -43,7 +42,7 @@ class PartialFitGuest(Guest):
     def _start(self, n_features: int) -> None:
         self._learns = False
         self._known_classes: Any = None
-        taken = inspect.signature(self.learner.partial_fit).parameters.values()
+        taken = signature_of(self.learner.partial_fit).parameters.values()
         told = any(each.name == "classes" or each.kind == each.VAR_KEYWORD for each in taken)
         self._told: dict[str, Any] = {"classes": self._classes} if told else {}
 

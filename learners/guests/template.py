@@ -13,6 +13,8 @@ from typing import Any
 
 from sklearn.base import clone
 
+from .guest import signature_of
+
 # Names of constructor parameters that are seeds.
 STATES = ("random_state", "seed")
 
@@ -151,7 +153,7 @@ def _settable_seeds(thing: Any) -> list[str]:
 def _parameter_names(cls: type) -> set[str]:
     """Return the names of a constructor's parameters; none if it is compiled without them."""
     try:
-        return set(inspect.signature(cls).parameters)
+        return set(signature_of(cls).parameters)
     except (TypeError, ValueError):
         return set()
 

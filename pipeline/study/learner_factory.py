@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from ... import learners
 from ...learners import registry
 from ...learners.guests.given import find_given, is_derived, names_given
+from ...learners.guests.guest import signature_of
 from ...learners.guests.kinds import as_guest, takes_batches
 from ...learners.guests.names import find_guest, names_guest
 from ...learners.guests.returned import GuestError, first_line
@@ -78,7 +79,7 @@ class ResolvedLearner:
 
     @cached_property
     def _signature(self) -> Mapping[str, inspect.Parameter]:
-        return {} if self.factory is None else inspect.signature(self.factory).parameters
+        return {} if self.factory is None else signature_of(self.factory).parameters
 
     @cached_property
     def float_parameters(self) -> frozenset[str]:

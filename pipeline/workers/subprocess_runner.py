@@ -92,7 +92,8 @@ def _try(message: bytes, limit: float | None, memory: float | None) -> tuple[Cel
         reason = _watch(process, reading, begun, limit, memory)
         # Stop the subprocess, if it has not ended. Its standard input was kept open until now, because it
         # exits when that is closed.
-        with contextlib.suppress(ProcessLookupError):
+        # macOS answers with PermissionError if all processes of the group have ended.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             # Kill the whole process group: children of the subprocess would keep the pipe open.
             os.killpg(process.pid, signal.SIGKILL)
         reading.join(_LEAVE_SECONDS)

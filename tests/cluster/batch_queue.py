@@ -42,7 +42,7 @@ def jobs(spool: Path) -> dict[str, str]:
     """Return the state of each job that has not ended, by its number."""
     found = {}
     for folder in sorted(spool.iterdir(), key=lambda each: int(each.name)):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError, PermissionError):
             os.killpg(int((folder / "pid").read_text()), 0)
             found[folder.name] = "RUNNING" if (folder / "runs").exists() else "PENDING"
     return found
@@ -50,7 +50,7 @@ def jobs(spool: Path) -> dict[str, str]:
 
 def end(spool: Path, number: str, how: signal.Signals) -> None:
     """Send a signal to all processes of a job."""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError, PermissionError):
         os.killpg(int((spool / number / "pid").read_text()), how)
 
 

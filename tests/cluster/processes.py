@@ -189,7 +189,7 @@ class Running:
     def kill(self) -> None:
         """Kill the process and all its descendants."""
         # The group exists as long as one of its processes does, even after the end of its leader.
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.popen.pid, signal.SIGKILL)
         # Unless it has not made its group yet.
         self.popen.kill()

@@ -109,7 +109,7 @@ class Machine:
             for path in written
             if not any(path.is_relative_to(each) for each in allowed)
             and path not in fonts
-            and path.parent != self.home / ".cache" / "matplotlib"
+            and path.parent not in (self.home / ".cache" / "matplotlib", self.home / ".matplotlib")
         }
 
     def give(self, name: str, content: str) -> None:

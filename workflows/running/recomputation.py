@@ -97,12 +97,17 @@ def _limit(seconds: float, memory: float) -> None:
         return
     limits = {
         resource.RLIMIT_CPU: int(seconds) * (os.cpu_count() or 1),
-        resource.RLIMIT_AS: int(memory * 1e9),
         resource.RLIMIT_FSIZE: _MOST_WRITTEN,
         resource.RLIMIT_CORE: 0,
     }
+    # macOS reserves hundreds of gigabytes of addresses for any process, and refuses a limit below that.
+    if sys.platform != "darwin":
+        limits[resource.RLIMIT_AS] = int(memory * 1e9)
     for kind, most in limits.items():
-        resource.setrlimit(kind, (most, most))
+        # A process cannot exceed the hard limits that it has, such as those of a login node.
+        _, hard = resource.getrlimit(kind)
+        lowest = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (lowest, lowest))
 
 
 def main() -> None:

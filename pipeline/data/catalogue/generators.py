@@ -1,7 +1,8 @@
-"""Generate data from a seed, with the same rows on every machine.
+"""Generate data from a seed, with the same rows on every machine except for the last bit of normal draws.
 
 Generators use only elementwise arithmetic on numbers from `RandomState`, whose sequences NumPy never changes.
-They draw the training part first, so more test rows never change the training rows.
+The last bit of a normal draw depends on the C library and on how NumPy was compiled. Generators draw the
+training part first, so more test rows never change the training rows.
 """
 
 from __future__ import annotations
