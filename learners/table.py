@@ -7,8 +7,12 @@ The rows give the public names of `singlepass.learners`, the names that a study 
 
 import functools
 import importlib
+import inspect
 from dataclasses import dataclass
 from typing import Any, Literal
+
+# Parameters of all learners, and of all kernel learners.
+_OF_ALL = ("epochs", "kernel", "gamma", "degree", "coef0")
 
 
 @dataclass(frozen=True)
@@ -23,9 +27,10 @@ class Row:
     #: predict nothing along the stream; a "strategy" wraps another learner.
     kind: Literal["linear", "kernel", "features", "svm", "baseline", "batch", "strategy"]
     classes: Literal["two", "many"]
-    #: Origin and parameters, for the table in docs/learners.md.
+    #: Origin, for the table in docs/learners.md.
     source: str
-    parameters: str
+    #: What the table says about the parameters if it says more than their names.
+    about_parameters: str = ""
     #: The learner's earlier name, if it was renamed after results were stored; stored results keep that name.
     stored_as: str = ""
 
@@ -33,6 +38,14 @@ class Row:
     def is_public(self) -> bool:
         """Whether users import the learner from `singlepass.learners`."""
         return self.module.startswith(".")
+
+    @property
+    def parameters(self) -> str:
+        """The learner's parameters for the docs, without those that all learners of its kind have."""
+        if self.about_parameters:
+            return self.about_parameters
+        names = [name for name in inspect.signature(self.load()).parameters if name not in _OF_ALL]
+        return ", ".join(f"`{name}`" for name in names)
 
     def load(self) -> Any:
         """Import and return the class."""
@@ -48,7 +61,7 @@ def _load(module: str, name: str) -> Any:
 TABLE = (
     Row(
         "Perceptron", ".linear.perceptron", "linear", "many",
-        "Rosenblatt 1958; averaged: Freund & Schapire 1999", "`average`, `class_weight`",
+        "Rosenblatt 1958; averaged: Freund & Schapire 1999",
     ),
     Row(
         "PassiveAggressive", ".linear.passive_aggressive", "linear", "many",
@@ -56,12 +69,11 @@ TABLE = (
     ),
     Row(
         "SecondOrderPerceptron", ".linear.second_order_perceptron", "linear", "many",
-        "Cesa-Bianchi, Conconi, Gentile 2005", "`a`, `covariance`",
+        "Cesa-Bianchi, Conconi, Gentile 2005",
     ),
     Row(
         "ConfidenceWeighted", ".linear.confidence_weighted", "linear", "many",
         "Dredze, Crammer, Pereira 2008; Crammer, Dredze, Pereira 2008",
-        "`eta`, `constraint`, `covariance`, `projection`",
     ),
     Row(
         "AROW", ".linear.arow", "linear", "many",
@@ -69,18 +81,9 @@ TABLE = (
         '`r`, `loss`, `covariance`, `projection`, `class_weight`, '
         '`constraints` (maximum number of wrong classes in one update: 1, k, "all")',
     ),
-    Row(
-        "AdaGradRDA", ".linear.adagrad_rda", "linear", "many",
-        "Duchi, Hazan, Singer 2011", "`eta`, `delta`, `l1`",
-    ),
-    Row(
-        "ROMMA", ".linear.romma", "linear", "many",
-        "Li, Long 2002", "`aggressive`",
-    ),
-    Row(
-        "ALMA", ".linear.alma", "linear", "two",
-        "Gentile 2001", "`alpha`",
-    ),
+    Row("AdaGradRDA", ".linear.adagrad_rda", "linear", "many", "Duchi, Hazan, Singer 2011"),
+    Row("ROMMA", ".linear.romma", "linear", "many", "Li, Long 2002"),
+    Row("ALMA", ".linear.alma", "linear", "two", "Gentile 2001"),
     Row(
         "OnlineGradientDescent", ".linear.gradient.online_gradient_descent", "linear", "many",
         "Zinkevich 2003; rate \"adagrad\": Duchi, Hazan, Singer 2011",
@@ -104,19 +107,16 @@ TABLE = (
     ),
     Row(
         "TruncatedGradient", ".linear.gradient.truncated_gradient", "linear", "many",
-        "Langford, Li, Zhang 2009", "`eta`, `l1`, `K`, `theta`, `rate`, `loss`",
+        "Langford, Li, Zhang 2009",
     ),
-    Row(
-        "FOBOS", ".linear.gradient.truncated_gradient", "linear", "many",
-        "Duchi, Singer 2009", "`eta`, `l1`, `rate`, `loss`",
-    ),
+    Row("FOBOS", ".linear.gradient.truncated_gradient", "linear", "many", "Duchi, Singer 2009"),
     Row(
         "RDA", ".linear.gradient.rda", "linear", "many",
         "Xiao 2010", "`l1`, `gamma`, `rho` (enhanced), `sigma` (mixed), `loss`",
     ),
     Row(
         "AdaGradFOBOS", ".linear.gradient.adagrad_fobos", "linear", "many",
-        "Duchi, Hazan, Singer 2011 (mirror descent)", "`eta`, `l1`, `delta`, `loss`",
+        "Duchi, Hazan, Singer 2011 (mirror descent)",
     ),
     Row(
         "OFS", ".linear.feature_selection", "linear", "two",
@@ -126,14 +126,8 @@ TABLE = (
         "SOFS", ".linear.feature_selection", "linear", "two",
         "Wu, Hoi, Mei, Yu 2017", "`B` (features kept), `r`",
     ),
-    Row(
-        "RestartedGradientDescent", ".linear.gradient.tracking", "linear", "many",
-        "Besbes, Gur, Zeevi 2015", "`eta`, `period`, `forget`, `loss`",
-    ),
-    Row(
-        "RMSProp", ".linear.gradient.tracking", "linear", "many",
-        "Tieleman, Hinton 2012", "`eta`, `beta`, `delta`, `loss`",
-    ),
+    Row("RestartedGradientDescent", ".linear.gradient.tracking", "linear", "many", "Besbes, Gur, Zeevi 2015"),
+    Row("RMSProp", ".linear.gradient.tracking", "linear", "many", "Tieleman, Hinton 2012"),
     Row(
         "KT", ".linear.gradient.kt", "linear", "many",
         "Orabona, Pál 2016", '`epsilon`, `scale` ("running", "instance", "none"), `loss`',
@@ -146,33 +140,15 @@ TABLE = (
         "COCOB", ".linear.gradient.coin_betting", "linear", "many",
         "Orabona, Tommasi 2017", '`scale` ("running", "none"), `loss`',
     ),
-    Row(
-        "COCOBBackprop", ".linear.gradient.coin_betting", "linear", "many",
-        "Orabona, Tommasi 2017", "`alpha`, `loss`",
-    ),
-    Row(
-        "FreeGrad", ".linear.gradient.freegrad", "linear", "many",
-        "Mhammedi, Koolen 2020", "`epsilon`, `loss`",
-    ),
-    Row(
-        "DoG", ".linear.gradient.dog", "linear", "many",
-        "Ivgi, Hinder, Carmon 2023", "`r_eps`, `average`, `loss`",
-    ),
-    Row(
-        "DoWG", ".linear.gradient.dog", "linear", "many",
-        "Khaled, Mishchenko, Jin 2023", "`r_eps`, `average`, `loss`",
-    ),
-    Row(
-        "DAdaptationSGD", ".linear.gradient.dadaptation", "linear", "many",
-        "Defazio, Mishchenko 2023", "`d0`, `loss`",
-    ),
-    Row(
-        "Mechanic", ".linear.gradient.mechanic", "linear", "many",
-        "Cutkosky, Defazio, Mehta 2023", "`n`, `s_init`, `lam`, `eps`, `rate`, `loss`",
-    ),
+    Row("COCOBBackprop", ".linear.gradient.coin_betting", "linear", "many", "Orabona, Tommasi 2017"),
+    Row("FreeGrad", ".linear.gradient.freegrad", "linear", "many", "Mhammedi, Koolen 2020"),
+    Row("DoG", ".linear.gradient.dog", "linear", "many", "Ivgi, Hinder, Carmon 2023"),
+    Row("DoWG", ".linear.gradient.dog", "linear", "many", "Khaled, Mishchenko, Jin 2023"),
+    Row("DAdaptationSGD", ".linear.gradient.dadaptation", "linear", "many", "Defazio, Mishchenko 2023"),
+    Row("Mechanic", ".linear.gradient.mechanic", "linear", "many", "Cutkosky, Defazio, Mehta 2023"),
     Row(
         "VowpalWabbitCoin", ".linear.gradient.vowpal_wabbit_coin", "linear", "two",
-        "Orabona, Tommasi 2017; Vowpal Wabbit's `--coin`", "`alpha`, `beta`, `loss`",
+        "Orabona, Tommasi 2017; Vowpal Wabbit's `--coin`",
     ),
     Row(
         "OnlineNewtonStep", ".linear.gradient.online_newton_step", "linear", "two",
@@ -187,32 +163,20 @@ TABLE = (
         "SoftConfidenceWeighted", ".linear.soft_confidence_weighted", "linear", "many",
         "Wang, Zhao, Hoi 2012", '`variant` ("SCW-I", "SCW-II"), `eta`, `C`, `covariance`, `projection`',
     ),
-    Row(
-        "NAROW", ".linear.narow", "linear", "two",
-        "Orabona, Crammer 2010", "`b`, `covariance`",
-    ),
-    Row(
-        "NHERD", ".linear.nherd", "linear", "many",
-        "Crammer, Lee 2010", "`C`, `covariance`, `projection`",
-    ),
+    Row("NAROW", ".linear.narow", "linear", "two", "Orabona, Crammer 2010"),
+    Row("NHERD", ".linear.nherd", "linear", "many", "Crammer, Lee 2010"),
     Row(
         "MarginPerceptron", ".linear.margin_perceptron", "linear", "many",
         "Krauth, Mézard 1987; Li et al. 2002 (PAUM); voted: Freund & Schapire 1999; Khardon, Wachman 2007",
         '`tau_plus`, `tau_minus`, `eta`, `output` ("last", "average", "longest", "voted"), '
         "`alpha_bound`, `lam`, `class_weight`",
     ),
-    Row(
-        "ShiftingPerceptron", ".linear.shifting_perceptron", "linear", "two",
-        "Cesa-Bianchi, Gentile 2006", "`lam`",
-    ),
+    Row("ShiftingPerceptron", ".linear.shifting_perceptron", "linear", "two", "Cesa-Bianchi, Gentile 2006"),
     Row(
         "Ader", ".linear.ader", "linear", "two",
         "Zhang, Lu, Zhou 2018 (improved Ader)", "`T` (rows), `D`, `G`, `loss`",
     ),
-    Row(
-        "IELLIP", ".linear.iellip", "linear", "two",
-        "Yang, Jin, Ye 2009", "`c`, `b`, `a`",
-    ),
+    Row("IELLIP", ".linear.iellip", "linear", "two", "Yang, Jin, Ye 2009"),
     Row(
         "BBQ", ".linear.bbq", "linear", "two",
         "Cesa-Bianchi, Gentile, Orabona 2009", "`kappa`; asks for labels by itself",
@@ -224,82 +188,45 @@ TABLE = (
     ),
     Row(
         "KernelPassiveAggressive", ".kernel.passive_aggressive", "kernel", "many",
-        "Crammer et al. 2006 (PA-I)", "`C`",
+        "Crammer et al. 2006 (PA-I)",
     ),
-    Row(
-        "KernelMIRA", ".kernel.mira", "kernel", "many",
-        "Crammer, Singer 2003", "`beta`",
-    ),
+    Row("KernelMIRA", ".kernel.mira", "kernel", "many", "Crammer, Singer 2003"),
     Row(
         "RandomizedBudgetPerceptron", ".kernel.budget_perceptron", "kernel", "two",
-        "Cavallanti, Cesa-Bianchi, Gentile 2006", "`budget`, `random_state`",
+        "Cavallanti, Cesa-Bianchi, Gentile 2006",
     ),
     Row(
         "RemoveOldestPerceptron", ".kernel.budget_perceptron", "kernel", "two",
-        "Dekel, Shalev-Shwartz, Singer 2008", "`budget`",
-        stored_as="ShiftingPerceptron",
+        "Dekel, Shalev-Shwartz, Singer 2008", stored_as="ShiftingPerceptron",
     ),
-    Row(
-        "Forgetron", ".kernel.forgetron", "kernel", "two",
-        "Dekel, Shalev-Shwartz, Singer 2008", "`budget`",
-    ),
-    Row(
-        "DistillCachePerceptron", ".kernel.distill_cache", "kernel", "many",
-        "Crammer, Kandola, Singer 2003", "`beta`, `budget`",
-    ),
-    Row(
-        "DistillCacheMIRA", ".kernel.distill_cache", "kernel", "many",
-        "Crammer, Kandola, Singer 2003", "`beta`, `budget`",
-    ),
-    Row(
-        "Projectron", ".kernel.projectron", "kernel", "many",
-        "Orabona, Keshet, Caputo 2008", "`eta`, `U`",
-    ),
-    Row(
-        "ProjectronPlusPlus", ".kernel.projectron", "kernel", "two",
-        "Orabona, Keshet, Caputo 2008", "`eta`, `U`",
-    ),
+    Row("Forgetron", ".kernel.forgetron", "kernel", "two", "Dekel, Shalev-Shwartz, Singer 2008"),
+    Row("DistillCachePerceptron", ".kernel.distill_cache", "kernel", "many", "Crammer, Kandola, Singer 2003"),
+    Row("DistillCacheMIRA", ".kernel.distill_cache", "kernel", "many", "Crammer, Kandola, Singer 2003"),
+    Row("Projectron", ".kernel.projectron", "kernel", "many", "Orabona, Keshet, Caputo 2008"),
+    Row("ProjectronPlusPlus", ".kernel.projectron", "kernel", "two", "Orabona, Keshet, Caputo 2008"),
     Row(
         "KernelSecondOrderPerceptron", ".kernel.second_order", "kernel", "two",
-        "Cesa-Bianchi, Conconi, Gentile 2005", "`a`",
+        "Cesa-Bianchi, Conconi, Gentile 2005",
     ),
-    Row(
-        "KernelAROW", ".kernel.second_order", "kernel", "two",
-        "Crammer, Kulesza, Dredze 2013 (Lemma 1)", "`r`",
-    ),
-    Row(
-        "KernelALMA", ".kernel.alma", "kernel", "two",
-        "Gentile 2001", "`alpha`, `B`, `C`",
-    ),
-    Row(
-        "NORMA", ".kernel.norma", "kernel", "two",
-        "Kivinen, Smola, Williamson 2004", "`eta0`, `lam`, `decay`",
-    ),
+    Row("KernelAROW", ".kernel.second_order", "kernel", "two", "Crammer, Kulesza, Dredze 2013 (Lemma 1)"),
+    Row("KernelALMA", ".kernel.alma", "kernel", "two", "Gentile 2001"),
+    Row("NORMA", ".kernel.norma", "kernel", "two", "Kivinen, Smola, Williamson 2004"),
     Row(
         "BOGD", ".kernel.bogd", "kernel", "two",
         "Zhao, Wang, Wu, Jin, Hoi 2012",
         '`budget`, `eta`, `lam`, `gamma_max`, `projection` ("clip", "scale"), `random_state`',
     ),
-    Row(
-        "BPAS", ".kernel.bpas", "kernel", "two",
-        "Wang, Vucetic 2010 (BPA-S)", "`budget`, `C`",
-    ),
+    Row("BPAS", ".kernel.bpas", "kernel", "two", "Wang, Vucetic 2010 (BPA-S)"),
     Row(
         "BSGD", ".kernel.bsgd", "kernel", "two",
         "Wang, Crammer, Vucetic 2012", '`budget`, `lam`, `maintenance` ("merging", "removal")',
     ),
-    Row(
-        "NOGD", ".kernel.nogd", "kernel", "two",
-        "Lu, Hoi, Wang, Zhao, Liu 2016", "`budget`, `rank`, `eta`",
-    ),
+    Row("NOGD", ".kernel.nogd", "kernel", "two", "Lu, Hoi, Wang, Zhao, Liu 2016"),
     Row(
         "FOGD", ".kernel.fogd", "features", "two",
         "Lu, Hoi, Wang, Zhao, Liu 2016", "`D`, `eta`, `gamma`, `random_state`; rbf",
     ),
-    Row(
-        "LASVM", ".svm.lasvm", "svm", "two",
-        "Bordes, Ertekin, Weston, Bottou 2005", "`C`, `tau`, `fit_intercept`, `finish`, `cache_mb`",
-    ),
+    Row("LASVM", ".svm.lasvm", "svm", "two", "Bordes, Ertekin, Weston, Bottou 2005"),
     Row(
         "OnlineModelSelection", ".svm.model_selection", "svm", "two",
         "Levi, Ullman 2009",
@@ -340,7 +267,6 @@ TABLE = (
     Row(
         "SelectiveSampling", ".selective", "strategy", "two",
         "Cesa-Bianchi, Gentile, Zaniboni 2006; around Passive-Aggressive: Lu, Zhao, Hoi 2016 (PAA)",
-        "`learner`, `b`, `random_state`",
     ),
     Row(
         "AdaptiveSelectiveSampling", ".selective", "strategy", "two",
