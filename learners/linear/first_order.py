@@ -15,8 +15,6 @@ of class z and ỹ the best wrong class: ``‖Δf‖² = 2‖x‖²``, and y is 
 Code for rules that are defined outside this package is not cached on disk; each process compiles it.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..numeric.compiled import INLINE
@@ -88,10 +86,6 @@ def _learn_classes(X, codes, scores, W, rule, weights):
 
 class FirstOrderClassifier(LinearClassifier):
     """Base of the learners with updates ``w += α y x``; a subclass defines ``_rule()``, which chooses α."""
-
-    def _rule(self) -> Any:
-        """Return the update rule: a named tuple of this learner's parameters, with a method ``step``."""
-        raise self._undefined("_rule")
 
     def _loop(self):
         return _learn, (self._weights, self._rule(), self._weights_by_code())

@@ -14,8 +14,6 @@ of class z and ỹ the best wrong class.
 Code for rules that are defined outside this package is not cached on disk; each process compiles it.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..numeric.compiled import INLINE
@@ -100,10 +98,6 @@ class GaussianClassifier(CovarianceClassifier, MulticlassClassifier):
     # Version 2 adds the terms of products with a full Σ in another order than version 1, so it rounds
     # differently.
     algorithm_version = 2
-
-    def _rule(self) -> Any:
-        """Return the update rule: a named tuple of this learner's parameters, with a method ``step``."""
-        raise self._undefined("_rule")
 
     def _loop(self):
         return _learn, self._arguments()

@@ -142,6 +142,10 @@ class LinearClassifier(OnlineClassifier):
     def _begin_with(self, zeros: NDArray[np.float64]) -> None:
         self._weights = zeros
 
+    def _rule(self) -> Any:
+        """Return the update rule that a family's loop takes: a named tuple of this learner's parameters."""
+        raise self._undefined("_rule")
+
     def _loop(self) -> tuple[Any, tuple[Any, ...]]:
         """Return the compiled learning loop for two classes, and its arguments after X, codes and scores."""
         raise self._undefined("_loop")

@@ -155,9 +155,6 @@ class FeatureLearner(MulticlassClassifier):
     loss: str
     scale = "none"
 
-    def _rule(self):
-        raise self._undefined("_rule")
-
     _state = ("_weights", "_numbers", "_largest")
 
     def _begin_with(self, zeros):

@@ -16,7 +16,6 @@ methods
 """
 
 import functools
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,10 +171,6 @@ class LazyLearner(MulticlassClassifier):
     loss: str
 
     _state = ("_weights", "_second", "_third", "_clock")
-
-    def _rule(self) -> Any:
-        """Return the update rule, a named tuple of this learner's parameters (see the module docstring)."""
-        raise self._undefined("_rule")
 
     def _begin_with(self, zeros):
         self._rule_of_stream = self._rule()
