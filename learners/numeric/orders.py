@@ -74,12 +74,6 @@ def _row_numbers(order: ArrayLike, n: int) -> NDArray[np.int64]:
 
 
 @compiled
-def _take_dense(X, order, out):
-    for i in range(order.shape[0]):
-        out[i] = X[order[i]]
-
-
-@compiled
 def _take_csr(X, order, data, indices, indptr):
     for i in range(order.shape[0]):
         values, columns = row(X, order[i])
@@ -96,11 +90,9 @@ def take_rows(X: MatrixT, order: ArrayLike) -> MatrixT:
     """
     out: Any
     rows = as_rows(X)
-    n = count_rows(rows)
-    order = _row_numbers(order, n)
+    order = _row_numbers(order, count_rows(rows))
     if not isinstance(rows, tuple):
-        out = np.empty((len(order), rows.shape[1]), rows.dtype)
-        _take_dense(rows, order, out)
+        out = rows.take(order, axis=0)
         return out
     indptr = np.zeros(len(order) + 1, np.int64)
     np.cumsum(np.diff(rows[2]).take(order), out=indptr[1:])
