@@ -118,7 +118,6 @@ def check_weights(learner: BaseEstimator, name: str) -> None:
             )
 
 
-Number = Annotated[float, check_number]
 Positive = Annotated[float, check_positive]
 NonNegative = Annotated[float, check_nonnegative]
 Scale = Annotated[float, check_scale]

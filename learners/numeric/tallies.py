@@ -55,10 +55,6 @@ def _of_both(scores, noisy, clean, stops, counts):
     return wrong, wrong_clean, tied
 
 
-def _wrong(scores, codes):
-    return count_wrong(scores, codes)
-
-
 def _ties(scores, codes):
     tied = 0
     for t in range(scores.shape[0]):
@@ -67,7 +63,7 @@ def _ties(scores, codes):
 
 
 _of_both_holding_gil, _of_both_releasing_gil = compiled(_of_both, nogil=False), compiled(_of_both)
-_wrong_holding_gil, _wrong_releasing_gil = compiled(_wrong, nogil=False), compiled(_wrong)
+_wrong_holding_gil, _wrong_releasing_gil = compiled(count_wrong.py_func, nogil=False), count_wrong
 _ties_holding_gil, _ties_releasing_gil = compiled(_ties, nogil=False), compiled(_ties)
 
 
