@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 from .compiled import INLINE, overload
-from .emitters import load_vector, spread, store_vector
+from .emitters import load_vector, spread, square_root, store_vector
 
 #: Number of models that are learned together: 8 float64 fill a cache line, and a vector of AVX-512.
 LANES = 8
@@ -68,12 +68,14 @@ def _operation(functions, vector, result, emit):
         overload(functions, INLINE)(lambda a, b: (lambda a, b: two(a, b)) if vector in (a, b) else None)
 
 
-def _call(name):
-    def emit(builder, a):
-        kind = ir.FunctionType(a.type, [a.type])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{LANES}f64"), [a])
+def _absolute(builder, a):
+    kind = ir.FunctionType(a.type, [a.type])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{LANES}f64"), [a])
 
-    return emit
+
+def _any(builder, a):
+    bits = builder.bitcast(a, ir.IntType(LANES))
+    return builder.icmp_unsigned("!=", bits, bits.type(0))
 
 
 _operation(operator.add, lanes, lanes, lambda ir, a, b: ir.fadd(a, b))
@@ -81,8 +83,8 @@ _operation(operator.sub, lanes, lanes, lambda ir, a, b: ir.fsub(a, b))
 _operation(operator.mul, lanes, lanes, lambda ir, a, b: ir.fmul(a, b))
 _operation(operator.truediv, lanes, lanes, lambda ir, a, b: ir.fdiv(a, b))
 _operation(operator.neg, lanes, lanes, lambda ir, a: ir.fneg(a))
-_operation(abs, lanes, lanes, _call("llvm.fabs"))
-_operation(math.sqrt, lanes, lanes, _call("llvm.sqrt"))
+_operation(abs, lanes, lanes, _absolute)
+_operation(math.sqrt, lanes, lanes, square_root)
 # Like Numba's `min` of two numbers, return b only if b < a; the result is a if either is NaN.
 _operation(min, lanes, lanes, lambda ir, a, b: ir.select(ir.fcmp_ordered("<", b, a), b, a))
 _operation(operator.lt, lanes, mask, lambda ir, a, b: ir.fcmp_ordered("<", a, b))
@@ -109,9 +111,8 @@ def holds_anywhere(condition):
     return condition
 
 
-@intrinsic
-def _not(_typing_context, condition):
-    return mask(mask), lambda _context, builder, _signature, arguments: builder.not_(arguments[0])
+_operation(invert, mask, mask, lambda ir, a: ir.not_(a))
+_operation(holds_anywhere, mask, types.boolean, _any)
 
 
 @intrinsic
@@ -124,18 +125,9 @@ def _select(_typing_context, condition, a, b):
     return lanes(mask, a, b), codegen
 
 
-@intrinsic
-def _any(_typing_context, condition):
-    def codegen(_context, builder, _signature, arguments):
-        bits = builder.bitcast(arguments[0], ir.IntType(LANES))
-        return builder.icmp_unsigned("!=", bits, bits.type(0))
-
-    return types.boolean(mask), codegen
-
-
 @overload(invert, INLINE)
 def _(condition):
-    return (lambda condition: _not(condition)) if condition == mask else invert
+    return None if condition == mask else invert
 
 
 @overload(where, INLINE)
@@ -145,7 +137,7 @@ def _(condition, a, b):
 
 @overload(holds_anywhere, INLINE)
 def _(condition):
-    return (lambda condition: _any(condition)) if condition == mask else holds_anywhere
+    return None if condition == mask else holds_anywhere
 
 
 def numbers_of(rules):
