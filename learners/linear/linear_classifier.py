@@ -303,9 +303,9 @@ def _bytes_a_feature(kind: Any, parameters: tuple[Hashable, ...], n_classes: int
 
 
 class ScaledClassifier(LinearClassifier):
-    """Base of the learners of two classes that store ``w = scale v``, see `parts.scale`.
+    """Base of the learners that store ``w = scale v``, see `parts.scale`.
 
-    `_weights` is v. `_scalars` contains the scale, and a number that the learner defines, which starts at 0.
+    `_weights` is v. `_scalars` begins with the scale; the other numbers are the learner's own.
     """
 
     _state = ("_weights", "_scalars")
@@ -314,9 +314,13 @@ class ScaledClassifier(LinearClassifier):
         self._weights = zeros
         self._scalars = np.array([1.0, 0.0])
 
+    def _score(self, X: Rows, scores: NDArray[np.float64]) -> None:
+        linear_scores(X, self._weights, scores)
+        scores *= self._scalars[0]
+
     @property
     def coef_(self) -> NDArray[np.float64]:
-        return as_coef(self._scalars[0] * self._weights, 2)
+        return as_coef(self._scalars[0] * self._weights, len(self.classes_))
 
 
 class MulticlassClassifier(LinearClassifier):

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..numeric.compiled import register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, row, squared_norm
+from ..numeric.rows import add_scaled, dot, n_rows, row, squared_norm
 from ..numeric.vector import EPSILON, SMALLEST_NORMAL
-from .linear_classifier import MulticlassClassifier, as_coef
+from .linear_classifier import MulticlassClassifier, ScaledClassifier
 from .parts.classes import add_to_pair, score_classes
 
 # w and x count as parallel, which allows no update, if the part of w orthogonal to x makes up at most this
@@ -131,7 +130,7 @@ def _learn_classes(X, codes, scores, V, scalars, aggressive):
 
 
 @dataclass(eq=False, repr=False)
-class ROMMA(MulticlassClassifier):
+class ROMMA(ScaledClassifier, MulticlassClassifier):
     """ROMMA: a mistake makes w the shortest vector that satisfies two linear constraints.
 
     On a mistake w becomes the shortest w' with ``y w'·x >= 1`` and ``w'·w >= ‖w‖²``. With ``s = w·x``:
@@ -178,15 +177,11 @@ class ROMMA(MulticlassClassifier):
     aggressive: bool = False
     epochs: int = 1
 
-    _state = ("_weights", "_scalars")
-
     # No w separates scikit-learn's data, so w depends on the last mistakes, and 83% of the rows are right.
     _scores_poorly = True
 
-    @property
-    def indifferent_to_absent_features(self) -> bool:
-        # ‖v‖² is a sum over all features, whose rounding changes if features are left out and renumbered.
-        return False
+    # ‖v‖² is a sum over all features, whose rounding changes if features are left out and renumbered.
+    indifferent_to_absent_features = False
 
     def _begin_with(self, zeros):
         self._weights = zeros  # v; w is ``scale · v``
@@ -199,14 +194,6 @@ class ROMMA(MulticlassClassifier):
     def _loop_of_classes(self):
         return _learn_classes, (self._weights, self._scalars, bool(self.aggressive))
 
-    def _score(self, X, scores):
-        linear_scores(X, self._weights, scores)
-        scores *= self._scalars[0]
-
     def _score_classes(self, X, scores):
         super()._score_classes(X, scores)
         scores *= self._scalars[0]
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        return as_coef(self._scalars[0] * self._weights, len(self.classes_))

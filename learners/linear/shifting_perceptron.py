@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ..estimator.parameters import NonNegative
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import add_scaled, dot, linear_scores, n_rows, row
+from ..numeric.rows import add_scaled, dot, n_rows, row
 from .linear_classifier import ScaledClassifier
 from .parts.losses import has_entries
 from .parts.scale import folded
@@ -78,7 +78,3 @@ class ShiftingPerceptron(ScaledClassifier):
 
     def _loop(self):
         return _learn, (self._weights, self._scalars, float(self.lam))
-
-    def _score(self, X, scores):
-        linear_scores(X, self._weights, scores)
-        scores *= self._scalars[0]
