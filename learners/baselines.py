@@ -25,13 +25,10 @@ class Baseline(OnlineClassifier):
     _takes_many_classes = _scores_poorly = True
     # True means that rows may come in a form with a row order, which is fine because rows are never read.
     _reads_orders = True
+    indifferent_to_absent_features = True
 
     def __init__(self, epochs: int = 1) -> None:
         self.epochs = epochs
-
-    @property
-    def indifferent_to_absent_features(self) -> bool:
-        return True
 
     def _start(self, n_classes: int) -> None:
         raise self._undefined("_start")
