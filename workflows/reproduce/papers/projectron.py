@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
 from ...report.page.blocks import Block
 from ...report.plots.curve_plots import Axis
@@ -271,21 +272,6 @@ def projection_times(
     return found
 
 
-def power_of(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
-    """Return the exponent p of the power law seconds ~ size^p, estimated from pairs of sizes and seconds.
-
-    It is the median over all pairs of points, because other programs on the machine lengthen some times.
-
-    Examples
-    --------
-    >>> round(power_of(np.array([1.0, 2.0, 4.0, 8.0]), np.array([3.0, 12.0, 48.0, 192.0])), 3)
-    2.0
-    """
-    i, j = np.triu_indices(len(sizes), 1)
-    x, y = np.log(sizes), np.log(seconds)
-    return float(np.median((y[j] - y[i]) / (x[j] - x[i])))
-
-
 def _quadratic_time(evidence: Evidence) -> Verdict:
     study = evidence["sizes"]
     cases, parts = {}, []
@@ -293,7 +279,8 @@ def _quadratic_time(evidence: Evidence) -> Verdict:
         times = projection_times(study, task, _LARGE)
         if any(not len(sizes) or sizes[-1] < _RANGE * sizes[0] for sizes, _ in times):
             continue
-        powers = [power_of(sizes, seconds) for sizes, seconds in times]
+        # The median slope of all pairs of points, because other programs on the machine lengthen some times.
+        powers = [stats.theilslopes(np.log(seconds), np.log(sizes)).slope for sizes, seconds in times]
         parts.append(f"{task} {listed(powers, 2)}")
         if np.ptp(powers) <= _AGREE:
             cases[task] = _QUADRATIC[0] <= float(np.median(powers)) <= _QUADRATIC[1]
