@@ -80,12 +80,8 @@ def _texts(found: BlockTest) -> list[str]:
     if math.isfinite(test.low):
         effect += f" ({100 * test.low:+.2f} to {100 * test.high:+.2f})"
     share = f"{found.correlation:+.2f}" if math.isfinite(found.correlation) else "–"
-    blocks = f"{test.wins}–{test.ties}–{test.losses}"
-    return [
-        *(text.replace("-", "−") for text in (effect, p_value(test.p_holm))),
-        blocks,
-        share.replace("-", "−"),
-    ]
+    texts = effect, p_value(test.p_holm), f"{test.wins}–{test.ties}–{test.losses}", share
+    return [text.replace("-", "−") for text in texts]
 
 
 def _numbers(dataset: str, noise: str, found: BlockTest) -> dict[str, object]:
