@@ -1,7 +1,6 @@
 """Train cells again to get what results do not store: models, mistake bounds, rows removed from a cache.
 
-A cell is one run of a learner on a data set. Only cells of the study's first seed are trained. `NotThere` is
-raised if the retrained cell's count of mistakes, updates or support vectors differs from the stored results.
+A cell is one run of a learner on a data set. Only cells of the study's first seed are trained.
 """
 
 from __future__ import annotations
