@@ -122,6 +122,7 @@ def test_dense_and_sparse_agree(learner, seed, density):
     np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=0, atol=1e-9 * largest)
 
 
+@pytest.mark.slow
 @representatives_of(LEARNERS)
 @pytest.mark.parametrize("convert", [np.asarray, as_csr])
 def test_float32_and_float64_of_the_same_values_agree(learner, convert):
@@ -141,6 +142,7 @@ READ_INDICES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", tiered(READ_INDICES + KERNEL_LEARNERS + FEATURE_LEARNERS))
 def test_index_width_of_csr_does_not_matter(learner):
     X, y = noisy_stream(6, density=0.3)

@@ -39,14 +39,11 @@ every_case = pytest.mark.parametrize(
 )
 
 
-@parametrize_with_checks([FollowTheLeader(PassiveAggressive(), C)])
-def test_estimator(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.slow
-@parametrize_with_checks([ExponentialWeights(PassiveAggressive(), C)])
-def test_estimator_of_weights(estimator, check):
+@parametrize_with_checks(
+    [FollowTheLeader(PassiveAggressive(), C), ExponentialWeights(PassiveAggressive(), C)]
+)
+def test_estimator(estimator, check):
     check(estimator)
 
 

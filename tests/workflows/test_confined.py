@@ -173,6 +173,7 @@ def test_threads_write_only_to_allowed_folders(on_threads: tuple[Machine, list[E
     assert {"out", "page", "reproduced"} <= {path.name for path in here.work.iterdir()}
 
 
+@pytest.mark.slow
 def test_threads_unpickle_only_compiled_code(on_threads: tuple[Machine, list[Event]]) -> None:
     _, events = on_threads
     assert [event for event in events if event.kind == "unpickle" and not event.is_by(COMPILED)] == []

@@ -374,6 +374,7 @@ def test_the_bytes_of_a_model_that_names_no_arrays():
     assert model.model_bytes_ == model.counters()["model_bytes"] == 3 * 8 + 2 * 4
 
 
+@pytest.mark.slow
 @every_multiclass_learner
 def test_the_bytes_of_a_model_of_many_classes(learner):
     model = clone(learner).fit(X, Y).fit(X, np.arange(20) % 5)

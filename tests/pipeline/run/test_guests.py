@@ -197,7 +197,7 @@ def test_guests_of_all_kinds_beside_our_own(dataset: dict[str, Any]) -> None:
         assert [row.get("log_loss_given") is not None for row in found][:3] == [False, False, True]
 
 
-@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("delay", [0, pytest.param(3, marks=pytest.mark.slow)])
 def test_predictions_are_not_measured_as_scores(delay: int) -> None:
     study = {"protocol": "holdout", "delay": delay, "max_examples": 60}
     [other] = cells({"name": "Sound"}, metrics=["f1"], **study)
@@ -245,6 +245,7 @@ def test_predictions_of_a_tuned_learner_are_not_measured_as_scores() -> None:
     assert cell.spec.kept == ()
 
 
+@pytest.mark.slow
 def test_scores_that_a_learner_in_blocks_returns_are_measured() -> None:
     for delay, kept in ((0, ("scores",)), (3, ())):
         [cell] = cells({"name": "InBlocks"}, metrics=["auc"], delay=delay, max_examples=60)

@@ -106,7 +106,7 @@ def test_the_test_part_is_measured_as_scikit_learn_does() -> None:
         pytest.param("KT", {"loss": "logistic"}, marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("dataset", [GAUSS, DIGITS])
+@pytest.mark.parametrize("dataset", [GAUSS, pytest.param(DIGITS, marks=pytest.mark.slow)])
 def test_learners_with_the_logistic_loss_have_a_log_loss(
     name: str, settings: dict[str, Any], dataset: dict[str, Any]
 ) -> None:

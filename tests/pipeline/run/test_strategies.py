@@ -57,6 +57,7 @@ def test_labels_are_counted_along_the_stream(algorithm: dict[str, Any]) -> None:
     assert pieces.row["test_accuracy"] == outcome.row["test_accuracy"]
 
 
+@pytest.mark.slow
 def test_parameters_of_a_cell_are_the_strategys_too() -> None:
     (cell,) = cells({"name": "NAROW", "b": 2.0, "query": "selective"})
     assert json.loads(run_cell(cell).row["params"]) == {"b": 2.0, "query": "selective", "query_b": 1.0}

@@ -26,6 +26,7 @@ def cells_of(study: Study) -> dict[str, Any]:
     return {cell.spec.algorithm: cell for cell in make_plan(study).evaluation_cells({})}
 
 
+@pytest.mark.slow
 def test_cells_weigh_the_classes_by_their_names() -> None:
     cells = cells_of(
         study_of(

@@ -9,6 +9,7 @@ from singlepass.workflows.bench import BENCHMARKS, linear, runner
 from .untimed import untimed
 
 
+@pytest.mark.slow
 def test_every_row_updates() -> None:
     for density in (1.0, linear.DENSITY):
         learner = linear.full_learner(123)

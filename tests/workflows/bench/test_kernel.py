@@ -12,6 +12,7 @@ from singlepass.workflows.bench.streams import NamedStream
 from .untimed import untimed
 
 
+@pytest.mark.slow
 def test_the_peers_are_the_same_algorithm() -> None:
     random = np.random.RandomState(0)
     X = random.standard_normal((300, 7)).astype(np.float32)

@@ -120,6 +120,7 @@ def test_removals_are_those_of_the_learner(finished: StudyResults) -> None:
         assert not set(came.tolist()) & set(learner.support_.tolist())
 
 
+@pytest.mark.slow
 def test_flipped_labels_are_those_of_the_noise(finished: StudyResults) -> None:
     study = StudyEvidence("budget-mira", finished)
     (name,) = study.datasets()

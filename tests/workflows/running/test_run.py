@@ -400,6 +400,7 @@ eta = [0.1, 0.3]
     write_report(tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_budgets_from_an_unfinished_cell_are_reported_missing(tmp_path: Path, silent: Any) -> None:
     table: dict[str, Any] = {
         "name": "slow",
