@@ -201,6 +201,7 @@ def by_hand(strategy, X, y):
     return scores, inner, asked
 
 
+@pytest.mark.slow
 @every_strategy
 @given(seed=seeds)
 def test_around_any_learner(strategy, seed):

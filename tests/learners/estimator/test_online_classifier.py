@@ -269,7 +269,13 @@ def test_csr_duplicates_are_summed_and_the_matrix_left_alone():
     assert model.coef_.tolist() == PassiveAggressive().fit(sp.csr_matrix(X), Y).coef_.tolist()
 
 
-@pytest.mark.parametrize("Learner", [AROW, ConfidenceWeighted, SecondOrderPerceptron])
+@pytest.mark.parametrize(
+    "Learner",
+    [
+        AROW,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (ConfidenceWeighted, SecondOrderPerceptron)),
+    ],
+)
 def test_full_covariance_of_too_many_features(Learner):
     wide = sp.csr_matrix(([1.0, 1.0], ([0, 1], [0, 99_999])), shape=(2, 100_000))
     message = "covariance='full' with 100000 features needs 80000000000 bytes .* use covariance='diagonal'"

@@ -203,7 +203,7 @@ def check_equal_to_learn_rows(learner, rows, labels, size):
 
 @each_learner
 @pytest.mark.parametrize("size", [30, 90])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 def test_good_rows_are_learnt_as_learn_rows_does(learner, size, dtype, looked_at_along):
     check_equal_to_learn_rows(learner, X.astype(dtype), Y, size)
     assert len(looked_at_along) == 90 // size

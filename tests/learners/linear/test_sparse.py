@@ -52,7 +52,7 @@ RULES = {
         for loss in ("hinge", "logistic")
     ],
 )
-@both_forms
+@pytest.mark.parametrize("convert", [as_csr, pytest.param(np.asarray, marks=pytest.mark.slow)])
 def test_late_shrinkage_is_shrinkage_at_every_row(name, loss, convert):
     learner, step = RULES[name]
     for X, labels, K in streams():

@@ -84,6 +84,7 @@ def test_a_study_that_is_read_back_has_the_same_cells() -> None:
     assert cells_of(turned)["AROW"].key == cells_of(study)["AROW"].key
 
 
+@pytest.mark.slow
 def test_every_class_of_many_may_have_one() -> None:
     cells = cells_of(study_of({"name": "Perceptron", "class_weight": {"0": 2, "9": 0.5}}, task="multiclass"))
     assert learn_cell(cells["Perceptron"]).learner.class_weight == {0: 2, 9: 0.5}

@@ -572,6 +572,7 @@ def test_a_diverging_loss_leaves_other_data_sets_their_digits(opened: Opened, tm
     )
 
 
+@pytest.mark.slow
 def test_intervals_equal_those_of_the_analysis(opened: Opened) -> None:
     rng = np.random.RandomState(1)
     bases = [int(base) for base in rng.randint(0, 12, 60)]

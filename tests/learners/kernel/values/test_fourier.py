@@ -14,7 +14,9 @@ from singlepass.learners.kernel.values.fourier import (
 
 from ...streams import as_csr
 
-both_precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+both_precisions = pytest.mark.parametrize(
+    "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
+)
 seeds = st.integers(0, 2**31 - 1)
 # The largest angle tested.
 LARGEST = {np.float32: 2.0**21, np.float64: 2.0**48}

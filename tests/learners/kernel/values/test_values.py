@@ -96,6 +96,7 @@ def test_a_value_depends_on_its_two_rows_alone(dtype, seed, n, m, d):
         assert values(function, Z[j : j + 1], X[i : i + 1])[0, 0] == together[i, j]
 
 
+@pytest.mark.slow
 @both_precisions
 @pytest.mark.parametrize("shape", [(1, 1), (2, 3), (4, 4), (3, 2)])
 def test_the_tile_does_not_matter(dtype, shape, monkeypatch):

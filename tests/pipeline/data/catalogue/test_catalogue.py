@@ -256,6 +256,7 @@ def test_real_join_appends_the_test_part(real: Path) -> None:
         open_stream(expand(name="vehicle", options={"join": True})[0])
 
 
+@pytest.mark.slow
 def test_real_corpora_are_refused_dense(real: Path) -> None:
     need(real, "fdu-mtl/MR")
     small = open_stream(expand(name="fdu-mtl", task="MR", options={"dense": True})[0])
@@ -271,6 +272,7 @@ def test_real_corpora_are_refused_dense(real: Path) -> None:
         with_layout("wide", wide, dense=True)
 
 
+@pytest.mark.slow
 def test_real_scaling_and_layout(real: Path) -> None:
     def layout(name: str) -> tuple[str, np.dtype, float, float]:
         X: Matrix = open_stream(expand(name=name, task="auto")[0]).X

@@ -67,6 +67,7 @@ def test_names_are_hashed() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_numbers_are_their_own_names_modulo_the_bits() -> None:
     assert scanned("1 | 5 1030:2 3:4", hash_bits=10) == [(1.0, {5: 1.0, 6: 2.0, 3: 4.0})]
     assert scanned("1 |3 5:2") == [(1.0, {8: 2.0})]
