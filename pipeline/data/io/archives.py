@@ -16,7 +16,7 @@ from .reading import COMPRESSED, USUAL, TextStream
 # Largest accepted size of a file in an archive. The largest text of the known corpora has 2 MB, so a much
 # larger file is a mistake or an attack.
 _LARGEST_MEMBER = 1 << 28
-# Keys of `COMPRESSED` by the first bytes of an archive. They decide, whatever the file's name is.
+# Keys of `COMPRESSED` by the first bytes of an archive. They decide, not the file's name.
 _COMPRESSIONS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 # Bytes of the uncompressed archive that are read at a time.
 _STEP = 1 << 16
