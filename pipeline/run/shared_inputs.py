@@ -40,7 +40,7 @@ class CompactCopy:
     # For the training matrix and, if there is one, the test matrix: the numbers of the copied rows, ascending
     # (None: all), these rows, and for CSR matrices the rows with only the features that occur, renumbered.
     parts: tuple[tuple[Rows | None, Any, Any], ...]
-    # Bytes of memory of the copy and of the original matrices, which stay in memory with it.
+    # Bytes of memory of the copy plus those of the original matrices, which stay in memory with it.
     n_bytes: int
 
     def fold(self, fold: Fold, part: int) -> Fold:
@@ -62,7 +62,7 @@ def compact_copy(matrices: list[tuple[Any, Rows | None]]) -> CompactCopy:
             parts.append((rows, take_rows(X, rows), None))
         n_bytes += held_bytes(X) + (0 if parts[-1][1] is X else held_bytes(parts[-1][1]))
     if all(not isinstance(X, np.ndarray) and data.matrix_bytes(X) <= _MOST_BYTES for _, X, _ in parts):
-        # Renumber the features that occur in training or test rows, the same in both for the learner.
+        # Renumber the features that occur in training or test rows, in the same way for both matrices.
         occurs = np.zeros(parts[0][1].shape[1], bool)
         for _, X, _ in parts:
             occurs[X.indices] = True

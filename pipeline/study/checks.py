@@ -170,7 +170,7 @@ def _check_batch(study: Study, learners: Learners) -> None:
 
 
 def _check_support_sizes(study: Study, learners: Learners) -> None:
-    """Raise InputError if a parameter is set to the support size of an algorithm that has none or several."""
+    """Raise InputError if `support_of` of a parameter names an algorithm with no or several support sizes."""
     models = {each.label: each for each in study.algorithms}
     for algorithm in study.algorithms:
         for key, label in algorithm.support_of.items():

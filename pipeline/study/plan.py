@@ -49,7 +49,7 @@ class GridUse(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedAlgorithm:
-    """An algorithm of the study, with what is the same in all its cells on a task."""
+    """An algorithm of the study, with what all its cells on a task have in common."""
 
     algorithm: AlgorithmSpec
     # The version of the algorithm's learner.

@@ -85,7 +85,7 @@ DENSE = (("PA-I", _PEER, "≥ 10"), ("PA-I", _READ, "≥ 0.65"), ("AROW", _PEER,
 SPARSE = (("PA-I", _PEER, "≥ 1.6"), ("AROW", _PEER, ""))
 CHECKED = (("PA-I learn", "PA-I learn_rows", "≥ 0.9"), ("AROW learn", "AROW learn_rows", "≥ 0.9"))
 MULTICLASS = (*((name, _PEER, "") for name in MANY_CLASSES), ("AROW top-1", "PA-I", "≥ 0.5"))
-# An update with full covariance may take at most 1.7 times as long as SciPy's `dsymv`.
+# An update with full covariance by a dense row may take at most 1.7 times as long as SciPy's `dsymv`.
 FULL = (("dense", "dsymv", "≥ 0.59"), ("CSR", "dsymv", ""))
 
 # Data sets with many features but few per row, with all features in all rows, and with many classes.

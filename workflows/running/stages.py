@@ -82,7 +82,7 @@ class Stage(ABC):
 
 
 def stages(plan: Plan, store: Store) -> Iterator[tuple[Stage, Read]]:
-    """Yield the stages of a plan, each with a function that reads its cells from the store once."""
+    """Yield a plan's stages, each with a function that returns its cells, read from the store only once."""
     stage: Stage | None = Tuning(plan)
     while stage is not None:
         read = cache(partial(store.cells, stage.keys))

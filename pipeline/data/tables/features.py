@@ -51,7 +51,7 @@ class FeatureFit:
 
 
 def computed(options: Options) -> bool:
-    """Return whether the options change features by statistics of the training rows."""
+    """Return whether options change features by statistics of the training rows, or of the rows so far."""
     return bool(options.get("standardize")) or options.get("missing", "error") != "error"
 
 

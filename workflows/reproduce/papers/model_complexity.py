@@ -183,7 +183,7 @@ def _means(study: StudyEvidence, kernel: Kernel) -> tuple[pd.DataFrame, pd.DataF
 
 
 def _errors(study: StudyEvidence, kernel: Kernel) -> pd.DataFrame:
-    """Return mean test errors of fixed complexities in percent, shape (complexities, numbers of examples)."""
+    """Return mean test errors in percent, of shape (fixed complexities, numbers of examples)."""
     return _means(study, kernel)[0]
 
 
