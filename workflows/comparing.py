@@ -39,10 +39,14 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     """Write new results to `out` that refer to the comparable cells of several results, for one report.
 
     Cells are comparable if all results have their data set, noise level and seed; one that does not depend on
-    the seed stands for all seeds. If two results use one label for algorithms with different parameters, or
-    perhaps different code, the second label is extended by the name of its results. `note` receives lines
-    about what is left out. Raises InputError if nothing is left, or if one of the functions `refuse_…` finds
-    that results cannot be compared.
+    the seed stands for all seeds. `note` receives a line about the data sets, noise levels and seeds that are
+    left out, about each algorithm that runs on none of these data sets, and about each that is left out on a
+    data set because cells failed or were stopped and no other results have them. If two results use one label
+    for algorithms with different parameters, or perhaps different code, the second label is extended by the
+    name of its results. Raises InputError if no algorithm is left, if two results have different counts of a
+    compared cell, if studies differ in a key that is neither "baselines" nor in `LIST_KEYS` or `OWN_KEYS`, if
+    results of online learners count other rows, or if, of several shared seeds, only some results depend on
+    the seed.
     """
     found = [read_finished(url) for url in urls]
     first = found[0]

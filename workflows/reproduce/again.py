@@ -1,6 +1,7 @@
 """Train cells again to get what results do not store: models, mistake bounds, rows removed from a cache.
 
-A cell is one run of a learner on a data set. Only cells of the study's first seed are trained.
+A cell is one run of a learner on a data set. Only cells of the study's first seed are trained. `NotThere` is
+raised if the retrained cell's count of mistakes, updates or support vectors differs from the stored results.
 """
 
 from __future__ import annotations

@@ -152,8 +152,9 @@ def _made_with(study: StudyEvidence) -> str:
 def papers_table(pages: Path, papers: Mapping[str, Paper], link: str) -> str:
     """Return a Markdown table that counts verdicts on findings: one row per paper, then one for all.
 
-    `pages` has one folder per paper, written by `write_page`; papers without a folder are left out. `link` is
-    the path of `pages` relative to the file that the table is written into.
+    Findings are claims with an empty `kind`; theorems, for example, do not count. `pages` has one folder per
+    paper, written by `write_page`; papers without a folder are left out. `link` is the path of `pages`
+    relative to the file that the table is written into.
     """
     outcomes = [str(each) for each in Outcome]
     lines = [

@@ -61,10 +61,12 @@ def kind_of(algorithm: AlgorithmSpec) -> Kind:
 def trials(plan: Plan, rows: Mapping[str, int]) -> dict[Kind, Trial]:
     """Run short cells on the smallest data sets; return their times by the kind of the algorithm.
 
-    One algorithm of each kind is tried on the smallest data set that it runs on. Algorithms that need results
-    of others first (a winner's parameters, a support size) are not tried. `rows` has the number of rows that
-    a cell learns by the task's label (0 if unknown). Points of a parameter grid that a run would learn
-    together, in one pass over the rows, also learn together here, and a trial's time is their mean.
+    One algorithm of each kind is tried, until ten seconds have passed, each on the smallest data set that it
+    runs on. Algorithms that need results of others first (a winner's parameters, a support size) are not
+    tried. `rows` has the number of rows that a cell learns by the task's label (0 if unknown). A trial learns
+    up to 2,000 of them, one of another library's learner up to 300. Points of a parameter grid that a run
+    would learn together, in one pass over the rows, also learn together here, and a trial's time is their
+    mean. The result is empty if there are no data or no trial finished.
     """
     found, began = dict[Kind, Trial](), time.monotonic()
     kinds = {each.label: kind_of(each) for each in plan.study.algorithms}

@@ -182,9 +182,10 @@ Estimates: TypeAlias = Mapping[str, Sequence[Estimate]]
 def estimate_panels(
     panels: Sequence[tuple[str, Estimates]], styles: Styles, axis: Axis
 ) -> tuple[list[str], str]:
-    """Draw panels of points with intervals, joined by lines in a series; returns SVG like `learning_curves`.
+    """Draw panels of points with intervals; lines join the points of a series.
 
-    Of `axis` only the labels, `zero` (which draws a line at 0) and the logarithmic scales are used.
+    Returns one SVG per panel, and one SVG of all panels with a legend. Of `axis` only the labels, `zero`
+    (which draws a line at 0) and the logarithmic scales are used.
     """
     with theme():
         figure = new_figure(*PANEL)
@@ -324,7 +325,11 @@ def ranks_by_noise(
 
 
 def values_by_noise(table: pd.DataFrame, noise: Sequence[Noise], styles: Styles, ylabel: str) -> str:
-    """Draw a value against noise as `ranks_by_noise` does, with a legend below; `ylabel` has the unit."""
+    """Draw a value against noise, one line per algorithm, as SVG with a legend below.
+
+    `table` has shape (algorithms, noise levels), NaN for missing values. `ylabel` includes the unit. Each
+    noise model has its own stretch of the axis.
+    """
     with theme():
         names = [str(name) for name in table.index]
         legend = 20.0 * -(-len(names) // 2) + 6
