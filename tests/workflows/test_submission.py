@@ -414,6 +414,22 @@ def test_damage_is_told_of_the_archive(archive: Path, monkeypatch: pytest.Monkey
         shutil.rmtree(archive.with_suffix(""))
 
 
+@pytest.mark.parametrize("system", ["linux", "darwin"])
+def test_limits_are_at_most_those_of_the_system(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    hard = {resource.RLIMIT_CPU: resource.RLIM_INFINITY, resource.RLIMIT_FSIZE: 1000}
+    found: dict[int, tuple[int, int]] = {}
+    monkeypatch.setattr("sys.platform", system)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (0, hard.get(kind, 5)))
+    monkeypatch.setattr(resource, "setrlimit", found.__setitem__)
+    recomputation._limit(60.0, 16.0)
+    cpu = 60 * (os.cpu_count() or 1)
+    expected = {resource.RLIMIT_CPU: cpu, resource.RLIMIT_FSIZE: 1000, resource.RLIMIT_CORE: 0}
+    # macOS refuses a limit of memory.
+    expected |= {resource.RLIMIT_AS: 5} if system == "linux" else {}
+    assert found == {kind: (most, most) for kind, most in expected.items()}
+
+
 def test_code_that_exits_is_an_error_in_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["", "9", "9"])

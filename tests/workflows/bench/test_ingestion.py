@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,13 @@ def test_the_generated_file(tmp_path: Path, number: str) -> None:
     assert max(digits) == {"{:.4f}": 6}.get(number, 20)
 
 
-def test_every_work_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("chooses_cores", "lines"), [(True, 8), (False, 4)])
+def test_every_work_of_the_table(chooses_cores: bool, lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if chooses_cores:
+        monkeypatch.setattr(os, "sched_setaffinity", None, raising=False)
+    else:  # as on macOS
+        monkeypatch.delattr(os, "sched_setaffinity", raising=False)
+
     def in_this_process(work: str, path: Path, cores: int = 0) -> dict[str, Any]:
         monkeypatch.setenv("SINGLEPASS_CACHE", str(path.parent / "cache"))
         if work == "convert":
@@ -51,7 +58,7 @@ def test_every_work_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(ingestion, "ROWS", 50)
     monkeypatch.setattr(ingestion, "_in_process", in_this_process)
     table = ingestion.ingestion(0.0)
-    assert len(table) == 8 * len(ingestion.FORMATS) + 2
+    assert len(table) == lines * len(ingestion.FORMATS) + 2
     assert [line.peer for line in table[-2:]] == ["pyarrow and one write 1.00 s"] * 2
     equal = [line for line in table if "equal" in line.work]
     # Row pointers (with the leading 0), indices, values, labels.
