@@ -43,12 +43,12 @@ def draws_randomly(study: Study, dataset: DatasetSpec, learners: Learners) -> bo
     models = {each.label: each for each in study.algorithms}
     for algorithm in _on(study, dataset.label):
         learner = learners[algorithm.label]
-        if algorithm.query is not None and STRATEGIES[algorithm.query].draws:
+        own = with_dataset_parameters(algorithm, dataset, learner)
+        if own.query is not None and STRATEGIES[own.query].draws:
             return True
-        # Most learners take no seed; parameters of data sets are looked up only for those that do.
+        # Most learners take no seed; grids of data sets are looked up only for those that do.
         if not learner.seed_parameters({}):
             continue
-        own = with_dataset_parameters(algorithm, dataset, learner)
         model = models[algorithm.tuned_as or algorithm.label]
         grid = with_dataset_parameters(model, dataset, learners[model.label]).lists
         if learner.seed_parameters({**own.fixed, **grid}):

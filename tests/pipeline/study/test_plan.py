@@ -539,6 +539,15 @@ def test_a_data_set_may_set_what_wraps_a_learner() -> None:
     assert found == {"AROW": reset, "asking": asking, **own}
 
 
+def test_a_drawing_strategy_of_a_data_set_makes_its_repetitions_differ() -> None:
+    asking = {"name": "digits", "task": "one-vs-rest:3", "parameters": {"AROW": {"query": "random"}}}
+    silent = {"name": "digits", "task": "one-vs-rest:4", "parameters": {"AROW": {"query": "greedy"}}}
+    study = {**STUDY, "datasets": [asking, silent], "algorithms": [{"name": "AROW"}], "noise": 0.0}
+    plan = make_plan(parse_study({**study, "order": "given", "seeds": 3}))
+    found = [(cell.spec.dataset.task, cell.spec.seed) for cell in plan.evaluation_cells({})]
+    assert found == [("one-vs-rest:3", 0), ("one-vs-rest:3", 1), ("one-vs-rest:3", 2), ("one-vs-rest:4", 0)]
+
+
 def test_the_tune_of_a_data_set_wins_over_that_of_the_study() -> None:
     own = {"tune": "seed"}
     tables = {"grid": own, "asking": {**own, "query": "greedy", "h": 3}}
