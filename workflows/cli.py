@@ -30,6 +30,9 @@ _NEW_OBJECTS = 500_000
 # Commands that run cells, and store each when it has finished.
 _STORING = ("run", "compare", "reproduce")
 
+# Name of the threads that run cells (`workers/threads.py`, which is imported by the commands that need it).
+_CELL_THREAD = "singlepass cells"
+
 # Set when this process receives SIGTERM: from Slurm (time limit), `kubectl delete pod` or systemd.
 _terminated = threading.Event()
 
@@ -242,6 +245,22 @@ def fetch_reference(names: tuple[str, ...]) -> None:
         places = [index.fetch(name) for name in names]
     for place in places:
         click.echo(place)
+
+
+def program() -> None:
+    """Run the command line as a program of its own, which may exit while threads still run cells.
+
+    Python before version 3.14 ends such a thread when the thread next takes the GIL. In C++ code, such as
+    scikit-learn's, this aborts the process, so the interpreter is left as it is.
+    """
+    try:
+        main()
+    except SystemExit as leaving:
+        if any(thread.name == _CELL_THREAD for thread in threading.enumerate()):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(int(leaving.code or 0))
+        raise
 
 
 def main() -> None:

@@ -170,7 +170,9 @@ class _Pool:
             self._n_running += 1
             self.all_ended.clear()
         # Use a daemon thread, so that an interrupted run does not wait for a cell that takes an hour.
-        threading.Thread(target=self._work, args=(self._places[slot],), daemon=True).start()
+        # The command line looks for threads of this name when it exits.
+        name = "singlepass cells"
+        threading.Thread(target=self._work, args=(self._places[slot],), name=name, daemon=True).start()
 
     def wait(self) -> None:
         """Wait until results are ready or a group of cells has reached its timeout."""

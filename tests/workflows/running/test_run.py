@@ -270,6 +270,43 @@ class SlowPerceptron(_Perceptron):
 """
 
 
+# A cell that never ends and is nearly always in scikit-learn's C++ code.
+ENDLESS = """
+import pathlib
+
+from sklearn.linear_model import SGDClassifier
+
+from singlepass.learners import Perceptron as _Perceptron
+
+
+class Endless(_Perceptron):
+    def learn_rows(self, X, codes):
+        model = SGDClassifier().partial_fit(X[:9], codes[:9], classes=[0, 1])
+        pathlib.Path("begun").touch()
+        while True:
+            model.partial_fit(X[:1], codes[:1])
+"""
+
+
+@pytest.mark.slow
+def test_a_stop_in_code_of_cpp_keeps_the_exit_status(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    text = 'name = "s"\nseeds = 2\n[[datasets]]\nname = "breast-cancer"\n'
+    (tmp_path / "s.toml").write_text(text + '[[algorithms]]\nname = "Endless"\n')
+    command = [sys.executable, "-c", "from singlepass.workflows.cli import program; program()"]
+    command += ["run", "s.toml", "--plugin", "endless.py", "--out", "out", "--threads", "2"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    _, printed = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert printed.splitlines()[-1].startswith("singlepass: stopped; stored cells are kept")
+
+
 def test_a_killed_run_resumes(tmp_path: Path, silent: Any) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     text = 'name = "s"\nseeds = 40\ncheckpoints = 2\n[[datasets]]\nname = "breast-cancer"\n'
