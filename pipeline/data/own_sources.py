@@ -33,24 +33,24 @@ from .tables.stream import Table, content_fingerprint
 from .tables.tasks import TaskRef
 
 
-def files_at(place: str, *, download: bool = True) -> tuple[Path, ...]:
+def files_at(place: str, wanted: str = "", *, download: bool = True) -> tuple[Path, ...]:
     """Return the files of a place, sorted by name.
 
     A place is a file, which need not exist; a folder, for all data files in it and below; a pattern (``*``,
-    ``?``, ``[…]``, ``**``); or a URL of any of these. With `download` the files of a URL are copied to this
-    machine. Symbolic links are followed, but a file is not listed again by a link to it. Raises InputError if
-    there are no files, files of several formats, a link to nothing, or a URL that cannot be read.
+    ``?``, ``[…]``, ``**``); or a URL of any of these. `wanted` is the format that the data set names, if any;
+    see `_of_one_format`. With `download` the files of a URL are copied to this machine. Symbolic links are
+    followed, but a file is not listed again by a link to it. Raises InputError if there are no files, files
+    of several formats, a link to nothing, or a URL that cannot be read.
     """
     if is_url(place):
-        names = names_at(place, download=download)
-        kept = _of_one_format(place, names) if len(names) > 1 else list(names)
-        return copies(place, kept, download=download)
+        return copies(place, _names_of_one_format(place, wanted, download=download), download=download)
     path = Path(place)
     if path.is_dir():
         below = sorted(_files_below(path))
         # A link to nothing without a suffix may have led to a folder of data.
-        _refuse_dangling(each for each in below if not each.suffix or format_by_suffix(each))
-        return _once(map(Path, _of_one_format(place, [str(each) for each in below if each.is_file()])))
+        _refuse_dangling(each for each in below if wanted or not each.suffix or format_by_suffix(each))
+        names = [str(each) for each in below if each.is_file()]
+        return _once(map(Path, _of_one_format(place, names, wanted)))
     if not glob.has_magic(place) or path.exists():
         return (path,)
     matching = list(map(Path, sorted(glob.glob(place, recursive=True))))
@@ -115,26 +115,42 @@ def _refuse_dangling(paths: Iterable[Path]) -> None:
             )
 
 
-def _is_here(place: str) -> bool:
+def _is_here(place: str, wanted: str) -> bool:
     """Return whether all files of a place (file, folder or pattern) exist on this machine."""
     try:
-        return all(path.exists() for path in files_at(place))
+        return all(path.exists() for path in files_at(place, wanted))
     except InputError:
         return False
 
 
-def _of_one_format(place: str, names: Sequence[str]) -> list[str]:
-    """Return the names that end in a known suffix; raise InputError if none has one or formats differ."""
+def _names_of_one_format(url: str, wanted: str = "", *, download: bool = True) -> list[str]:
+    names = names_at(url, download=download)
+    return _of_one_format(url, names, wanted) if len(names) > 1 else list(names)
+
+
+def _of_one_format(place: str, names: Sequence[str], wanted: str) -> list[str]:
+    """Return the names that end in a known suffix; raise InputError if none has one or formats differ.
+
+    With a format `wanted`, those of this format are returned if formats differ, and all names, such as
+    part-00000, if no suffix is known.
+    """
     formats = {name: format_by_suffix(PurePosixPath(name)) for name in names}
     found = sorted({found for found in formats.values() if found})
+    if wanted in found:
+        found = [wanted]
+    elif wanted and names and not found:
+        return list(names)
     if not found:
-        raise InputError(f"{place}: no data file in this folder (by suffix, such as .parquet or .csv)")
+        raise InputError(
+            f"{place}: no data file in this folder (by suffix, such as .parquet or .csv); set format to read "
+            "files without such a suffix"
+        )
     if len(found) > 1:
         raise InputError(
             f"{place}: files of several formats ({', '.join(found)}); select one format, such as "
             f'path = "{place.rstrip("/")}/*.{found[0]}"'
         )
-    return [name for name in names if formats[name]]
+    return [name for name in names if formats[name] in found]
 
 
 class ConvertedSource(FixedSource):
@@ -358,7 +374,7 @@ class FileSource(ConvertedSource):
         # Leave out a URL's query, so that the name ends with the suffix.
         named = Path(self.place.partition("?")[0] if url else self.place)
         if not (given.get("format") or format_by_suffix(named)):
-            named = Path(names_at(self.place)[0]) if url else files_at(self.place)[0]
+            named = Path(_names_of_one_format(self.place)[0]) if url else files_at(self.place)[0]
         return file_options(named, given)
 
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:
@@ -369,8 +385,8 @@ class FileSource(ConvertedSource):
         # A file is identified by suffix (format and compression) and content, so it can be moved or renamed.
         hashes = [[path.suffixes[-2:], file_sha256(path)] for path in files]
         recipe = {"files": hashes, "options": _plain(options)}
-        test = str(options["test"])
-        n_train = len(files) - (len(files_at(test, download=False)) if test else 0)
+        test, wanted = str(options["test"]), str(options["format"])
+        n_train = len(files) - (len(files_at(test, wanted, download=False)) if test else 0)
         _refuse_same_content(files[:n_train], files[n_train:])
         return recipe if n_train == 1 else {**recipe, "train": n_train}
 
@@ -408,12 +424,13 @@ class FileSource(ConvertedSource):
 
     def fetchable(self, options: Options) -> bool:
         places = [place for place in (self.place, str(options["test"])) if place]
-        return any(map(is_url, places)) and all(is_url(place) or _is_here(place) for place in places)
+        wanted = str(options["format"])
+        return any(map(is_url, places)) and all(is_url(place) or _is_here(place, wanted) for place in places)
 
     def _parts(self, options: Options, *, download: bool = True) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-        test = str(options["test"])
-        train = files_at(self.place, download=download)
-        return train, files_at(test, download=download) if test else ()
+        test, wanted = str(options["test"]), str(options["format"])
+        train = files_at(self.place, wanted, download=download)
+        return train, files_at(test, wanted, download=download) if test else ()
 
 
 class OpenMLSource(ConvertedSource):

@@ -161,7 +161,21 @@ def test_a_url_is_copied_once(bucket: Any, cache: Path, monkeypatch: pytest.Monk
     bucket.pipe("/c/t.csv", b"a,label\n4,x\n")
     for name in ("/b/.h/x.csv", "/b/_temporary/0/x.csv", "/b/_x.csv"):
         bucket.pipe(name, b"a,label\n9,x\n")
+    # The first name of the folder is not that of a data file.
+    bucket.pipe("/b/README.md", b"Days")
     assert column("memory://b", test="memory://c/t.csv") == [1, 2, 3]
+
+
+def test_a_format_selects_files_of_a_folder(bucket: Any, write: Write, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    for name, text in (("_SUCCESS", ""), ("part-0", "1 1:5\n"), ("part-1", "2 1:6\n")):
+        write(f"d/{name}", text)
+        bucket.pipe(f"/d/{name}", text.encode())
+    for place in (tmp_path / "d", "memory://d"):
+        assert column(place, format="svmlight", dense=True) == [5, 6]
+    write("d/f.csv", "a,label\n7,x\n8,y\n")
+    write("d/f.arff", "")
+    assert column(tmp_path / "d", format="csv") == [7, 8]
 
 
 def test_patterns_of_urls_match_no_hidden_files(bucket: Any) -> None:
