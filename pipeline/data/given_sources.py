@@ -53,7 +53,7 @@ class ArraySource(ConvertedSource):
 
     def parse(self, options: Options) -> Table:
         table = converted_table(self._kept, lambda: _refuse_lost(self.name))
-        return _marked(table) if options["missing"] == "indicator" else table
+        return _marked(self.name, table) if options["missing"] == "indicator" else table
 
 
 class FrameSource(FileSource):
@@ -111,10 +111,12 @@ def _refuse_lost(name: str) -> NoReturn:
     )
 
 
-def _marked(table: Table) -> Table:
+def _marked(name: str, table: Table) -> Table:
     """Append an indicator (1 where the value is missing) for each feature that has missing values."""
     if is_sparse(table.X):
-        raise InputError('missing = "indicator" needs dense rows; give a dense array, or set "mean"')
+        raise InputError(
+            f'data set {name!r}: missing = "indicator" needs dense rows; give a dense array, or set "mean"'
+        )
     X: Any = table.X
     incomplete = np.flatnonzero(np.isnan(X).any(axis=0))
 

@@ -54,7 +54,10 @@ def _is_bunch(given: Any) -> bool:
 
 def _is_rows(given: tuple[Any, ...]) -> bool:
     """Return whether a tuple is (X, y) or (X, y, X_test, y_test) rather than several data sets."""
-    return bool(given) and not isinstance(given[0], str | PurePath | Mapping | tuple) and len(given) in (2, 4)
+    if len(given) not in (2, 4):
+        return False
+    # A DOK array of SciPy is a dict.
+    return hasattr(given[0], "toarray") or not isinstance(given[0], str | PurePath | Mapping | tuple)
 
 
 def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
@@ -80,17 +83,23 @@ def _table(given: Any, label: str, unnamed: str = "data") -> dict[str, Any]:
             "frame or a table"
         )
     table = dict(given) | called
+    shown = str(table.get("label") or unnamed)
+    test, in_frames = table.get("test", ""), "frame" in table or _is_frame(table.get("X"))
+    if not (in_frames or isinstance(test, str | PurePath)):
+        raise InputError(
+            f"data set {shown!r}: test is a {type(test).__name__}: give both parts as paths or both as frames"
+        )
     if "frame" in table:
-        return _of_frame(table, str(table.get("label") or unnamed))
+        return _of_frame(table, shown)
     if "X" in table:
-        return _of_arrays(table, str(table.get("label") or unnamed))
+        return _of_arrays(table, shown)
     parts = table.get("compose")
     for part in parts if isinstance(parts, list | tuple) else ():
         has_rows = ("X" in part or "frame" in part) if isinstance(part, Mapping) else isinstance(part, tuple)
         if has_rows or _is_frame(part):
             raise InputError(
-                f"data set {table.get('label') or unnamed!r}: compose: each source is a table with a 'name' "
-                "or a 'path': save rows in memory to a file first"
+                f"data set {shown!r}: compose: each source is a table with a 'name' or a 'path': save rows "
+                "in memory to a file first"
             )
     made: dict[str, Any] = plain(table)
     return made

@@ -93,8 +93,8 @@ def _all_rows(
                 if len(over):
                     row = int(np.searchsorted(values.ends, over[0], side="right"))
                     raise InputError(
-                        f"{path}, row {done + row + 1}, feature {values.indices[over[0]] + 1}: "
-                        f'{values.values[over[0]]} does not fit float32; set dtype = "float64"'
+                        f"{path}, row {done + row + 1}, feature {values.indices[over[0]] + 1} (counted "
+                        f'from 1): {values.values[over[0]]} does not fit float32; set dtype = "float64"'
                     )
             rows.append_csr(values.values.astype(dtype, copy=False), values.indices, values.ends)
             distinct, places = np.unique(values.labels, return_inverse=True)

@@ -90,9 +90,11 @@ def fit_features(name: str, X: Any, options: Options, rows: Rows | None = None) 
     if options.get("missing", "error") != "error":
         fill = _means_of_known(X, rows)
     if options["standardize"] and is_sparse(X):
+        # Arrays and generators have no option `dense`.
+        remedy = "set dense = true" if "dense" in options else "give dense rows"
         raise InputError(
-            f"data set {name!r} is sparse: standardize would make it dense; set standardize = "
-            "false or dense = true"
+            f"data set {name!r} is sparse: standardize would make it dense; set standardize = false, or "
+            f"{remedy}"
         )
     if options["standardize"] and not scaled_online(options):
         # Clip means to the range of the values: the rounded mean of equal values may differ from them, and a

@@ -305,6 +305,12 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
         ),
         (
             lambda r: compare(
+                {"mine": {"X": SPARSE, "y": Y, "missing": "indicator"}}, "AROW", progress=False
+            ),
+            "data set 'mine': missing = \"indicator\" needs dense rows",
+        ),
+        (
+            lambda r: compare(
                 {"mine": pd.DataFrame({"a": ["u", "v"], "label": ["x", "y"]})}, "AROW", progress=False
             ),
             "data set 'mine', column 'a': contains",

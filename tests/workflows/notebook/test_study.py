@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import dok_array
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -207,6 +208,8 @@ FRAME, Y = pd.DataFrame({"a": [0.0, 1.0]}), ["no", "yes"]
         ({"datasets": {"mine": (FRAME, Y, FRAME, Y)}}, "data set 'mine': protocol 'prequential' never reads"),
         ({"datasets": {"mine": {"X": FRAME, "y": Y, "y_test": Y}}}, "y_test is given without X_test"),
         ({"datasets": {"mine": (FRAME, Y, FRAME.to_numpy(), Y)}}, "X is a frame and X_test a ndarray"),
+        ({"datasets": {"mine": {"path": "f.csv", "test": FRAME}}}, "'mine': test is a DataFrame: give both"),
+        ({"datasets": {"mine": {"X": [[0]], "y": [1], "test": FRAME}}}, "'mine': test is a DataFrame: give"),
         ({"datasets": {"mine": {"compose": [{"X": FRAME, "y": Y}] * 2}}}, "data set 'mine': compose: each"),
         ({"datasets": {"mine": {"compose": [(FRAME, Y)] * 2}}}, "data set 'mine': compose: each source is a"),
         (
@@ -223,6 +226,11 @@ def test_what_is_wrong_is_one_line(keys: dict[str, Any], line: str) -> None:
         Study({"datasets": "digits", "algorithms": "AROW"}, **keys)
     assert line in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_sparse_array_that_is_a_dict() -> None:
+    (entry,) = Study(datasets=(dok_array(SEPARABLE[0]), SEPARABLE[1]), algorithms="AROW").valid.datasets
+    assert str(entry.name).startswith("arrays:")
 
 
 def test_a_bunch_without_data_and_target_is_a_table() -> None:

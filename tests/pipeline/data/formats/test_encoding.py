@@ -401,5 +401,5 @@ def test_values_that_do_not_fit_the_dtype(write: Write) -> None:
     with pytest.raises(InputError, match="feature 2 has values too large to be standardized"):
         expand(path=path, options={"standardize": True})
     svm = write("f.svm", "1 1:1\n-1 2:1e300\n")
-    with pytest.raises(InputError, match=r"f\.svm, row 2, feature 2: 1e\+300 does not fit float32"):
+    with pytest.raises(InputError, match=r"row 2, feature 2 \(counted from 1\): 1e\+300 does not fit"):
         expand(path=svm, options={"dtype": "float32"})

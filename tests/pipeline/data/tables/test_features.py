@@ -72,8 +72,9 @@ def test_bias_is_not_standardised_away() -> None:
 
 
 def test_sparse_sets_are_not_standardised() -> None:
-    with pytest.raises(InputError, match="'d' is sparse: standardize would make it dense"):
-        apply_feature_options("d", sparse_table(), {**PLAIN, "standardize": True})
+    for options, remedy in ((PLAIN, "give dense rows"), ({**PLAIN, "dense": ""}, "set dense = true")):
+        with pytest.raises(InputError, match=f"'d' is sparse: standardize would make it dense; .* {remedy}$"):
+            apply_feature_options("d", sparse_table(), {**options, "standardize": True})
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
