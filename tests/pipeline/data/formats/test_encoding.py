@@ -372,6 +372,18 @@ def test_error_lines(write: Write, text: str, options: dict[str, Any], line: str
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [("...,x\n!!!,y\n", {"text": ["t"]}), (",x\n,y\n", {"categorical": ["t"], "missing": "mean"})],
+)
+def test_columns_without_features_are_refused(write: Write, rows: str, options: dict[str, Any]) -> None:
+    path = write("f.csv", f"t,label\n{rows}")
+    with pytest.raises(InputError, match=r"f\.csv: no features: columns t have no word or value"):
+        expand(path=path, options=options)
+    with pytest.raises(InputError, match="no features"):
+        next(stream_blocks(path, options=options))
+
+
 def test_a_column_without_a_name_can_be_ignored(write: Write) -> None:
     path = write("f.csv", ",a,label\n0,3,x\n1,4,y\n")
     assert open_stream(expand(path=path, options={"ignore": [""]})[0]).X.tolist() == [[3], [4]]
