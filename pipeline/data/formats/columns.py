@@ -129,10 +129,13 @@ class Layout:
         return found
 
 
-def lay_out(file: ColumnFile, asked: Asked) -> Layout:
-    """Decide which columns are label, sort key and features; raise InputError if the options do not fit."""
+def lay_out(file: ColumnFile, asked: Asked, expected: str = "") -> Layout:
+    """Decide which columns are label, sort key and features; raise InputError if the options do not fit.
+
+    For a test file, `expected` is the name of the training file's label column.
+    """
     names = file.names
-    label = find_target(file, asked.target)
+    label = find_target(file, asked.target, expected)
     first = {name: position for position, name in reversed(list(enumerate(names)))}
     for position, name in enumerate(names):
         if first[name] != position:
@@ -190,10 +193,11 @@ def remedy(names: Sequence[str]) -> str:
     return f"set categorical = [{shown}], or name {'them' if len(names) > 1 else 'it'} in text or ignore"
 
 
-def find_target(file: ColumnFile, target: str) -> int:
+def find_target(file: ColumnFile, target: str, expected: str) -> int:
     """Return the position of the label column: that named `target` or, if empty, that with a usual name.
 
-    The usual names are `LABEL_NAMES`. Raises InputError unless exactly one column has such a name.
+    The usual names are `LABEL_NAMES`. Raises InputError unless exactly one column has such a name; if none
+    has, the message names the column `expected`, unless empty.
     """
     path, names = file.path, file.names
     if not names:
@@ -201,12 +205,14 @@ def find_target(file: ColumnFile, target: str) -> int:
     wanted = [i for i, name in enumerate(names) if name == target] if target else []
     if not target:
         wanted = [i for i, name in enumerate(names) if name.strip().lower() in LABEL_NAMES]
+        target = "" if wanted else expected
     if len(wanted) == 1:
         if len(names) == 1:
             raise InputError(f"{path}: the label {names[0]!r} is the only column; add columns of features")
         return wanted[0]
     columns = f"columns: {listed(names)}"
-    if len(names) == 1:
+    # Only CSV files declare no types.
+    if file.types == ("",):
         columns += " (only one: is the delimiter right?)"
     if file.hint:
         columns += f"; {file.hint}"

@@ -207,6 +207,12 @@ def test_what_is_wrong_with_arrays_is_one_line(arrays: Any, line: str) -> None:
     assert "\n" not in str(error.value)
 
 
+def test_a_frame_has_no_delimiter() -> None:
+    table, _ = data.frame_table("data set 'mine'", pd.DataFrame({"a": [1, 2]}))
+    with pytest.raises(InputError, match=r"which column is the label.*; columns: a$"):
+        data.expand(name=data.keep_frame(table))
+
+
 @pytest.mark.parametrize(
     ("frame", "y", "line"),
     [

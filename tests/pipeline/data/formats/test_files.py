@@ -107,6 +107,13 @@ def test_svmlight_takes_its_own_options(write: Write) -> None:
         expand(path=path, target="label")
 
 
+def test_a_test_file_without_labels(write: Write) -> None:
+    path, test = write("f.csv", CSV), str(write("t.csv", "a,b\n1,2\n"))
+    for options in ({"test": test}, {"test": test, "dtype": "float64"}):
+        with pytest.raises(InputError, match=r"t\.csv: no column is called 'label'; columns: a, b$"):
+            expand(path=path, options=options)
+
+
 def test_a_test_file_may_have_another_format(write: Write, tmp_path: Path) -> None:
     parquet.write_table(TABLE, tmp_path / "f.parquet")
     write("t.csv", CSV)
