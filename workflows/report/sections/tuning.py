@@ -85,7 +85,8 @@ def _rows_that_tune(view: StudyView) -> list[str]:
         parent = str(rows["parent"].iloc[0])
         text = _reuse(rows, study, parent)
         if rows["drawn"].isna().all():  # cells of an earlier version
-            text = f"If rows are drawn for each seed, no row used for tuning is reported. Otherwise: {text}"
+            none = "the results contain no row used for tuning"
+            text = f"If rows are drawn for each seed, {none}. Otherwise: {text}"
         found.setdefault(text, {})[parent] = None
     if len(found) < 2:
         return list(found)
@@ -95,7 +96,7 @@ def _rows_that_tune(view: StudyView) -> list[str]:
 def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
     """Say whether a data set's results come from rows also used for tuning; `rows` is its cells table."""
     if rows["drawn"].eq(True).any():
-        return "Rows are drawn for each seed: no row used for tuning is reported."
+        return "Rows are drawn for each seed: the results contain no row used for tuning."
     if rows["order"].eq("given").any():
         share = 100 * float(study.get("tune_fraction", 0.1))
         return f"Winners are chosen on the first {share:g}% of the stream, which are not reported."

@@ -40,7 +40,7 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
         (_made("prequential", drawn=False), "reported rows are also used for tuning."),
         (
             _made(drawn=True, own_test=True),
-            "Rows are drawn for each seed: no row used for tuning is reported.",
+            "Rows are drawn for each seed: the results contain no row used for tuning.",
         ),
         (
             _made(drawn=False, order="given"),
@@ -50,8 +50,8 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
         (_made(), f"Otherwise: {SPLIT}70%"),
         (
             _made("prequential"),
-            "If rows are drawn for each seed, no row used for tuning is reported. Otherwise: Winners are "
-            "chosen on the reported stream in another order",
+            "If rows are drawn for each seed, the results contain no row used for tuning. Otherwise: Winners "
+            "are chosen on the reported stream in another order",
         ),
     ],
 )
