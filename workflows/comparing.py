@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 import pandas as pd
 import pyarrow as pa
 
+from ..pipeline.analysis.design import evaluation_rows
+from ..pipeline.analysis.progress import n_not_run
 from ..pipeline.errors import InputError
 from ..pipeline.noise import parse_noise
 from ..pipeline.store.merging import refuse_other_counts
@@ -43,17 +45,20 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     left out, about each algorithm that runs on none of these data sets, and about each that is left out on a
     data set because cells failed or were stopped and no other results have them. If two results use one label
     for algorithms with different parameters, or perhaps different code, the second label is extended by the
-    name of its results. Raises InputError if no algorithm is left, if two results have different counts of a
-    compared cell, if studies differ in a key that is neither "baselines" nor in `LIST_KEYS` or `OWN_KEYS`, if
-    results of online learners count other rows, or if, of several shared seeds, only some results depend on
-    the seed.
+    name of its results. Cells that no results have finished count as planned. Raises InputError if no
+    algorithm is left, if two results have different counts of a compared cell, if studies differ in a key
+    that is neither "baselines" nor in `LIST_KEYS` or `OWN_KEYS`, if results of online learners count other
+    rows, or if, of several shared seeds, only some results depend on the seed.
     """
     found = [read_finished(url) for url in urls]
     first = found[0]
     shared = _shared_entries(found, note)
     comparable, ended = dict[str, pd.DataFrame](), dict[str, _Ended]()
+    unfinished = 0
     for each in found:
-        comparable[each.store.url], ended[each.store.url] = _comparable(each, shared)
+        there = each.cells()
+        unfinished += max(0, each.plan.get("planned", 0) - len(there))
+        comparable[each.store.url], ended[each.store.url] = _comparable(there, shared)
     refuse_other_counts((url for each in found for url in each.sources), comparable.values())
     refuse_other_rows(found, comparable, one_seed=len(shared["seeds"]) == 1)
     algorithms = _Algorithms(first.study)
@@ -77,12 +82,19 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     study["algorithms"] = [*algorithms.entries.values()]
     study["name"] = "-and-".join(dict.fromkeys(each.name for each in found))[:100]
     study["title"] = " and ".join(dict.fromkeys(each.study.get("title") or each.name for each in found))
-    plan = pd.concat([*algorithms.cells.values()])[PLAN.names]
+    cells = pd.concat([*algorithms.cells.values()], ignore_index=True)
+    plan = cells[PLAN.names]
+    begun = {*evaluation_rows(cells)["parent"]}
+    missing = unfinished
+    # Unfinished cells are not missing here if other results have them, or if they are of a data set, noise
+    # level or seed that is left out. But `n_not_run` ignores data sets without any cell.
+    if all(entry["label"] in begun for entry in shared["datasets"]):
+        missing = min(unfinished, n_not_run(cells, study))
     store = new_store(out)
     with exclusive(store, note):
         store.use_bases([url for each in found for url in each.sources])
         store.write_json("study.json", study)
-        store.write_json("plan.json", {"planned": len(plan), "data": first.plan.get("data", {})})
+        store.write_json("plan.json", {"planned": len(plan) + missing, "data": first.plan.get("data", {})})
         store.write_plan([pa.Table.from_pandas(plan, PLAN, preserve_index=False)])
         origin = store.base_of(plan["key"].unique())
         # Like the plan, count a cell that has two labels twice.
@@ -263,14 +275,13 @@ def _same_settings(first: Mapping[str, Any], second: Mapping[str, Any], study: M
     return one == two
 
 
-def _comparable(found: FinishedResults, shared: dict[str, list[Any]]) -> tuple[pd.DataFrame, _Ended]:
+def _comparable(cells: pd.DataFrame, shared: dict[str, list[Any]]) -> tuple[pd.DataFrame, _Ended]:
     """Return the finished planned cells of the shared data sets, noise levels and seeds; count the others.
 
     A cell that does not depend on the seed is one of every seed. An algorithm with a failed or stopped cell
     on a data set at a noise level is left out there, because the mean of its other cells would cover fewer
     seeds.
     """
-    cells = found.cells()
     slugs = {parse_noise(spec).slug for spec in shared["noise"]}
     labels = {entry["label"] for entry in shared["datasets"]}
     kept = cells["parent"].isin(labels) & cells["noise"].isin(slugs)

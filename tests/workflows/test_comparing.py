@@ -486,6 +486,48 @@ def test_finished_runs_in_one_report(tmp_path: Path) -> None:
     assert len(found.cells) == found.planned
 
 
+def unfinished(out: Path, done: dict[str, Any], planned: int, **keys: Any) -> str:
+    """Run the part `done` of a study that has `planned` cells, and record the study."""
+    store = Store(run(out, **{**keys, **done}))
+    store.write_json("study.json", parse_study({**STUDY, **keys}).model_dump(mode="json"))
+    store.write_json("plan.json", {**store.read_json("plan.json"), "planned": planned})
+    return store.url
+
+
+def test_a_comparison_of_unfinished_results_is_not_finished(tmp_path: Path) -> None:
+    keys = {
+        **SMALL,
+        "seeds": [0, 1],
+        "datasets": STUDY["datasets"][:1],
+        "algorithms": [{"name": "Perceptron"}],
+    }
+    one_seed, other = {**keys, "seeds": [0]}, {"algorithms": [{"name": "NHERD"}]}
+    part = unfinished(tmp_path / "part", {"seeds": [0]}, 2, **keys)
+    whole, against, short = (
+        run(tmp_path / name, **each)
+        for name, each in (("whole", keys), ("against", keys | other), ("short", one_seed | other))
+    )
+    both = {**one_seed, "datasets": STUDY["datasets"]}
+    parts = [
+        unfinished(tmp_path / name, {"datasets": STUDY["datasets"][:1]}, 2, **{**both, **each})
+        for name, each in (("first", {}), ("second", other))
+    ]
+    for place, (urls, n_cells, planned) in enumerate(
+        (
+            ((part, against), 3, 4),
+            # Other results have the missing cell.
+            ((part, whole, against), 4, 4),
+            # The comparison leaves its seed out.
+            ((part, short), 2, 2),
+            # No result has a cell of the second data set.
+            (parts, 2, 4),
+        )
+    ):
+        compare_results(urls, str(tmp_path / str(place)), None, lambda line: None)
+        found = read_results(str(tmp_path / str(place)))
+        assert (len(found.cells), found.planned) == (n_cells, planned)
+
+
 @pytest.mark.slow
 def test_results_that_took_their_cells_from_bases(tmp_path: Path) -> None:
     study = {**SMALL, "algorithms": STUDY["algorithms"][:1]}

@@ -11,6 +11,7 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults
 from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.opening import opening
 from singlepass.workflows.report.words import wording
 
 from ..synthetic_results import fail, make_results, results_with_sizes, stop
@@ -146,6 +147,14 @@ def test_data_sets_without_a_cell_are_named(tmp_path: Path) -> None:
     part = replace(whole, cells=whole.cells[whole.cells["dataset"] == "gauss"])
     _, markdown = render(part, tmp_path)
     assert "14 cells of 28 not yet run. These are: all of breast-cancer." in markdown
+
+
+def test_cells_that_a_comparison_left_out_are_not_listed_as_not_run() -> None:
+    whole = make_results(datasets=("a", "b"), algorithms=("PA", "CW"), noise=(0.0,), seeds=2, tuned=())
+    failed = (whole.cells["algorithm"] == "PA") & (whole.cells["dataset"] == "a")
+    cells = whole.cells[~failed].iloc[:-1]
+    view = StudyView(replace(whole, cells=cells, planned=len(cells) + 1))
+    assert "1 cell of 6 not yet run. Means and ranks" in str(opening(view))
 
 
 @pytest.mark.slow

@@ -230,8 +230,12 @@ def _waiting(view: StudyView) -> str:
     if not view.coverage.missing:
         return ""
     design, begun = view.design, set(view.cells["parent"])
+    lacking = not_run(view.cells, design)
+    # A comparison also lacks the failed and stopped cells that it left out, and cannot tell them apart.
+    if sum(lack.cells for lack in lacking) > view.coverage.missing:
+        return ""
     parts = []
-    for lack in not_run(view.cells, design):
+    for lack in lacking:
         first, last = lack.seeds[0], lack.seeds[-1]
         text = f"seed {first}" if first == last else f"seeds {first} to {last}"
         if len(lack.algorithms) < len(design.algorithms):
