@@ -262,10 +262,10 @@ def under_equal_labels(plan: pa.Table, groups: Sequence[Sequence[str]]) -> pa.Ta
 
 
 def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
-    """Return about how many final cells of a merged study none of its results planned.
+    """Return a lower bound on the number of cells of a merged study that none of its results planned.
 
-    They are missing if results differ in two of these: algorithms, data sets, noise levels and seeds. The
-    number is exact if all planned cells have run.
+    There are such cells if results differ in two of these: algorithms, data sets, noise levels and seeds. The
+    tuning cells among them are not counted: `singlepass plan` counts them, but needs the data.
     """
     cells = as_planned(store.cells(plan["key"].to_pylist()), plan)
     # Some may be planned but not have run. `n_not_run` ignores data sets without any cell.
