@@ -304,10 +304,6 @@ class Study(BaseModel):
     @model_validator(mode="after")
     def _bound_to_data_sets(self) -> Study:
         datasets = [entry.label for entry in self.datasets]
-        # The single task of such a data set has its label. Labels of other tasks are known once it is parsed.
-        single = [each.label for each in self.datasets if each.task in ("auto", "binary", "multiclass")]
-        if twice := sorted({label for label in single if single.count(label) > 1}):
-            raise ValueError(f"datasets: two entries are called {twice[0]!r}: give one of them a 'label'")
         models = {entry.label: entry for entry in self.algorithms}
         for entry in self.algorithms:
             _check_labels(f"algorithms: datasets of {entry.label!r}", "data set", entry.datasets, datasets)

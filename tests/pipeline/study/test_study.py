@@ -135,10 +135,6 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
             "algorithms[1].name: [1] should be a valid string",
         ),
         ({"datasets": [{"task": "pairs"}]}, "datasets[1]: needs a 'name'"),
-        (
-            {"datasets": [{"path": "a/f.csv"}, {"path": "b/f.csv", "task": "binary"}]},
-            "datasets: two entries are called 'f': give one of them a 'label'",
-        ),
         ({"algorithms": [{"label": "x"}]}, "algorithms[1].name: this key is required"),
         ({"algorithms": [{"name": "AROW"}, {"name": "AROW"}]}, "two entries are called 'AROW'"),
         ({"algorithms": [{"name": "AROW", "r": []}]}, "the grid of 'r' is empty"),
