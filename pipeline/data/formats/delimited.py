@@ -57,7 +57,9 @@ class DelimitedFile(ColumnFile):
         if header is None:
             number = next((name for name in names if is_number(name)), None)
             header = number is None
-            if number is not None and not all(is_number(name) for name in names):
+            # pandas numbers columns without names from 0.
+            numbered = len(names) > 2 and names == [str(position) for position in range(len(names))]
+            if number is not None and (numbered or not all(is_number(name) for name in names)):
                 self.hint = (
                     f"line {start} is read as data because its field {number!r} is a number; if it has "
                     "names, set header = true, otherwise header = false"

@@ -268,6 +268,13 @@ def test_a_first_line_with_numbers_that_is_read_as_data_is_named(write: Write) -
     assert notes(expand(path=path, target=1)[0]) == (hint,)
     for header, target in ((True, "class"), (False, 1)):
         assert notes(expand(path=path, target=target, options={"header": header})[0]) == ()
+    numbered = write("n.csv", "0,1,2\n5,6,0\n7,8,1\n")
+    assert notes(expand(path=numbered, target=3)[0]) == (hint.replace("2019", "0"),)
+    for header, rows in ((True, 2), (False, 3)):
+        ref = expand(path=numbered, target=2 if header else 3, options={"header": header})[0]
+        assert (notes(ref), len(open_stream(ref).y)) == ((), rows)
+    for text, target in (("0,1,3\n5,6,0\n7,8,1\n", 3), ("0,1\n5,6\n7,0\n", 2)):
+        assert notes(expand(path=write("n.csv", text), target=target)[0]) == ()
     for start in ("1,?,red,x", "?,3,red,x", "NA,3,red,x"):
         gap = write("g.csv", f"{start}\n2,3,blue,y\n")
         with pytest.raises(InputError, match="'red' is not a number") as error:
