@@ -192,10 +192,12 @@ class ArffFile(ColumnFile):
                     continue
                 if isinstance(declared, str):
                     if declared != "STRING" and not is_number(field):
-                        return f"{at}, column {name!r}: {field!r} is not a number"
+                        return f"{at}, column {name!r}: {field[:60]!r} is not a number"
                 elif field not in declared:
                     values = listed(declared)
-                    return f"{at}, column {name!r}: {field!r} is not one of the declared values: {values}"
+                    return (
+                        f"{at}, column {name!r}: {field[:60]!r} is not one of the declared values: {values}"
+                    )
         return f"{at}: not a row of an ARFF file ({error.rstrip('.')})"
 
     def _array(self, position: int, column: pa.Array, kind: Kind | None, done: int, missing: bool) -> Any:

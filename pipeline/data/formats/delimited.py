@@ -197,7 +197,7 @@ class DelimitedFile(ColumnFile):
                     raise InputError(f"{at}: no value; {IF_MISSING}{hint}")
                 if not _arrow_reads(field):
                     advice = _what_to_do(fields, kinds, names, missing)
-                    raise InputError(f"{at}: {field!r} is not a number{advice}{hint}")
+                    raise InputError(f"{at}: {field[:60]!r} is not a number{advice}{hint}")
                 if math.isnan(float(field)) and not missing:
                     raise InputError(f"{at}: {field}; {IF_MISSING}")
                 if math.isinf(float(field)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import hashlib
 import io
@@ -185,6 +186,10 @@ def open_text(path: Path, limits: Limits = USUAL) -> Iterator[tuple[TextStream, 
 
 def decode_line(path: Path, number: int, raw: bytes) -> str:
     """Decode one line as UTF-8 without a byte order mark; raise InputError if it is not UTF-8."""
+    # The csv module, which the ARFF parser also uses, refuses longer fields. Its limit is one for the whole
+    # process: raise it only for a long line, and do not lower it, since another thread may be reading one.
+    if len(raw) > csv.field_size_limit():
+        csv.field_size_limit(2**31 - 1)
     try:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:

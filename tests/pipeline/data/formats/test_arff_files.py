@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +69,23 @@ def test_a_string_that_a_sparse_row_omits_is_missing(write: Write) -> None:
     )
     ref = expand(path=path, options={"categorical": ["job"], "missing": "mean"})[0]
     assert np.asarray(open_stream(ref).X).tolist() == [[3, 0, 1], [1, 0, 0], [0, 1, 0]]
+
+
+def test_a_string_longer_than_the_default_limit_of_the_csv_module(write: Write) -> None:
+    before, long = csv.field_size_limit(1 << 17), "x" * 140_000
+    head = "@relation s\n@attribute a string\n@attribute b numeric\n@attribute class {n, p}\n@data\n"
+    options = {"text": ["a"]}
+    try:
+        # A remark, so that the ARFF parser reads the rows.
+        path = write("f.arff", f"{head}% remark\n{long},1,n\nz,2,p\n")
+        X = open_stream(expand(path=path, options=options)[0]).X
+        assert np.asarray(X).tolist() == [[1, 0, 1], [0, 1, 2]]
+        csv.field_size_limit(1 << 17)
+        path = write("g.arff", f"{head}'{long}',1,n\n'{long}',two,p\n")
+        with pytest.raises(InputError, match=r"line 7 \(row 2\), column 'b': 'two' is not a number"):
+            expand(path=path, options=options)
+    finally:
+        csv.field_size_limit(before)
 
 
 def test_a_position_in_quotes_is_not_one_of_the_row(write: Write) -> None:

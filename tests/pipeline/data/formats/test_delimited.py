@@ -182,12 +182,18 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
         read_delimited(tmp_path)
 
 
-def test_a_field_too_long_for_the_csv_module(write: Write) -> None:
-    # Python's default; SciPy's ARFF reader, which other tests use, raises the limit of the process.
+def test_a_field_longer_than_the_default_limit_of_the_csv_module(write: Write) -> None:
     before = csv.field_size_limit(1 << 17)
-    path = write("f.csv", "a,label\n" + "1" * 140_000 + "x,p\n")
+    long = "x" * 140_000
     try:
-        with pytest.raises(InputError, match=r"f\.csv, line 2: not delimited text"):
+        path = write("f.csv", f'{long},"{long},{long}",label\n1,2,p\n3,4,q\n')
+        assert read_delimited(path).features == (long, f"{long},{long}")
+        csv.field_size_limit(1 << 17)
+        path = write("f.csv", f"a,note,label\n1,{long},p\n2,{long},p\nthree,{long},q\n")
+        with pytest.raises(InputError, match=r"line 4 \(row 3\), column 'a': 'three' is not a number"):
+            read_columns([DelimitedFile(path)], Asked(text=("note",)))
+        path = write("f.csv", f"a,label\n1,p\n{long},q\n")
+        with pytest.raises(InputError, match=r"line 3 \(row 2\), column 'a': 'x{60}' is not a number"):
             read_delimited(path)
     finally:
         csv.field_size_limit(before)
