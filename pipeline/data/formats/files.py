@@ -60,8 +60,10 @@ def _open_delimited(path: Path, options: Options) -> DelimitedFile:
     # `delimiter` and `header` may be absent, because a CSV test file gets the options of its training file,
     # which may have another format.
     given = str(options.get("delimiter", ""))
-    if len(given) > 1 or given in ('"', "\r", "\n"):
-        raise InputError(f"{path}: delimiter must be one character, and no quote or line end, not {given!r}")
+    if len(given) > 1 or not given.isascii() or given in ('"', "\r", "\n", "\0"):
+        raise InputError(
+            f"{path}: delimiter must be one ASCII character except quote, line end and NUL, not {given!r}"
+        )
     delimiter = given or ("\t" if ".tsv" in map(str.lower, path.suffixes) else ",")
     header = options.get("header", "")
     return DelimitedFile(
