@@ -100,6 +100,9 @@ class ArffFile(ColumnFile):
 
         if any(mark in block for mark in _UNUSUAL) or block.count(b"\r") != block.count(b"\r\n"):
             return None
+        # Arrow would read -nan(ind) as NaN.
+        if b"(" in block and b"nan(" in block.lower():
+            return None
         names = [str(position) for position in range(len(self.names))]
         types = {
             name: pa.float64() if of == "number" and i not in exact else pa.string()

@@ -128,6 +128,13 @@ def test_numbers_that_are_not_features_keep_all_digits(write: Write, content: st
         expand(path=wrong, target="y", options={"ignore": ["s"]})
 
 
+@pytest.mark.parametrize("missing", ["error", "mean"])
+def test_numbers_that_only_arrow_reads_are_refused(write: Write, missing: str) -> None:
+    path = write("n.arff", NUMBERS.replace("9021012", "-NaN(ind)"))
+    with pytest.raises(InputError, match=r"line 9 \(row 3\), column 'x': '-NaN\(ind\)' is not a number"):
+        expand(path=path, target="y", options={"ignore": ["s"], "missing": missing})
+
+
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
@@ -223,6 +230,7 @@ def test_arrow_reads_what_the_arff_parser_reads(write: Write, monkeypatch: pytes
         "1_0",
         "+1",
         "nan",
+        "nan(1)",
         "inf",
         "\r",
         "'dark blue'",
