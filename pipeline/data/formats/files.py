@@ -187,15 +187,9 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
             if file_format(each, options["format"]) != found:
                 raise InputError(f"{each}: is not of the format of the training file, {found}")
         scan, n_features = text_of_sparse_features(paths[0], options)
-        return read_sparse(
-            paths,
-            tests,
-            scan,
-            n_features=n_features,
-            dense=bool(options["dense"]),
-            dtype=dtype,
-            limits=Limits.of(options),
-        )
+        limits = Limits.of(options)
+        table = read_sparse(paths, tests, scan, n_features=n_features, dtype=dtype, limits=limits)
+        return with_layout(str(paths[0]), table, dense=bool(options["dense"]))
     asked = Asked.of(options)
     files, tested = _opened(paths, options), _opened(tests, options)
     laid = [(file, lay_out(file, asked)) for file in files]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -43,14 +43,13 @@ def read_sparse(
     scan: Scan,
     *,
     n_features: int = 0,
-    dense: bool = False,
     dtype: str = "",
     limits: Limits = USUAL,
 ) -> Table:
     """Read the files `paths` into a training part, and `tests` into a test part with the same features.
 
-    If `n_features` is 0, the largest index determines the number of features. `dense` returns dense arrays
-    instead of CSR with int32 indices. `dtype` is "float32" or "float64" (the default).
+    If `n_features` is 0, the largest index determines the number of features. The parts are CSR with int32
+    indices. `dtype` is "float32" or "float64" (the default).
     """
     parts = []
     for some in filter(None, (paths, tests)):
@@ -62,9 +61,7 @@ def read_sparse(
         raise InputError(f"{paths[0]}: no line has a feature; write index:number after the labels")
     test = (parts[1][0], tests[0]) if tests else (None, None)
     classes, y, y_test = encode_labels(parts[0][0], paths[0], *test)
-    matrices: list[Any] = [rows.finish((len(labels), width)) for labels, rows, _ in parts]
-    if dense:
-        matrices = [np.ascontiguousarray(X.toarray()) for X in matrices]
+    matrices = [rows.finish((len(labels), width)) for labels, rows, _ in parts]
     return Table(matrices[0], y, classes, matrices[1] if tests else None, y_test)
 
 

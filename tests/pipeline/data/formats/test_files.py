@@ -114,6 +114,18 @@ def test_a_test_file_without_labels(write: Write) -> None:
             expand(path=path, options=options)
 
 
+@pytest.mark.parametrize(("name", "options"), [("f.svm", {}), ("f.vw", {"hash_bits": 2})])
+def test_dense_rows_of_sparse_text_have_a_largest_size(
+    write: Write, monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, Any]
+) -> None:
+    path = write(name, "1 |f a b\n-1 |f c\n" if name == "f.vw" else "1 1:1\n-1 4:1\n")
+    ref = expand(path=path, options={**options, "dense": True})[0]
+    assert isinstance(open_stream(ref).X, np.ndarray)
+    monkeypatch.setattr("singlepass.pipeline.data.tables.features._LARGEST_DENSE", 63)
+    with pytest.raises(InputError, match=r"2 x 4 would take 0\.0 GiB; leave out dense = true"):
+        expand(path=path, options={**options, "dense": True, "dtype": "float64"})
+
+
 def test_a_test_file_may_have_another_format(write: Write, tmp_path: Path) -> None:
     parquet.write_table(TABLE, tmp_path / "f.parquet")
     write("t.csv", CSV)

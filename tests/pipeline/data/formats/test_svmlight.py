@@ -46,11 +46,9 @@ def read(
     return labels, rows
 
 
-def read_svmlight(
-    paths: list[Path], *, n_features: int = 0, zero_based: bool = False, dense: bool = False
-) -> Table:
+def read_svmlight(paths: list[Path], *, n_features: int = 0, zero_based: bool = False) -> Table:
     scan = svmlight_scan(n_features=n_features, zero_based=zero_based)
-    return read_sparse(paths[:1], paths[1:], scan, n_features=n_features, dense=dense)
+    return read_sparse(paths[:1], paths[1:], scan, n_features=n_features)
 
 
 def same(found: float, expected: float) -> bool:
@@ -67,7 +65,9 @@ def test_sparse_by_default(write: Write) -> None:
 
 
 def test_dense_and_compressed(write: Write) -> None:
-    table = read_svmlight([write("f.svm.gz", gzip.compress(GOOD.encode()))], dense=True, n_features=4)
+    path = write("f.svm.gz", gzip.compress(GOOD.encode()))
+    given = {"dense": True, "n_features": 4}
+    table = read_files([path], [], resolve_options("f", given, file_options(path, given)))
     assert isinstance(table.X, np.ndarray)
     assert table.X.tolist() == [[0.5, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     assert table.X.flags.c_contiguous
@@ -83,8 +83,8 @@ def test_the_test_file_has_the_same_features(write: Write) -> None:
 
 
 def test_zero_based(write: Write) -> None:
-    table = read_svmlight([write("f.svm", "1 0:3\n2 1:4\n")], zero_based=True, dense=True)
-    assert np.asarray(table.X).tolist() == [[3.0, 0.0], [0.0, 4.0]]
+    table = read_svmlight([write("f.svm", "1 0:3\n2 1:4\n")], zero_based=True)
+    assert csr_array(table.X).toarray().tolist() == [[3.0, 0.0], [0.0, 4.0]]
 
 
 def test_round_trip(tmp_path: Path) -> None:
