@@ -95,6 +95,12 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
     try:
         if isinstance(frame, pd.DataFrame):
             table = pa.Table.from_pandas(frame, preserve_index=False)
+            # Write intervals, which are the categories of `pandas.cut`, and periods as text, because Arrow
+            # cannot read them from a file.
+            for i, (name, kind) in enumerate(zip(table.column_names, table.schema.types, strict=True)):
+                if pa.types.is_dictionary(kind) and isinstance(kind.value_type, pa.BaseExtensionType):
+                    texts = frame.iloc[:, i].cat.rename_categories(str)
+                    table = table.set_column(i, name, pa.array(texts))
         else:
             table = pa.table(frame)
     except (pa.ArrowException, ValueError, TypeError) as error:

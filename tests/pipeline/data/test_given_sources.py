@@ -69,6 +69,21 @@ def test_arrays_and_frames_are_the_file_with_their_rows(tmp_path: Path, dtype: s
         np.testing.assert_array_equal(stream.y, expected.y)
 
 
+@pytest.mark.parametrize(
+    "categories",
+    [pd.cut([1.0, 3.0], 2).categories, pd.period_range("2020", periods=2, freq="D")],
+    ids=["intervals", "periods"],
+)
+def test_intervals_and_periods_are_categories(categories: Any) -> None:
+    codes = [0, 1, 0, -1]
+    frame = pd.DataFrame(
+        {3: pd.Categorical.from_codes(codes, categories), "x": range(4), "label": list("pqpq")}
+    )
+    X = data.open_stream(in_frame(frame, missing="mean")).X
+    assert np.asarray(X).tolist() == [[code == 0, code == 1, i] for i, code in enumerate(codes)]
+    assert data.open_stream(in_frame(frame, ignore=["3"])).X.shape == (4, 1)
+
+
 @pytest.mark.parametrize("missing", ["mean", "indicator"])
 @pytest.mark.parametrize("options", [{}, {"standardize": True, "bias": True, "dtype": "float32"}])
 def test_features_are_changed_as_those_of_files(tmp_path: Path, missing: str, options: Any) -> None:
