@@ -59,7 +59,7 @@ class ArrowFile(ColumnFile):
         if kind == "number":
             values = column.to_numpy(zero_copy_only=False)
             if values.dtype != np.float32:
-                # Convert to float64 with NaN; Arrow returns boolean columns with nulls as object arrays.
+                # Convert to float64 with NaN; Arrow returns decimals, and booleans with nulls, as objects.
                 values = values.astype(np.float64)
             self.refuse_wrong(position, values, done, missing)
             return values
@@ -188,10 +188,9 @@ def _is_bytes(stored: pa.DataType) -> bool:
 def _type(stored: pa.DataType) -> str:
     from pyarrow import types
 
-    if types.is_integer(stored) or types.is_floating(stored) or types.is_boolean(stored):
-        return "number"
-    if types.is_null(stored):
-        # Without a value in this file, a column has no type; other files may have numbers.
+    # Without a value in this file, a column has the type "null"; other files may have numbers.
+    numeric = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null
+    if any(of_kind(stored) for of_kind in numeric):
         return "number"
     # Only a dictionary type says that a column has categories; text may also be names or free text.
     return "category" if types.is_dictionary(stored) else str(stored)

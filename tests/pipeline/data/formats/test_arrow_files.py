@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,19 @@ def test_dtype(tmp_path: Path, types: list[pa.DataType], expected: type) -> None
     columns = read_arrow(save(table, tmp_path / "f.parquet"), "parquet")
     assert columns.X.dtype == expected
     assert columns.X.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_decimals_are_the_nearest_float64(tmp_path: Path, suffix: str) -> None:
+    # Arrow's own conversion is one unit off in the last place of the first one.
+    numbers = [Decimal("59.6853"), Decimal("-9007199254740993"), None]
+    decimals = pa.array(numbers, pa.decimal128(20, 4))
+    path = save(pa.table({"label": list("xyx"), "a": decimals}), tmp_path / f"f{suffix}")
+    found = read_columns([ArrowFile(path, kind(path))], Asked(missing="mean")).X
+    assert found[:2].tolist() == [[59.6853], [-9007199254740992.0]]
+    assert np.isnan(found[2, 0])
+    with pytest.raises(InputError, match="row 3, column 'a': no value"):
+        read_arrow(path, kind(path))
 
 
 @pytest.mark.parametrize(
