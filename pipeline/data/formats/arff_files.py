@@ -171,13 +171,17 @@ class ArffFile(ColumnFile):
         return batch
 
     def _drop_omitted(self, values: list[Any], text: str) -> None:
-        """Set the strings that a sparse row omits to None, since the ARFF parser returns "0" for them."""
-        zeros = [position for position in self._strings if values[position] == "0"]
-        if zeros:
-            stated = {int(each) for each in _POSITION.findall(_QUOTED.sub("''", text))}
-            for position in zeros:
-                if position not in stated:
-                    values[position] = None
+        """Set the strings that a sparse row omits to None, since the ARFF parser returns "0" for them.
+
+        Raises ValueError if the row has two values of an attribute, since the parser returns the last one.
+        """
+        found = [int(each) for each in _POSITION.findall(_QUOTED.sub("''", text))]
+        stated = set(found)
+        if len(stated) < len(found):
+            raise ValueError("an attribute has two values")
+        for position in self._strings:
+            if values[position] == "0" and position not in stated:
+                values[position] = None
 
     def _fault(self, at: str, text: str, error: str) -> str:
         """Return the error message for a wrong line, with the column, which the ARFF parser does not name."""
@@ -191,7 +195,7 @@ class ArffFile(ColumnFile):
             if len(fields) != len(self.names):
                 return f"{at}: found {len(fields)} values, expected {len(self.names)} as declared"
             for name, declared, field in zip(self.names, self._types, fields, strict=True):
-                if field == "?":
+                if field in ("?", ""):
                     continue
                 if isinstance(declared, str):
                     if declared != "STRING" and not is_number(field):

@@ -168,6 +168,8 @@ HEADER = "not the header of an ARFF file: "
         ("70, 96, yes", "70, yes", "line 12 (row 3): found 3 values, expected 4 as declared"),
         ("85,85", "?,85", "line 9 (row 1), column 'temperature': no value; every feature must be a finite"),
         ("85,85", "1e999,85", "line 9 (row 1), column 'temperature': inf; every feature must be a finite"),
+        ("sunny,85,85,no", "sunny,,85,maybe", "line 9 (row 1), column 'play': 'maybe' is not one of the"),
+        ("sunny,85,85,no", "{1 2, 3 no, 1 2}", "line 9 (row 1): not a row of an ARFF file (an attribute has"),
         ("sunny,85,85,no", "{3 no}, {5}", "(Invalid layout of the ARFF file. Error parsing '}, {5}')"),
         ("85,no", "85,?", "line 9 (row 1): the label is missing (column 'play')"),
         ("temperature real", "temperature date", f"line 4: {HEADER}'@attribute temperature date': expected"),
