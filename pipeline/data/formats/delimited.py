@@ -30,6 +30,7 @@ _BOTH = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
 # Marks of a missing number. Only the first two also mark a missing category, since "NA" may be a category.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 _NULLS = [*_MISSING, *(f" {mark}" for mark in _MISSING)]
+_OPEN_QUOTE = "a quote is not closed in the line; values must not contain line breaks"
 # Arrow counts the rows of a block, not of the file.
 _ROW_OF_BLOCK = re.compile(r"Row #\d+: ")
 
@@ -166,10 +167,7 @@ class DelimitedFile(ColumnFile):
         """Raise an error for the first line with an unclosed quote, searching from line number `first`."""
         for number, text in lines(self.path, self._limits):
             if number >= first and text.count('"') % 2:
-                raise InputError(
-                    f"{self.path}, line {number}: a quote is not closed in the line; values must not "
-                    "contain line breaks"
-                )
+                raise InputError(f"{self.path}, line {number}: {_OPEN_QUOTE}")
         raise InputError(f"{self.path}: a row after line {first} spans several lines: write it in one line")
 
     def _explain(self, kinds: Sequence[Kind | None], missing: bool) -> None:
@@ -249,13 +247,18 @@ def _what_to_do(
 
 
 def _arrow_reads(field: str) -> bool:
-    """Return whether Arrow reads a field as a number; unlike Python, it does not read all Unicode digits."""
-    return field.isascii() and is_number(field)
+    """Return whether Arrow reads a field as a number; Python also reads Unicode digits and form feeds."""
+    return field.isascii() and field == field.strip() and is_number(field)
 
 
 def _fields(path: Path, number: int, text: str, delimiter: str) -> list[str]:
     """Return the fields of a line, with the spaces around them."""
     try:
-        return next(csv.reader([text], delimiter=delimiter))
+        # With an open quote the reader would continue in the second line.
+        rows = csv.reader([text, ""], delimiter=delimiter)
+        fields = next(rows)
     except csv.Error as error:
         raise InputError(f"{path}, line {number}: not delimited text ({error})") from None
+    if rows.line_num > 1:
+        raise InputError(f"{path}, line {number}: {_OPEN_QUOTE}")
+    return fields

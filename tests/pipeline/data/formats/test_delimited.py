@@ -138,6 +138,8 @@ def test_other_delimiters(write: Write) -> None:
         ("a,b,label\n1,2,x\n3,4, NaN\n", ", line 3 (row 2): the label is missing, ' NaN' (column 'label')"),
         ("a,b,label\n1,2,x\n  \n3,4,y\n", ", line 3: found 1 columns, expected 3 as in line 1"),
         ("a,b,label\n1,2,x\n\xa03,4,y\n", ", line 3 (row 2), column 'a': '\\xa03' is not a number"),
+        ("a,b,label\n1,\x0c2,x\n", ", line 2 (row 1), column 'b': '\\x0c2' is not a number"),
+        ('"a\n(EUR)",b,label\n1,2,x\n', ", line 1: a quote is not closed in the line; values must not"),
         ("a,b,label\r1,2,x\r3,4,y\r", ", line 1: lines end in CR alone; end them in LF or CRLF"),
     ],
 )  # fmt: skip
