@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,6 +83,9 @@ def test_the_leader_is_tested_as_scipy_does() -> None:
         assert each.test.low < each.test.effect < each.test.high < 1.0
         assert each.correlation == pytest.approx(np.corrcoef(gap[:-1], gap[1:])[0, 1])
         assert (each.blocks, each.rows) == (15, 100)
+    # 5 of 100 rows more in each block, with rounding errors.
+    constant = pd.DataFrame({"A": errors["A"], "B": errors["A"] + 0.05})
+    assert math.isnan(leader_tests(constant)[0].correlation)
     assert leader_tests(errors[["A"]]) == []
     assert leader_tests(pd.DataFrame()) == []
 

@@ -54,6 +54,11 @@ def is_error(metric: Metric) -> bool:
     return metric.name in ("test_accuracy", "clean_error", "online_error")
 
 
+def judges_given_labels(metric: Metric) -> bool:
+    """Return whether a metric judges predictions by the labels that learners get, not by the clean ones."""
+    return metric.name in ("online_error", "mistakes") or metric.name.startswith("given_")
+
+
 def latest(key: str, metric: Metric) -> str:
     """Name the curves column of a metric over the latest examples; `key` is "window" or "fading"."""
     return f"{key} {metric.name}"
@@ -133,8 +138,7 @@ class StudyView:
             metric = METRICS["test_accuracy" if tested else "clean_error"]
         if is_of_test_part(metric.name):
             return "test error", metric
-        given = metric.name == "online_error" or metric.name.startswith("given_")
-        return f"online error{' (given labels)' if given else ''}", metric
+        return f"online error{' (given labels)' if judges_given_labels(metric) else ''}", metric
 
     def errors(self, noise: Noise, part: Design) -> pd.DataFrame:
         """Return mean errors in %, data sets by algorithms; NaN if a cell is missing, failed or stopped."""

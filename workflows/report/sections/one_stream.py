@@ -10,7 +10,7 @@ from ....pipeline.analysis.blocks import FEWEST_BLOCKS, LEAST_ROWS, BlockTest, b
 from ....pipeline.analysis.comparison import ALPHA
 from ..page.blocks import Section, Text
 from ..page.table import tabulate
-from ..page.view import StudyView
+from ..page.view import StudyView, judges_given_labels
 from ..words.wording import p_value, percent
 
 _METHOD = (
@@ -37,7 +37,7 @@ def section(view: StudyView) -> Section | None:
         return None
     if any(c.pairs and c.smallest_p <= ALPHA for c in view.comparisons):
         return None
-    given = view.metric.name == "online_error"
+    given = judges_given_labels(view.metric)
     column = "mistakes" if given else "mistakes_clean"
     found = [
         (dataset, noise, test)

@@ -95,7 +95,7 @@ def _rows_that_tune(view: StudyView) -> list[str]:
 
 def _reuse(rows: pd.DataFrame, study: Mapping[str, Any], parent: str) -> str:
     """Say whether a data set's results come from rows also used for tuning; `rows` is its cells table."""
-    if rows["drawn"].eq(True).any():
+    if rows["drawn"].eq(True).any() and not study.get("tune_each"):
         return "Rows are drawn for each seed: the results contain no row used for tuning."
     if rows["order"].eq("given").any():
         share = 100 * float(study.get("tune_fraction", 0.1))

@@ -193,6 +193,11 @@ def test_who_is_below_the_most_frequent_class_is_named() -> None:
     ]
     fine = replace(results, cells=results.cells.assign(test_accuracy=0.96))
     assert not any(text.startswith("Below") for text in notes(StudyView(fine)))
+    # 1 - 7/30 is less than 23/30 in floats; a learner of one class is not below that class.
+    constant = {"test_occurred": None, "right_clean": None, "mistakes_clean": 7, "n_examples": 30}
+    occurred = pd.Series([np.array([23, 7])] * len(cells), cells.index)
+    same = replace(results, cells=cells.assign(**constant, occurred_clean=occurred))
+    assert not any(text.startswith("Below") for text in notes(StudyView(same)))
     # Along the stream ties are mistakes, but metrics of predictions count them as the first class.
     tied = cells.assign(test_occurred=None, mistakes_clean=500, n_examples=1000)
     right = pd.Series([np.array([880, 50])] * len(tied), tied.index)

@@ -37,6 +37,13 @@ def test_the_leader_of_each_stream_is_compared() -> None:
         assert row[5].best == (float(row[5].text.lstrip("<")) <= 0.05)
 
 
+def test_the_leader_is_found_by_the_labels_that_rank() -> None:
+    for metric, labels in (("given_error", "given"), ("mistakes", "given"), ("clean_error", "clean")):
+        _, table = section_of(checkpoints=20, datasets=STREAMS[1:], metrics=[metric], seeds=1)
+        assert table is not None
+        assert table.note.endswith(f"Mistakes count against the {labels} labels; means over seeds.")
+
+
 def test_log_spaced_curves_say_what_to_set() -> None:
     text, table = section_of(datasets=STREAMS[1:])
     assert "checkpoints = 30" in text

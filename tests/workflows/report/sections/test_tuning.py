@@ -27,6 +27,10 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
     return replace(results, cells=results.cells.assign(**columns))
 
 
+def _tuning_each(results: StudyResults) -> StudyResults:
+    return replace(results, study={**results.study, "tune_each": True})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("results", "said"),
@@ -45,6 +49,12 @@ def _made(protocol: str = "holdout", **columns: object) -> StudyResults:
         (
             _made(drawn=False, order="given"),
             "Winners are chosen on the first 10% of the stream, which are not reported.",
+        ),
+        # The tuning cells of a repetition draw the same rows as its reported one.
+        (
+            _tuning_each(_made(drawn=True, own_test=True)),
+            "No test row of a repetition is used for its tuning; mistakes along the stream are of rows that "
+            "are also used for tuning.",
         ),
         # Results of earlier versions do not record whether the data set has its own test part or is drawn.
         (_made(), f"Otherwise: {SPLIT}70%"),
