@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import glob
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from threading import Condition
@@ -192,10 +191,7 @@ def named_source(
 
 def label_of(path: str | Path) -> str:
     """Return the default label of a file, folder, pattern or URL: its name without suffixes."""
-    # The name of a file that exists is no pattern, as in `files_at`.
-    exists = os.path.exists(path)
-    whole = str(path) if exists else str(path).partition("?")[0]
-    parts = [part for part in PurePosixPath(whole).parts if exists or not glob.has_magic(part)]
+    parts = [part for part in PurePosixPath(str(path).partition("?")[0]).parts if not glob.has_magic(part)]
     return parts[-1].split(".")[0] if parts else "data"
 
 

@@ -80,8 +80,6 @@ def test_names_labels_and_paths(write: Write, tmp_path: Path) -> None:
     assert expand(name="n", path="mine.csv.gz", base=tmp_path)[0].label == "n"
     assert expand(name="n", path="mine.csv.gz", label="l", base=tmp_path)[0].label == "l"
     assert ref.parent == "mine"
-    # A name that would also be a pattern.
-    assert expand(path=write("we[ir]d 1.csv", CSV))[0].label == "we[ir]d 1"
 
 
 def test_a_test_file_is_the_official_split(write: Write, tmp_path: Path) -> None:
