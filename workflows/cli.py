@@ -251,7 +251,8 @@ def program() -> None:
     """Run the command line as a program of its own, which may exit while threads still run cells.
 
     Python before version 3.14 ends such a thread when the thread next takes the GIL. In C++ code, such as
-    scikit-learn's, this aborts the process, so the interpreter is left as it is.
+    scikit-learn's, this aborts the process. The process therefore exits without shutting down the
+    interpreter. `dask singlepass` does not use this function.
     """
     try:
         main()

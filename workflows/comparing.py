@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 import pandas as pd
 import pyarrow as pa
 
-from ..pipeline.analysis.design import evaluation_rows
-from ..pipeline.analysis.progress import n_not_run
 from ..pipeline.errors import InputError
 from ..pipeline.noise import parse_noise
 from ..pipeline.store.merging import refuse_other_counts
@@ -45,19 +43,24 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     left out, about each algorithm that runs on none of these data sets, and about each that is left out on a
     data set because cells failed or were stopped and no other results have them. If two results use one label
     for algorithms with different parameters, or perhaps different code, the second label is extended by the
-    name of its results. Cells that no results have finished count as planned. Raises InputError if no
-    algorithm is left, if two results have different counts of a compared cell, if studies differ in a key
-    that is neither "baselines" nor in `LIST_KEYS` or `OWN_KEYS`, if results of online learners count other
-    rows, or if, of several shared seeds, only some results depend on the seed.
+    name of its results. Cells that results have planned and none has count as not yet run.
+
+    Raises InputError if no algorithm is left, if two results have different counts of a compared cell, if
+    studies differ in a key that is neither "baselines" nor in `LIST_KEYS` or `OWN_KEYS`, if results of online
+    learners count other rows, or if, of several shared seeds, only some results depend on the seed.
     """
     found = [read_finished(url) for url in urls]
     first = found[0]
     shared = _shared_entries(found, note)
     comparable, ended = dict[str, pd.DataFrame](), dict[str, _Ended]()
-    unfinished = 0
+    common = {entry["label"] for entry in shared["datasets"]}
+    planned, done, later = set[str](), set[str](), 0
     for each in found:
-        there = each.cells()
-        unfinished += max(0, each.plan.get("planned", 0) - len(there))
+        there, theirs = each.cells(), each.store.plan().to_pandas()
+        done.update(there["key"])
+        planned.update(theirs.loc[theirs["parent"].isin(common), "key"])
+        # Final cells are planned once the grids are tuned, and those that a merge counted are not listed.
+        later += max(0, each.plan.get("planned", 0) - len(theirs))
         comparable[each.store.url], ended[each.store.url] = _comparable(there, shared)
     refuse_other_counts((url for each in found for url in each.sources), comparable.values())
     refuse_other_rows(found, comparable, one_seed=len(shared["seeds"]) == 1)
@@ -68,9 +71,9 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
         labels = algorithms.add(each, _on_shared_data(each, shared, note), comparable[each.store.url])
         counts[each.store.url] += algorithms.n_cells - before
         renamed[each.store.url] = labels
-        theirs = {(of["label"], of["task"]): of["parameters"] for of in each.study["datasets"]}
+        given = {(of["label"], of["task"]): of["parameters"] for of in each.study["datasets"]}
         shared["datasets"] = [
-            _with_parameters_of(dataset, theirs[dataset["label"], dataset["task"]], labels)
+            _with_parameters_of(dataset, given[dataset["label"], dataset["task"]], labels)
             for dataset in shared["datasets"]
         ]
     if not algorithms.entries:
@@ -82,14 +85,8 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
     study["algorithms"] = [*algorithms.entries.values()]
     study["name"] = "-and-".join(dict.fromkeys(each.name for each in found))[:100]
     study["title"] = " and ".join(dict.fromkeys(each.study.get("title") or each.name for each in found))
-    cells = pd.concat([*algorithms.cells.values()], ignore_index=True)
-    plan = cells[PLAN.names]
-    begun = {*evaluation_rows(cells)["parent"]}
-    missing = unfinished
-    # Unfinished cells are not missing here if other results have them, or if they are of a data set, noise
-    # level or seed that is left out. But `n_not_run` ignores data sets without any cell.
-    if all(entry["label"] in begun for entry in shared["datasets"]):
-        missing = min(unfinished, n_not_run(cells, study))
+    plan = pd.concat([*algorithms.cells.values()])[PLAN.names]
+    missing = len(planned - done) + later
     store = new_store(out)
     with exclusive(store, note):
         store.use_bases([url for each in found for url in each.sources])

@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from ..pipeline.analysis.progress import n_not_run
+from ..pipeline.analysis.design import one_repetition, study_design
+from ..pipeline.analysis.progress import not_run
 from ..pipeline.errors import InputError
 from ..pipeline.store.merging import merge_cells, merge_plans
 from ..pipeline.store.schema import PLAN
@@ -268,7 +269,9 @@ def _unplanned(store: Store, plan: pa.Table, study: dict[str, Any]) -> int:
     tuning cells among them are not counted: `singlepass plan` counts them, but needs the data.
     """
     cells = as_planned(store.cells(plan["key"].to_pylist()), plan)
-    # Some may be planned but not have run. `n_not_run` ignores data sets without any cell.
+    once = one_repetition(cells, study)
+    absent = sum(lack.cells for lack in not_run(once, study_design(once, study)))
+    # Some may be planned but not have run. `not_run` ignores data sets without any cell.
     planned = plan.to_pandas()
     waiting = ~planned["key"].isin(cells["key"]) & planned["parent"].isin(cells["parent"])
-    return max(0, n_not_run(cells, study) - int(waiting.sum()))
+    return max(0, absent - int(waiting.sum()))

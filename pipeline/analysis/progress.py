@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 
 from ..noise import Noise
-from .design import Design, evaluation_rows, one_repetition, shared_seeds, study_design
+from .design import Design, evaluation_rows, shared_seeds
 
 _BLOCK = ["dataset", "noise"]
 
@@ -116,9 +114,3 @@ def not_run(cells: pd.DataFrame, design: Design) -> list[NotRun]:
         else:
             found.append(one)
     return found
-
-
-def n_not_run(cells: pd.DataFrame, study: Mapping[str, Any]) -> int:
-    """Return how many cells `not_run` finds, with results that do not depend on the seed counted once."""
-    once = one_repetition(cells, study)
-    return sum(lack.cells for lack in not_run(once, study_design(once, study)))

@@ -48,9 +48,10 @@ def files_at(place: str, wanted: str = "", *, download: bool = True) -> tuple[Pa
     if path.is_dir():
         below = sorted(_files_below(path))
         # A link to nothing without a suffix may have led to a folder of data.
-        _refuse_dangling(each for each in below if wanted or not each.suffix or format_by_suffix(each))
-        names = [str(each) for each in below if each.is_file()]
-        return _once(map(Path, _of_one_format(place, names, wanted)))
+        _refuse_dangling(each for each in below if not each.suffix)
+        found = [Path(name) for name in _of_one_format(place, list(map(str, below)), wanted)]
+        _refuse_dangling(found)
+        return _once(each for each in found if each.is_file())
     if not glob.has_magic(place) or path.exists():
         return (path,)
     matching = list(map(Path, sorted(glob.glob(place, recursive=True))))
@@ -141,14 +142,14 @@ def _of_one_format(place: str, names: Sequence[str], wanted: str) -> list[str]:
     elif wanted and names and not found:
         return list(names)
     if not found:
+        advice = "" if wanted else "; set format to read files without such a suffix"
         raise InputError(
-            f"{place}: no data file in this folder (by suffix, such as .parquet or .csv); set format to read "
-            "files without such a suffix"
+            f"{place}: no data file in this folder (by suffix, such as .parquet or .csv){advice}"
         )
     if len(found) > 1:
         raise InputError(
-            f"{place}: files of several formats ({', '.join(found)}); select one format, such as "
-            f'path = "{place.rstrip("/")}/*.{found[0]}"'
+            f"{place}: files of several formats ({', '.join(found)}); select one, such as format = "
+            f'"{found[0]}"'
         )
     return [name for name in names if formats[name] in found]
 

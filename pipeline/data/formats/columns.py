@@ -132,7 +132,7 @@ class Layout:
 def lay_out(file: ColumnFile, asked: Asked, expected: str = "") -> Layout:
     """Decide which columns are label, sort key and features; raise InputError if the options do not fit.
 
-    For a test file, `expected` is the name of the training file's label column.
+    `expected` is the name of the first file's label column, for files read after it.
     """
     names = file.names
     label = find_target(file, asked.target, expected)
@@ -219,4 +219,5 @@ def find_target(file: ColumnFile, target: str, expected: str) -> int:
     if target:
         fault = "more than one column" if wanted else "no column"
         raise InputError(f"{path}: {fault} is called {target!r}; {columns}")
-    raise InputError(f"{path}: which column is the label? set target = {names[-1]!r} or another; {columns}")
+    likely = expected if expected in names else names[-1]
+    raise InputError(f"{path}: which column is the label? set target = {likely!r} or another; {columns}")

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError
 from ..tables.stream import int32_csr, is_sparse
-from ..tables.tasks import listed
 from .columns import Asked, ColumnFile, Kind, Layout
 
 _WORD = re.compile(r"\w+")
@@ -242,12 +240,7 @@ def survey(files: Sequence[tuple[ColumnFile, Layout]], asked: Asked) -> Encoder:
         few = layout.roles[i] != "number" and len(found[i]) <= asked.one_hot
         made.append(_Column(names[i], layout.roles[i], tuple(sorted(found[i])) if few else None, missing[i]))
     hashed = any(column.role != "number" and column.values is None for column in made)
-    encoder = Encoder(tuple(made), 1 << asked.hash_bits if hashed else 0, asked.hash_seed)
-    if not encoder.width:
-        raise InputError(
-            f"{file.path}: no features: columns {listed(names)} have no word or value; add a column that has"
-        )
-    return encoder
+    return Encoder(tuple(made), 1 << asked.hash_bits if hashed else 0, asked.hash_seed)
 
 
 def tokens(role: str, value: str) -> Counter[str]:

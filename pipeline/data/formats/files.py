@@ -192,11 +192,11 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
         return with_layout(str(paths[0]), table, dense=bool(options["dense"]))
     asked = Asked.of(options)
     files, tested = _opened(paths, options), _opened(tests, options)
-    laid = [(file, lay_out(file, asked)) for file in files]
-    label = files[0].names[laid[0][1].label]
-    laid += [(file, lay_out(file, asked, label)) for file in tested]
+    layout = lay_out(files[0], asked)
+    label = files[0].names[layout.label]
+    others = [(file, lay_out(file, asked, label)) for file in (*files[1:], *tested)]
     # Decide for both parts: float64 of a test file may not fit the float32 of the training file.
-    dtype = dtype or stored_dtype(laid)
+    dtype = dtype or stored_dtype([(files[0], layout), *others])
     train = read_columns(files, asked, dtype=dtype)
     test = read_columns(tested, asked, dtype=dtype, training=train) if tested else None
     table = combine(train, test)

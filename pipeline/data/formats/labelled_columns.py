@@ -169,6 +169,12 @@ def column_blocks(
                 if asked.missing == "error":
                     at = file.place(done + int(np.flatnonzero(where)[0]) + 1)
                     raise InputError(f"{at}, column {file.names[position]!r}: no value; {IF_MISSING}")
+        if not encoder.width:
+            names = listed(_features(file, layout))
+            raise InputError(
+                f"{file.path}: no features: no column has a word or value (columns: {names}); add a column "
+                "of numbers, categories or words"
+            )
         both = zip(features, layout.roles, strict=True)
         dtypes = {array.dtype for array, role in both if role == "number"}
         X = encoder.encode(features, np.float32 if dtypes == {np.dtype(np.float32)} else np.float64)

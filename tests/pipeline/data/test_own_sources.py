@@ -93,6 +93,7 @@ def test_a_link_to_nothing_is_refused(write: Write, tmp_path: Path, name: str) -
     write("1.csv", "a,label\n1,x\n2,y\n")
     (tmp_path / "README.md").symlink_to("none")
     assert column(tmp_path) == [1, 2]
+    assert len(open_stream(expand(path=tmp_path, options={"format": "csv"})[0]).y) == 2
     (tmp_path / name).symlink_to("none")
     for place in (tmp_path, f"{tmp_path}/[12]*"):
         with pytest.raises(InputError, match=f"/{name}: is a link to none, which does not exist"):
@@ -105,7 +106,7 @@ def test_a_link_to_nothing_is_refused(write: Write, tmp_path: Path, name: str) -
         ("none/*.parquet", "none/*.parquet: no file matches this pattern"),
         ("parts/more/*.csv", "parts/more/*.csv: no file matches this pattern"),
         ("bare", "bare: no data file in this folder"),
-        ("mixed", 'mixed: files of several formats (csv, parquet); select one format, such as'),
+        ("mixed", 'mixed: files of several formats (csv, parquet); select one, such as format = "csv"'),
     ],
 )  # fmt: skip
 def test_places_without_files_that_can_be_read(folder: Path, write: Write, place: str, line: str) -> None:

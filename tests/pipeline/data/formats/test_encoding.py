@@ -385,10 +385,15 @@ def test_error_lines(write: Write, text: str, options: dict[str, Any], line: str
 )
 def test_columns_without_features_are_refused(write: Write, rows: str, options: dict[str, Any]) -> None:
     path = write("f.csv", f"t,label\n{rows}")
-    with pytest.raises(InputError, match=r"f\.csv: no features: columns t have no word or value"):
+    with pytest.raises(
+        InputError, match=r"f\.csv: no features: no column has a word or value \(columns: t\)"
+    ):
         expand(path=path, options=options)
     with pytest.raises(InputError, match="no features"):
         next(stream_blocks(path, options=options))
+    if "missing" in options:
+        with pytest.raises(InputError, match=r"line 2 \(row 1\), column 't': no value; "):
+            expand(path=path, options={**options, "missing": "error"})
 
 
 def test_a_column_without_a_name_can_be_ignored(write: Write) -> None:

@@ -110,6 +110,12 @@ def test_a_test_file_without_labels(write: Write) -> None:
     for options in ({"test": test}, {"test": test, "dtype": "float64"}):
         with pytest.raises(InputError, match=r"t\.csv: no column is called 'label'; columns: a, b$"):
             expand(path=path, options=options)
+    (path.parent / "days").mkdir()
+    write("days/1.csv", CSV)
+    for header, line in (("a,b", "no column is called 'label'"), ("a,label,y", "set target = 'label'")):
+        write("days/2.csv", f"{header}\n1,2{',3' if header.endswith('y') else ''}\n")
+        with pytest.raises(InputError, match=rf"2\.csv: .*{line}"):
+            expand(path=path.parent / "days")
 
 
 @pytest.mark.parametrize(("name", "options"), [("f.svm", {}), ("f.vw", {"hash_bits": 2})])
