@@ -51,7 +51,10 @@ def finished_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparable_rows(finished: pd.DataFrame, design: Design) -> pd.DataFrame:
-    """Return the `finished` cells of the data sets and noise levels on which every algorithm finished."""
+    """Return the `finished` cells of the data sets and noise levels on which every algorithm finished.
+
+    Algorithms without any finished cell are ignored.
+    """
     names = finished["algorithm"].unique()
     expected = {dataset: sum(design.runs(name, dataset) for name in names) for dataset in design.datasets}
     there = finished.groupby(_BLOCK)["algorithm"].transform("nunique")

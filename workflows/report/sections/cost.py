@@ -65,7 +65,7 @@ def section(view: StudyView) -> Section:
         "cost",
         "Updates per example and speed",
         write=[*writers, speed.show],
-        note=f"Updates: mean over {wording.averaged_over(done, design)}. {of_queries}"
+        note=f"Updates: mean over {wording.averaged_over(view.finished, design)}. {of_queries}"
         "A learner with several epochs can update more than once on an example, and a grid tuned along the "
         "stream (leader, weights) counts the updates of all its points. Speed: median over the cells of "
         "these data sets, of the learner's own pass. It depends on the machine and on how many cells ran at "

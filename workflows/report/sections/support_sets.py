@@ -122,7 +122,7 @@ def _models(view: StudyView, names: list[str]) -> TableBlock:
     )
     # Average over seeds first, so that a data set with a single repetition counts as much as the others.
     means = values.groupby(["algorithm", "dataset", "noise"]).mean().groupby("algorithm").mean()
-    averaged = wording.averaged_over(compared, design)
+    averaged = wording.averaged_over(view.finished, design)
     if len(design.noise) > 1:
         averaged = f"{count(len(design.noise), 'noise level')} and {averaged}"
     header = ["algorithm", "support vectors", "kernel evaluations per example", "model, kB"]

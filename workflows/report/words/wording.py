@@ -9,7 +9,7 @@ import pandas as pd
 
 from ....pipeline.analysis.comparison import ALPHA, Comparison
 from ....pipeline.analysis.design import Coverage, Design
-from ....pipeline.analysis.progress import Shortfall
+from ....pipeline.analysis.progress import Shortfall, comparable_rows
 from ....pipeline.noise import Noise
 
 
@@ -264,16 +264,19 @@ def averaged(design: Design) -> str:
     return "One run each"
 
 
-def averaged_over(compared: pd.DataFrame, design: Design) -> str:
-    """Say over which data sets means of the `compared` cells are taken, those of `comparable_rows`."""
-    found = compared.groupby("noise")["dataset"].nunique()
+def averaged_over(finished: pd.DataFrame, design: Design) -> str:
+    """Say over which data sets means of the `comparable_rows` of the `finished` cells are taken."""
+    found = comparable_rows(finished, design).groupby("noise")["dataset"].nunique()
     numbers = {noise: int(found.get(noise.slug, 0)) for noise in design.noise}
     n, of = max(numbers.values()), len(design.datasets)
+    nowhere = [name for name in design.algorithms if name not in set(finished["algorithm"])]
+    some = 0 < len(nowhere) < len(design.algorithms)
+    every = f"every algorithm except {enumerate_names(nowhere)}" if some else "every algorithm"
     if len(set(numbers.values())) > 1:
         levels = ", ".join(f"{n} at {noise.short}" for noise, n in numbers.items())
-        text = f"the data sets on which every algorithm finished ({levels})"
+        text = f"the data sets on which {every} finished ({levels})"
     elif n < of:
-        text = f"the {n} of {of} data sets on which every algorithm finished"
+        text = f"the {n} of {of} data sets on which {every} finished"
     else:
         text = count(n, "data set")
     return f"{text}, except those where the algorithm does not run" if design.bound else text

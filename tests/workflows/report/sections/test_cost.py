@@ -115,3 +115,12 @@ def test_the_note_says_that_only_data_sets_of_all_algorithms_count(results: Stud
     assert "Updates: mean over the 2 of 3 data sets on which every algorithm finished." in table.note
     assert "mean over the cells of these data sets." in table.note
     assert "median over the cells of these data sets, of the learner's own pass" in table.note
+
+
+def test_the_note_names_algorithms_that_finished_nowhere() -> None:
+    results = make_results(datasets=("a", "b", "c"), algorithms=("slow", "fast", "never"), noise=(0.0,))
+    cells = results.cells
+    lost = cells["algorithm"].eq("never") | (cells["dataset"].eq("a") & cells["algorithm"].eq("fast"))
+    (table,) = section(StudyView(fail(results, cells.loc[lost, "key"].tolist()))).blocks
+    assert isinstance(table, TableBlock)
+    assert "mean over the 2 of 3 data sets on which every algorithm except never finished." in table.note
