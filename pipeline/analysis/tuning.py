@@ -31,7 +31,8 @@ class Tuned:
     # The values tried for each parameter.
     grid: dict[str, list[Scalar]]
     # How the winner was chosen: "online mistakes" or "validation mistakes" (both against the noisy labels),
-    # followed by the text that `_RULE_TEXT` has for the rule of the study or of the algorithm.
+    # followed by the text that `_RULE_TEXT` has for the rule of the study or of the algorithm; "" if every
+    # point failed, because failed cells do not tell which mistakes would have counted.
     criterion: str
     # Parameters and mistakes of each point in the order of the grid, without failed points.
     scores: list[tuple[dict[str, Scalar], int]]
@@ -116,6 +117,13 @@ def _point(row: _Row, grid: dict[str, list[Scalar]], validated: bool) -> _Point:
     )
 
 
+def _criterion(points: list[_Point], validated: bool, rule: WinnerRule) -> str:
+    if not points:
+        return ""
+    text = "validation mistakes" if validated else "online mistakes"
+    return text + (_RULE_TEXT[rule] if any(not math.isnan(point.support) for point in points) else "")
+
+
 def _winner(points: list[_Point], rule: WinnerRule) -> _Point:
     best = min(points, key=lambda point: point.order)
     if rule == "best":
@@ -155,8 +163,7 @@ def tuned_grids(
                 algorithm=algorithm,
                 noise=noise_of(noise),
                 grid=grid,
-                criterion=("validation mistakes" if validated else "online mistakes")
-                + (_RULE_TEXT[own_rule] if any(not math.isnan(point.support) for point in points) else ""),
+                criterion=_criterion(points, validated, own_rule),
                 scores=[(p.params, p.judged) for p in sorted(points, key=lambda point: point.place)],
                 winner=won.params if won else None,
                 at_edge=_at_edge(best, grid) if won else (),

@@ -69,6 +69,7 @@ def test_failed_points_never_win() -> None:
     (tuned,) = tuned_grids(table({0.1: (None, 0, "failed")}))
     assert tuned.winner is None
     assert tuned.scores == []
+    assert tuned.criterion == ""
 
 
 def test_a_batch_baseline_is_tuned_without_online_mistakes() -> None:

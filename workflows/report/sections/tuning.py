@@ -61,7 +61,7 @@ def _grid_table(view: StudyView) -> TableBlock:
             label = name
             if len(grids) > 1:
                 label += f" on {few(list(dict.fromkeys(tuned.dataset for tuned in own)))}"
-            criteria = " / ".join(sorted({tuned.criterion for tuned in own}))
+            criteria = " / ".join(sorted({tuned.criterion for tuned in own if tuned.criterion})) or None
             points = str(math.prod(map(len, own[0].grid.values())))
             for parameter, values in own[0].grid.items():
                 edge = sum(parameter in tuned.at_edge for tuned in own)

@@ -10,6 +10,9 @@ import pytest
 
 from singlepass.pipeline.analysis.study_results import StudyResults, read_results
 from singlepass.pipeline.study.study_file import parse_study
+from singlepass.workflows.report.page.table import TableBlock
+from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.sections.tuning import section
 from singlepass.workflows.running.run import run_study
 from singlepass.workflows.running.workers import WorkerOptions
 
@@ -83,6 +86,20 @@ def test_grids_that_differ_by_data_set_have_a_row_each(tmp_path: Path) -> None:
     assert "| PA-I | 4 | r | 0.01, 0.1, 1, 10 |" in text
     assert "| AROW on gauss | 4 | r | 0.01, 0.1, 1, 10 |" in text
     assert "| AROW on usps | 2 | r | 1, 2 |" in text
+
+
+def test_a_grid_whose_points_all_failed_names_no_criterion() -> None:
+    results = _made(drawn=False)
+    lost = {"criterion": "", "winner": None, "scores": [], "at_edge": ()}
+    tuning = [
+        replace(each, **lost) if each.algorithm == "AROW" or each.dataset == "usps" else each
+        for each in results.tuning
+    ]
+    found = section(StudyView(replace(results, tuning=tuning)))
+    assert found is not None
+    grids = found.blocks[0]
+    assert isinstance(grids, TableBlock)
+    assert {row[0].text: row[4].text for row in grids.rows} == {"PA-I": "online mistakes", "AROW": "–"}
 
 
 @pytest.mark.slow
