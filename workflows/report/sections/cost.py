@@ -128,7 +128,8 @@ def within_seconds(view: StudyView) -> Section | None:
     joined = Text(
         "Every point is an algorithm with one size of budget; those of one algorithm are joined.", "soft"
     )
-    blocks = [Text(_NOTE, "soft"), *tables, joined, view.legend(view.design.algorithms), Panels(pictures)]
+    note = f"{_NOTE} Errors and times are those at {view.design.noise[0].label}."
+    blocks = [Text(note, "soft"), *tables, joined, view.legend(view.design.algorithms), Panels(pictures)]
     return Section("seconds", "Error within a time", blocks)
 
 

@@ -82,6 +82,15 @@ def test_streams_without_a_test_part_have_online_errors(results: StudyResults) -
     assert within_seconds(StudyView(replace(results, cells=cells, study=study))) is None
 
 
+def test_the_note_names_the_noise_level() -> None:
+    made = make_results(datasets=("small", "large"), algorithms=("slow", "fast"), noise=(0.1, 0.3))
+    study = {**made.study, "metrics": ["clean_error", "ram_hours"]}
+    found = within_seconds(StudyView(replace(made, cells=made.cells.assign(source="stream"), study=study)))
+    assert found is not None
+    assert isinstance(found.blocks[0], Text)
+    assert found.blocks[0].text.endswith("Errors and times are those at 10% label noise.")
+
+
 def test_who_has_no_such_section(results: StudyResults) -> None:
     silent = replace(results, study={**results.study, "metrics": ["clean_error"]})
     assert within_seconds(StudyView(silent)) is None
