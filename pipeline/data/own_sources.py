@@ -49,9 +49,9 @@ def files_at(place: str, wanted: str = "", *, download: bool = True) -> tuple[Pa
         below = sorted(_files_below(path))
         # A link to nothing without a suffix may have led to a folder of data.
         _refuse_dangling(each for each in below if not each.suffix)
-        found = [Path(name) for name in _of_one_format(place, list(map(str, below)), wanted)]
-        _refuse_dangling(found)
-        return _once(each for each in found if each.is_file())
+        chosen = [Path(name) for name in _of_one_format(place, list(map(str, below)), wanted)]
+        _refuse_dangling(chosen)
+        return _once(each for each in chosen if each.is_file())
     if not glob.has_magic(place) or path.exists():
         return (path,)
     matching = list(map(Path, sorted(glob.glob(place, recursive=True))))
