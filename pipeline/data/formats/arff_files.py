@@ -175,12 +175,12 @@ class ArffFile(ColumnFile):
 
         Raises ValueError if the row has two values of an attribute, since the parser returns the last one.
         """
-        found = [int(each) for each in _POSITION.findall(_QUOTED.sub("''", text))]
-        stated = set(found)
-        if len(stated) < len(found):
+        quoted = "'" in text or '"' in text
+        stated = _POSITION.findall(_QUOTED.sub("''", text) if quoted else text)
+        if len(set(stated)) < len(stated):
             raise ValueError("an attribute has two values")
         for position in self._strings:
-            if values[position] == "0" and position not in stated:
+            if values[position] == "0" and position not in map(int, stated):
                 values[position] = None
 
     def _fault(self, at: str, text: str, error: str) -> str:
