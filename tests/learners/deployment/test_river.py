@@ -225,7 +225,7 @@ def test_probabilities_are_those_of_log_odds():
     model.learn_one({"a": 1.0}, True)
     chance = model.predict_proba_one({"a": 1.0})[True]
     assert chance == pytest.approx(1 / (1 + np.exp(-model.learner_.coef_[0, 0])))
-    with pytest.raises(NotImplementedError, match=r"AROW\(\) are not log odds; use predict_one"):
+    with pytest.raises(NotImplementedError, match=r"scores of this AROW are not log odds; use predict_one"):
         to_river(AROW()).predict_proba_one({"a": 1.0})
 
 
