@@ -18,7 +18,7 @@ from singlepass.workflows.merging import merge_results
 from singlepass.workflows.running.run import run_study
 
 from .conftest import Silent
-from .test_comparing import STUDY, assert_same_cells, compared, run
+from .finished_runs import STUDY, assert_same_cells, compared, run
 
 # Rows in their given order: without noise, all seeds give one result, unless a learner draws.
 IN_ORDER: dict[str, Any] = {
