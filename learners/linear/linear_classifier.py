@@ -227,7 +227,8 @@ class LinearClassifier(OnlineClassifier):
     def steps(self, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[Step, Step]:
         learn, score = super().steps(codes, scores)
         none = as_rows(csr_array((0, self.n_features_in_)))
-        if type(self)._run is LinearClassifier._run:
+        kind, name = type(self), "_pass" if scores.ndim == 1 else "_pass_classes"
+        if kind._run is LinearClassifier._run and getattr(kind, name) is getattr(LinearClassifier, name):
             # A loop changes the arrays of its state in place, so all calls can be given the same arrays.
             loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
             enter = entry_point(loop, (in_any_order(none), codes[:0], scores[:0], *_NO_STOPS), state)

@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
+from ..estimator.online_classifier import own_method
 from ..estimator.pieces import Passage, Reading
 from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.lanes import (
@@ -203,15 +205,23 @@ class LinearReading(Reading):
             [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
         )
         for name, some, together in zip(self._names, arrays, self._state, strict=True):
-            # Weights of untrained models are not copied: they are 0, and so are the new arrays.
-            if name != "_weights" or any(each.n_examples_ for each in learners):
+            # Weights of untrained models of this package are not copied: they are 0 like the new arrays.
+            own = own_method(learners[0], "_allocate", "_begin_with")
+            if name != "_weights" or own or any(each.n_examples_ for each in learners):
                 _interleave(some, together)
 
     def _run(self, X: Rows, codes: NDArray[np.int32], *noted: NDArray[Any]) -> list[NDArray[np.float64]]:
         counts = np.zeros((2, LANES))
         scores = np.empty((LANES, count_rows(X)))
         arguments = self._state, self._rules[0], self._numbers, self._class_weights
-        self._loop(in_any_order(X), codes, scores, counts, *noted, *arguments)
+        try:
+            self._loop(in_any_order(X), codes, scores, counts, *noted, *arguments)
+        except TypingError as error:
+            rule = type(self._rules[0]).__name__
+            raise TypeError(
+                f"{rule}.step does not compile for several models at once: choose values by `where` of "
+                "singlepass.learners.numeric.lanes instead of branching on arguments or parameters"
+            ) from error
         for g, each in enumerate(self.learners):
             each.n_examples_ += len(codes)
             each.n_mistakes_ += int(counts[0, g])
@@ -254,7 +264,8 @@ def _options(learner: Any) -> list[Any]:
 def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
     """Return whether these models can learn together in one pass, and do so faster than one by one.
 
-    The learners are of one class. The first one must have begun (``begin``).
+    The learners are of one class. The first one must have begun (``begin``). A class of a user that overrides
+    how rows are learned or scored is refused, because a reading does not call its methods.
     """
     first = learners[0]
     if (
@@ -262,6 +273,7 @@ def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
         or count_rows(X) < _FEWEST_ROWS
         or not isinstance(first, LinearClassifier)
         or len(first.classes_) > 2
+        or own_method(first, "learn_rows", "_readable", "_pass", "_run", "score_rows", "_score")
         or first._loop()[0] not in _READINGS
         or any(_options(each) != _options(first) for each in learners)
     ):

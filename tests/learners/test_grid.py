@@ -1,5 +1,7 @@
 """Points of a grid that are learnt in one reading equal the points learnt alone, to the last bit."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from singlepass.learners import (
     CSOGD,
     NHERD,
     ConfidenceWeighted,
+    FollowTheLeader,
     KernelMIRA,
     KernelPassiveAggressive,
     KernelPerceptron,
@@ -24,7 +27,9 @@ from singlepass.learners import (
     Perceptron,
     Projectron,
     ProjectronPlusPlus,
+    QueryAll,
     RandomizedBudgetPerceptron,
+    Resetting,
     SoftConfidenceWeighted,
     as_rows,
     learn_grid,
@@ -253,3 +258,78 @@ def test_an_invalid_grid_is_refused(grid, said):
 def test_a_learner_that_is_not_online_is_refused(learner):
     with pytest.raises(ValueError, match=r"^learn_grid: learner must be an online learner of this package"):
         learn_grid(learner, {"C": [1.0]}, [[1.0], [2.0]], [0, 1])
+
+
+class Warm(PassiveAggressive):
+    """A learner of a user whose weights do not begin at 0."""
+
+    def _begin_with(self, zeros):
+        super()._begin_with(zeros)
+        zeros += 0.5
+
+
+class Forgetting(PassiveAggressive):
+    """A learner of a user whose weights shrink."""
+
+    def learn_rows(self, X, codes):
+        scores = super().learn_rows(X, codes)
+        self._weights *= 0.9
+        return scores
+
+
+@pytest.mark.parametrize("learner", [Warm(), Forgetting()])
+def test_what_a_class_of_a_user_overrides_counts(learner):
+    X, y = noisy_stream(5)
+    for point in learn_grid(learner, {"C": [0.01, 0.1, 1.0]}, X, y):
+        other = clone(learner).set_params(**point.params)
+        assert np.array_equal(bits(point.scores), bits(other.learn(X, y)))
+        assert np.array_equal(bits(point.learner.coef_), bits(other.coef_))
+
+
+class Normed(PassiveAggressive):
+    """A learner of a user that changes rows in a method that only callers of `learn` reach."""
+
+    def learn(self, X, y, classes=None):
+        return super().learn(np.asarray(X) / 2.0, y, classes)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: learn_grid(Normed(), {"C": [1.0]}, [[1.0], [2.0]], [0, 1]),
+        lambda: FollowTheLeader(Normed(), {"C": [1.0]}).fit([[1.0], [2.0]], [0, 1]),
+        lambda: QueryAll(Normed()).fit([[1.0], [2.0]], [0, 1]),
+        lambda: Resetting(Normed(), "ddm").fit([[1.0], [2.0]], [0, 1]),
+    ],
+)
+def test_a_class_whose_method_would_not_be_called_is_refused(use):
+    with pytest.raises(ValueError, match=r"Normed overrides learn, which \w+ does not call: override _pass"):
+        use()
+
+
+class Branching(NamedTuple):
+    """A rule that branches on the margin."""
+
+    C: float
+    margin_limit: float = 1.0
+
+    def step(self, y, m, squares, weight):
+        if m < 0.5:
+            return True, self.C
+        return False, 0.0
+
+
+class Branch(PassiveAggressive):
+    """A learner of a user with such a rule."""
+
+    def _rule(self):
+        return Branching(float(self.C))
+
+
+@pytest.mark.slow
+def test_a_rule_that_branches_is_refused_for_several_points():
+    X, y = noisy_stream(5)
+    with pytest.raises(
+        TypeError, match=r"^Branching\.step does not compile for several models at once: choose"
+    ):
+        learn_grid(Branch(), {"C": [0.01, 0.1, 1.0]}, X, y)

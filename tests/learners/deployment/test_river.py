@@ -26,6 +26,7 @@ from singlepass.learners import (
     MarginPerceptron,
     OnlineGradientDescent,
     OnlineModelSelection,
+    PassiveAggressive,
     Perceptron,
     VowpalWabbitCoin,
     load,
@@ -420,3 +421,35 @@ def test_what_is_no_learner_or_takes_no_more_classes_is_one_line():
         to_river(ALMA(), 3)
     with pytest.raises(ValueError, match="AROW: r must be"):
         to_river(AROW(r=-1.0))
+
+
+class Normed(PassiveAggressive):
+    """A learner of a user that changes rows in a method that `learn_one` does not reach."""
+
+    def learn_rows(self, X, codes):
+        return super().learn_rows(X / 2.0, codes)
+
+
+def test_a_class_whose_method_would_not_be_called_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^to_river: Normed overrides learn_rows, which to_river does not call"
+    ):
+        to_river(Normed())
+
+
+class Shrinking(PassiveAggressive):
+    """A learner of a user whose weights shrink after each row."""
+
+    def _pass(self, X, codes, scores):
+        made = super()._pass(X, codes, scores)
+        self._weights *= 0.9
+        return made
+
+
+def test_an_overridden_pass_is_called():
+    _, X, y, rows = _phishing()
+    made, other = to_river(Shrinking()), Shrinking()
+    for t in range(50):
+        made.learn_one(*rows[t])
+        other.learn(X[t : t + 1], [y[t]], classes=[False, True])
+    assert made.learner_.coef_[0, : X.shape[1]] == pytest.approx(other.coef_[0], rel=1e-12)
