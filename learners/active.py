@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier, check_inner_learner
+from .estimator.inner_learner import check_inner_learner
+from .estimator.online_classifier import OnlineClassifier
 from .estimator.parameters import Count
 from .estimator.rollback import RolledBack
 from .numeric.orders import take_rows

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier, check_online_learner
+from .estimator.inner_learner import check_online_learner
+from .estimator.online_classifier import OnlineClassifier
 from .estimator.validation import finite_rows
 from .readings import learn_together
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .estimator.online_classifier import OnlineClassifier, check_inner_learner
+from .estimator.inner_learner import check_inner_learner
+from .estimator.online_classifier import OnlineClassifier
 from .estimator.rollback import RolledBack
 from .numeric.margins import is_mistake
 from .numeric.rows import Rows, row_range

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimator.online_classifier import OnlineClassifier, check_inner_learner
+from .estimator.inner_learner import check_inner_learner
+from .estimator.online_classifier import OnlineClassifier
 from .estimator.parameters import Count, Positive
 from .estimator.pieces import OneByOne
 from .estimator.rollback import RolledBack

@@ -18,7 +18,8 @@ from river.base import MiniBatchClassifier
 from scipy.special import expit, softmax
 from sklearn.base import clone
 
-from ..estimator.online_classifier import OnlineClassifier, Step, check_online_learner
+from ..estimator.inner_learner import check_online_learner
+from ..estimator.online_classifier import OnlineClassifier, Step
 from ..linear.perceptron import Perceptron
 from ..numeric.rows import Rows, read_only
 

@@ -11,7 +11,7 @@ import numpy as np
 from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
-from ..estimator.online_classifier import own_method
+from ..estimator.inner_learner import own_method
 from ..estimator.pieces import Passage, Reading
 from ..numeric.compiled import INLINE, compiled, register_jitable
 from ..numeric.lanes import (
