@@ -51,7 +51,7 @@ class RDA(LazyLearner):
     rho : float, default=0.0
         ρ >= 0: an additional threshold for early rows.
     sigma : float, default=0.0
-        σ >= 0: the weight of the squared L2 norm; γ + σ > 0.
+        σ >= 0: the weight of the squared L2 norm; γ + σ >= 1e-150.
     loss : {"hinge", "logistic"}, default="hinge"
         As in `OnlineGradientDescent`. With more than two classes "logistic" is the softmax, and the hinge
         takes the margin over the best wrong class.
@@ -90,8 +90,9 @@ class RDA(LazyLearner):
     is_sparse = True
 
     def _check_parameters(self):
-        if not self.gamma + self.sigma > 0.0:
-            raise ValueError(f"RDA: gamma + sigma must be above 0, got {self.gamma!r} + {self.sigma!r}")
+        # With a smaller sum, weights could become NaN; see `check_scale`.
+        if not self.gamma + self.sigma >= 1e-150:
+            raise ValueError(f"RDA: gamma + sigma must be at least 1e-150, got {self.gamma + self.sigma!r}")
 
     def _rule(self):
         return DualAveragingRule(float(self.l1), float(self.gamma), float(self.rho), float(self.sigma))

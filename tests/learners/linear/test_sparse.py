@@ -104,8 +104,9 @@ def test_feature_selection_by_definition(B, convert):
 
 
 def test_dual_averaging_needs_a_limit():
-    with pytest.raises(ValueError, match=r"RDA: gamma \+ sigma must be above 0"):
-        RDA(gamma=0.0).fit([[1.0], [2.0]], [0, 1])
+    for gamma in (0.0, 1e-310):
+        with pytest.raises(ValueError, match=r"RDA: gamma \+ sigma must be at least 1e-150"):
+            RDA(gamma=gamma).fit([[1.0], [2.0]], [0, 1])
 
 
 @pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
