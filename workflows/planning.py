@@ -322,6 +322,7 @@ def show_outline(found: StudyOutline) -> None:
         *_time(found),
         *_missing(found),
         *_budgets(found),
+        *_untuned_queries(found),
         *_late_labels(found),
         *_unlearned(found),
     ):
@@ -454,6 +455,17 @@ def _budgets(found: StudyOutline) -> Iterator[str]:
                     f"budget   {each.label}: {max(large):,} is more than the {outlook.rows:,} rows of "
                     f"{outlook.label}, so no support vector is ever removed; set a smaller budget"
                 )
+
+
+def _untuned_queries(found: StudyOutline) -> Iterator[str]:
+    """Yield a line for each algorithm with a query whose grid does not follow the study's `tune`."""
+    tuned = {label for stage, (_, label) in found.planned if stage == "tuning"}
+    for each in found.study.algorithms if found.study.tune in TUNERS else ():
+        if each.query is not None and each.tune is None and each.label in tuned:
+            yield (
+                f"tune     {each.label}: tune = {found.study.tune!r} does not work with query, so its grid "
+                "is tuned as with tune = 'seed'; set that for the algorithm"
+            )
 
 
 def _late_labels(found: StudyOutline) -> Iterator[str]:

@@ -582,6 +582,20 @@ def test_streams_and_grids_that_end_before_the_first_label_are_named(
     )
 
 
+def test_grids_within_a_query_that_do_not_follow_the_studys_tune_are_named() -> None:
+    query = {"name": "AROW", "query": "all", "r": [0.1, 1.0]}
+    algorithms = [
+        {**query, "label": "silent"},
+        {**query, "label": "told", "tune": "seed"},
+        {**query, "label": "single", "r": 1.0},
+        {"name": "AROW", "r": [0.1, 1.0]},
+    ]
+    study = {"name": "s", "tune": "leader", "datasets": [{"name": "gauss"}], "algorithms": algorithms}
+    (line,) = planning._untuned_queries(outline(parse_study(study), "out"))
+    assert line.startswith("tune     silent: tune = 'leader' does not work with query")
+    assert list(planning._untuned_queries(outline(parse_study({**study, "tune": "seed"}), "out"))) == []
+
+
 def test_classes_that_a_limit_keeps_from_being_learned_are_named(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_text("x,label\n" + "".join(f"{i},{name}\n" for name in "abc" for i in range(20)))
