@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from .. import data
@@ -260,10 +261,11 @@ def _check_classes(noise: Noise, task: data.TaskRef, classes: Sequence[str]) -> 
             f"{place} has a matrix of {noise.n_classes} rows, but there are {n_classes} classes: "
             f"{', '.join(classes[:_MOST_NAMED])}{', …' if n_classes > _MOST_NAMED else ''}"
         )
-    if noise.rate > noise.largest_rate(n_classes):
+    if noise.rate > (largest := noise.largest_rate(n_classes)):
+        # Rounded down, so that the rate in the message is valid.
         raise InputError(
             f"noise: at {noise.rate:g} the {n_classes} classes of data set {task.label!r} keep their label "
-            f"less often than they get another one; give rates up to {noise.largest_rate(n_classes):.4g}"
+            f"less often than they get another one; give rates up to {math.floor(1e4 * largest) / 1e4:g}"
         )
 
 

@@ -108,6 +108,10 @@ def test_noise_at_which_labels_mislead() -> None:
         "than they get another one; give rates up to 0.5"
     )
     assert "at 0.95 the 10 classes of data set 'digits' keep" in said(noise=0.95)
+    # The limit in the message is itself accepted: 2/3 is rounded down.
+    three = [{"name": "waveform-generator"}]
+    assert said(datasets=three, noise=0.7).endswith("give rates up to 0.6666")
+    make_plan(parse_study({**STUDY, "datasets": three, "noise": 0.6666}))
     # If all labels are equally likely, nothing can be learned: a control.
     make_plan(parse_study({**STUDY, "datasets": two, "noise": 0.5}))
     make_plan(parse_study({**STUDY, "noise": 0.6}))
