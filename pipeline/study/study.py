@@ -238,10 +238,16 @@ class Study(BaseModel):
                             f"tune_each: tune = {self.tune!r} already tunes the grids of data set "
                             f"{entry.label!r} along the stream of each repetition: remove tune_each"
                         )
-                    other = "" if entry in given else "set protocol 'holdout' or 'crossval', or "
+                    if entry in given:
+                        raise ValueError(
+                            f"tune_each: data set {entry.label!r} is read in the given order, in which grids "
+                            "are tuned on the first tune_fraction of the stream, which is not reported: "
+                            "remove tune_each"
+                        )
                     raise ValueError(
                         f"tune_each: data set {entry.label!r} would tune its grids on the stream whose "
-                        f'results it reports: {other}replace tune_each by tune = "leader"'
+                        "results it reports: set protocol 'holdout' or 'crossval', or replace tune_each by "
+                        'tune = "leader"'
                     )
         if self.label_due == "before" and not self.delay:
             raise ValueError("label_due needs a delay, because it says when late labels come: set delay")

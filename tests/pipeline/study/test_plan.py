@@ -229,6 +229,8 @@ def test_each_repetition_may_tune_its_own_grid() -> None:
     assert first.key == cells[0].key
     with pytest.raises(InputError, match="tune_each: data set 'breast-cancer' would tune its grids"):
         parse_study({**study, "protocol": "prequential"})
+    with pytest.raises(InputError, match="of the stream, which is not reported: remove tune_each"):
+        parse_study({**study, "order": "given"})
     with pytest.raises(InputError, match="stream of each repetition: remove tune_each"):
         parse_study({**study, "protocol": "prequential", "tune": "leader"})
 
