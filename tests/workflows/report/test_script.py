@@ -432,13 +432,23 @@ def statistics(chromium: Browser, call: str, module: str = "statistics") -> Any:
     return chromium.run(f"(() => {{ {source} return {call}; }})()")
 
 
-def test_infinite_values_are_sorted_and_stopped_ones_come_last(opened: Opened) -> None:
+@pytest.mark.parametrize(
+    ("texts", "rising", "falling"),
+    [
+        (["∞", "2 of 4 stopped at 88 of 160", "–", "3.5", "−1"], [4, 3, 0, 1, 2], [0, 3, 4, 1, 2]),
+        (["12.3 ± 0.4", "not in the text", "4 (2)", "– (8)"], [2, 0, 1, 3], [0, 2, 1, 3]),
+        (["3 vs 4", "20news[b]", "digits", "20news[a]"], [0, 3, 1, 2], [2, 1, 3, 0]),
+        (["3 vs 4", "3 vs 1"], [1, 0], [0, 1]),
+    ],
+)
+def test_columns_of_numbers_and_of_names_are_sorted(
+    texts: list[str], rising: list[int], falling: list[int], opened: Opened
+) -> None:
     source = re.sub("export |import .*", "", (SCRIPT / "tables.js").read_text(encoding="utf-8"))
-    texts = ["∞", "2 of 4 stopped at 88 of 160", "–", "3.5", "−1"]
-    sort = "down => ordered(rows, 0, down).map(row => row.cells[0].textContent)"
+    sort = "down => ordered(rows, 0, down).map(row => rows.indexOf(row))"
     rows = f"{json.dumps(texts)}.map(text => ({{ cells: [{{ textContent: text }}] }}))"
     found = opened.run(f"(() => {{ {source} const rows = {rows}; return [false, true].map({sort}); }})()")
-    assert found == [["−1", "3.5", "∞", *texts[1:3]], ["∞", "3.5", "−1", *texts[1:3]]]
+    assert found == [rising, falling]
 
 
 @pytest.mark.parametrize("digits", range(4))

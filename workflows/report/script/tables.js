@@ -4,8 +4,8 @@ import { element, plural } from "./elements.js";
 // Tables with fewer rows need no filter, with fewer columns no choice of columns.
 const FILTERED = 8, CHOSEN = 4;
 const NUMBER = /^[<≤≥>~]?\s*([-−+]?(?:∞|[\d,]*\.?\d+(?:e[-+]?\d+)?))/i;
-// Cells without a value: a dash, or how many seeds lack one, such as "2 of 4 stopped at 88".
-const MISSING = /^[–-]?$|\b(stopped|failed|not run)\b/;
+// Cells without a value: a dash, or why there is none, such as "2 of 4 stopped at 88".
+const MISSING = /^[–-]?( |$)|\b(stopped|failed|not run|not in the text)\b/;
 
 // Return the number that a cell begins with, or null.
 export function leading(text) {
@@ -17,11 +17,11 @@ const textOf = (row, column) => row.cells[column]?.textContent.trim() ?? "";
 
 // Return the rows in the order of a column; rows without a value come last in both directions.
 function ordered(rows, column, down) {
-  const texts = rows.map((row) => textOf(row, column));
-  const numbers = texts.map(leading), shown = texts.filter((text) => !MISSING.test(text));
-  const numeric = shown.length > 0 && shown.filter((text) => leading(text) !== null).length > shown.length / 2;
+  const texts = rows.map((row) => textOf(row, column)), numbers = texts.map(leading);
+  // Names begin with numbers too, such as "20newsgroups": one text without a number makes the column text.
+  const numeric = texts.every((text, i) => numbers[i] !== null || MISSING.test(text));
   const missing = (i) => (numeric ? numbers[i] === null : /^[–-]?$/.test(texts[i]));
-  const compared = (i, j) => (numeric ? numbers[i] - numbers[j] : texts[i].localeCompare(texts[j], "en", { numeric: true }));
+  const compared = (i, j) => (numeric && numbers[i] - numbers[j]) || texts[i].localeCompare(texts[j], "en", { numeric: true });
   return rows.map((_, i) => i)
     .sort((i, j) => missing(i) - missing(j) || (missing(i) ? 0 : (down ? -1 : 1) * compared(i, j)) || i - j)
     .map((i) => rows[i]);
