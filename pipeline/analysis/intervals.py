@@ -18,6 +18,8 @@ FEWEST = 8
 # Number of bootstrap samples. With 10,000, another random seed moves an end of an interval by about a
 # fiftieth of the interval's width.
 _DRAWS = 10_000
+# Represents infinite differences. Sums of many of them are finite.
+_HUGE = 1e300
 
 
 def mean_intervals(table: pd.DataFrame, sources: Sequence[str]) -> pd.DataFrame | None:
@@ -59,8 +61,9 @@ def level_with_best(table: pd.DataFrame, sources: Sequence[str], *, highest: boo
     levels = score_levels(means if highest else -means)
     best, values = int(levels.argmax()), table.to_numpy(np.float64)
     near = np.array([score_tolerances(row) for row in values])
+    # A bootstrap sample can leave out an infinite difference, which 0 times infinity cannot express.
     with np.errstate(invalid="ignore"):
-        behind = values - values[:, [best]]
+        behind = np.clip(values - values[:, [best]], -_HUGE, _HUGE)
     behind[np.abs(behind) <= np.maximum(near, near[:, [best]])] = 0
     found = mean_intervals(pd.DataFrame(behind, table.index, table.columns), sources)
     if found is None:

@@ -60,7 +60,7 @@ class Metric:
         Losses of learners that diverge can have 300 digits: from 1e15 on a value has a power of ten.
         """
         if not np.isfinite(value):
-            return "–"
+            return "–" if np.isnan(value) else "∞" if value > 0 else "-∞"
         if digits is None:
             digits = self.decimals or self.digits([value])
         if self.scientific:

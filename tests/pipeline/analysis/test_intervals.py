@@ -63,6 +63,13 @@ def test_huge_values_of_one_data_set_hide_no_difference_on_others() -> None:
     assert level_with_best(frame, [f"s{i}" for i in range(9)]).tolist() == [True, False]
 
 
+def test_an_infinite_value_of_one_base_set_hides_no_difference_on_others() -> None:
+    frame = pd.DataFrame({"A": np.full(9, 0.5), "B": np.full(9, 0.4), "C": np.full(9, 0.6), "D": np.inf})
+    frame.loc[0, ["B", "C"]] = np.inf
+    # Samples without the first base set favor B.
+    assert level_with_best(frame, [str(i) for i in range(9)]).tolist() == [True, True, False, False]
+
+
 def test_the_interval_is_of_the_difference() -> None:
     """A small but steady difference is told apart, however much both vary between base sets."""
     noise = 5 * np.random.RandomState(1).standard_normal(20)

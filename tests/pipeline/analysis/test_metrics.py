@@ -66,6 +66,7 @@ def test_values_as_printed() -> None:
     assert METRICS["ram_hours"].show(0.000123) == "1.2e-04"
     # The loss of a learner that diverges.
     assert METRICS["hinge_loss"].show(1.5e199) == "1.500e+199"
+    assert [METRICS["hinge_loss"].show(sign * float("inf")) for sign in (1, -1)] == ["∞", "-∞"]
     assert METRICS["hinge_loss"].show(123456789.0) == "123,456,789.000"
     # Two digits of a small model.
     sizes = [METRICS["model_kilobytes"].show(size) for size in (0.0, 0.0234, 0.467, 5.25, 467.2)]

@@ -550,7 +550,8 @@ def test_rounding_errors_tie_next_to_powers_of_ten_and_half_digits(opened: Opene
 @pytest.mark.slow
 def test_an_infinite_loss_is_the_worst_of_its_data_set(opened: Opened, tmp_path: Path) -> None:
     results = diverging_results()
-    infinite = (results.cells["dataset"] == "a") & (results.cells["algorithm"] == "PA")
+    infinite = results.cells["dataset"] + results.cells["algorithm"]
+    infinite = infinite.isin(["aPA", "bPA", "bCW"])
     cells = results.cells.assign(hinge_loss_clean=results.cells["hinge_loss_clean"].mask(infinite, np.inf))
     results = replace(results, cells=cells)
     opened.browser.problems.clear()
@@ -561,7 +562,13 @@ def test_an_infinite_loss_is_the_worst_of_its_data_set(opened: Opened, tmp_path:
     assert opened.column("#explore table", 0) == [*comparison.mean_ranks.index]
     assert opened.column("#explore table", 1) == [f"{rank:.2f}" for rank in comparison.mean_ranks]
     means = dict(zip(opened.column("#explore table", 0), opened.column("#explore table", 3), strict=True))
-    assert means["PA"] == "–"
+    assert means["PA"] == "∞"
+    # The pair of PA and CW: PA loses most where only its loss is infinite.
+    pair = [opened.column("#explore .row table", place) for place in range(4)]
+    rows = {name: values for name, *values in zip(*pair, strict=True)}
+    assert pair[0][0] == "a"
+    assert (rows["a"][0], rows["a"][2]) == ("∞", "∞")
+    assert rows["b"] == ["∞", "∞", "0.0000"]
 
 
 @pytest.mark.slow

@@ -288,16 +288,16 @@ def _matrix(c: Comparison) -> TableBlock:
 
 
 def _effect(c: Comparison, pair: PairTest, row: str, digits: int) -> str:
-    """Write how much `row` differs from the other algorithm of the pair, with its interval if finite."""
+    """Write how much `row` differs from the pair's other algorithm, with its interval if an end is finite."""
     sign = 1.0 if pair.first == row else -1.0
     ends = sorted((sign * pair.low, sign * pair.high))
     effect, low, high = (_signed(c, value, digits) for value in (sign * pair.effect, *ends))
-    return f"{effect} ({low} to {high})" if math.isfinite(ends[0]) else effect
+    return f"{effect} ({low} to {high})" if any(map(math.isfinite, ends)) else effect
 
 
 def _signed(c: Comparison, value: float, digits: int) -> str:
     text = c.metric.show(abs(value), digits=digits)
-    zero = not any(letter in "123456789" for letter in text)
+    zero = not any(letter in "123456789∞" for letter in text)
     return text if zero else f"{'+' if value > 0 else '−'}{text}"
 
 

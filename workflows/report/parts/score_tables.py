@@ -77,7 +77,7 @@ class _Part:
         texts = [[metric.show(mean, digits=digits) for mean in row] for row in means]
         # Means without all of their seeds are flagged and never bold.
         planned = np.array([[len(design.seeds_of(dataset, noise))] for dataset in design.datasets])
-        self.partial = np.isfinite(means) & (scores.count.to_numpy() < planned)
+        self.partial = ~np.isnan(means) & (scores.count.to_numpy() < planned)
         self.bold = level & can_rank(metric.name)
         # Why means are flagged: a seed has no result, or the metric is undefined for some cell of the mean.
         flagged = [
@@ -93,7 +93,7 @@ class _Part:
                 lack = lacks.get((dataset, name))
                 if np.isfinite(errors[i, j]):
                     texts[i][j] += f" ± {metric.show(errors[i, j], digits=digits)}"
-                if lack is not None and not np.isfinite(means[i, j]):
+                if lack is not None and np.isnan(means[i, j]):
                     texts[i][j] = how_far(lack)
                 elif lack is not None and lack.stopped + lack.failed:
                     self.gaps.append(f"{name} on {dataset} ({how_far(lack)})")

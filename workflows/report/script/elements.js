@@ -24,15 +24,15 @@ export function drawn(tag, attributes, ...children) {
 const HUGE = 1e15;
 
 export function number(value, digits = 4) {
-  if (value === null || !Number.isFinite(value)) return "–";
-  if (Math.abs(value) >= HUGE) return value.toExponential(3);
+  if (value === null || isNaN(value)) return "–";
+  if (Math.abs(value) >= HUGE) return value.toExponential(3).replace("Infinity", "∞");
   if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(digits - 2);
   return value.toLocaleString("en", { maximumSignificantDigits: digits });
 }
 
 export function fixed(value, digits) {
-  if (value === null || !Number.isFinite(value)) return "–";
-  if (Math.abs(value) >= HUGE) return value.toExponential(3);
+  if (value === null || isNaN(value)) return "–";
+  if (Math.abs(value) >= HUGE) return value.toExponential(3).replace("Infinity", "∞");
   // As Python, round the exact value, and halves to even; toLocaleString rounds the shortest decimal of the value, such as 2.675.
   const half = (Math.abs(value) * 2 ** (digits + 1)) % 2 === 1;
   const rounded = Number((half ? 2 * Math.round(value * 10 ** digits / 2) / 10 ** digits : value).toFixed(digits));

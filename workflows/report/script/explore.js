@@ -147,13 +147,14 @@ export function explore(D, visibility) {
 
   function showPair() {
     const [i, j] = state.pair, sign = metrics[state.m].higher ? 1 : -1, [first, second] = [algorithms[i], algorithms[j]];
-    const rows = state.d.map((k) => [k, valueOf(state.m, k, i), valueOf(state.m, k, j)]).filter(([, x, y]) => Number.isFinite(x) && Number.isFinite(y))
-      .sort((p, q) => sign * (p[1] - p[2] - q[1] + q[2]));
+    // Two infinite values are equal, and infinite differences too: subtracting them would give NaN.
+    const rows = state.d.map((k) => [k, valueOf(state.m, k, i), valueOf(state.m, k, j)]).filter(([, x, y]) => x !== null && y !== null)
+      .map(([k, x, y]) => [k, x, y, x === y ? 0 : x - y]).sort((p, q) => sign * (p[3] - q[3]) || 0);
     pair.replaceChildren(
       chart({ title: `${first} against ${second}, ${D.noise[state.n]}: ${labelOf(state.m)}`, diagonal: true, x: { label: second }, y: { label: first },
         series: [{ style: D.styles[i], points: rows.map(([k, x, y]) => [unit(state.m) * y, unit(state.m) * x, `${datasets[k]}: ${first} ${shown(state.m, x)}, ${second} ${shown(state.m, y)}`]) }] }),
       table(`${first} minus ${second}`, ["data set", first, second, "difference"],
-        rows.map(([k, x, y]) => [datasets[k], shown(state.m, x), shown(state.m, y), shown(state.m, x - y)]),
+        rows.map(([k, ...values]) => [datasets[k], ...values.map((value) => shown(state.m, value))]),
         `At first the data sets come first on which ${first} loses most to ${second} at this noise level.`));
   }
 

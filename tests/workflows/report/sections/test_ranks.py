@@ -11,6 +11,7 @@ import pytest
 
 from singlepass.workflows.report.page.view import StudyView
 from singlepass.workflows.report.parts.rank_tables import comparison_matrices, mean_rank_table
+from singlepass.workflows.report.parts.score_tables import score_tables
 
 from ...synthetic_results import DATASETS, fail, make_results
 from ..report_page import csv_rows, render
@@ -130,6 +131,25 @@ def test_an_infinite_statistic_has_no_p_value(tmp_path: Path) -> None:
     found = dict(zip(head, row, strict=True))
     assert (found["F"], found["F_p"]) == ("inf", "")
     assert float(found["chi2_p"]) == pytest.approx(0.0498, abs=1e-4)
+
+
+def test_infinite_losses_are_shown() -> None:
+    names = tuple("abcdef")
+    made = make_results(datasets=names, algorithms=("A", "B", "C"), noise=(0.0,), seeds=2, tuned=())
+    made = replace(made, study={**made.study, "metrics": ["hinge_loss"]})
+    finite, cells = made.cells["mistakes_clean"] / 1000, made.cells
+    everywhere = cells["algorithm"] == "A"
+    once = everywhere & (cells["dataset"] == "a")
+    wide, narrow = (
+        replace(made, cells=cells.assign(hinge_loss_clean=finite.mask(infinite, np.inf)))
+        for infinite in (everywhere, once)
+    )
+    matrices = [comparison_matrices(StudyView(results).comparisons)[0] for results in (wide, narrow)]
+    assert [matrix.rows[0][-1].text for matrix in matrices] == ["−∞", "−0.042 (−∞ to +0.014)"]
+    # One seed of A is missing on the first data set.
+    view = StudyView(fail(wide, ["0-0-0.0-1"]))
+    [table] = score_tables(view.averages, view.metric, view.design)
+    assert [(row[1].text, row[1].flag) for row in table.rows] == [("∞", name == "a") for name in names]
 
 
 def test_the_matrix_of_pairs_has_effects_and_tests(tmp_path: Path) -> None:
