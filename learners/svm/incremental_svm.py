@@ -129,6 +129,9 @@ class IncrementalSVM(KernelClassifier):
     coef0: float = 1.0
     epochs: int = 1
 
+    # In version 1, dependent rows could fill the margin set until scores became NaN.
+    algorithm_version = 2
+
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self.intercept_, self.n_margin_ = np.zeros(1), 0

@@ -220,7 +220,7 @@ def _sensitivities(M, row, c, n, start, bias):
     for p in range(size):
         residual[p + 1] = y[M.margin[p]] * start[M.margin[p]]
     _fill(β, size + 1, 0.0)
-    noise = 0.0
+    noise = floor = zero_rows = 0.0
     for attempt in range(5):
         if attempt == 2:
             _rebuild(M, bias)
@@ -229,21 +229,26 @@ def _sensitivities(M, row, c, n, start, bias):
         _follow(M, n, start, β, γ)
         # `reach` bounds the sum of the absolute terms of γ_i/√k(x_i, x_i). `worst` is the largest absolute
         # value of this ratio in the margin set, where γ should be 0, less the rounding errors of the bias.
-        reach, worst = np.sqrt(M.own[c]), 0.0
+        # Rows with γ_i of at most `floor` do not join the set, since the raised k(x, x) of dependent rows can
+        # cause this, and more and more rows would join. `zero_rows` bounds the error of γ_i if x_i is 0.
+        reach, worst, floor, zero_rows = np.sqrt(M.own[c]), 0.0, 0.0, 0.0
         residual[0], total = y[c] if bias else 0.0, 1.0
         for p in range(size):
             j = M.margin[p]
             reach += abs(β[p + 1]) * np.sqrt(M.own[j])
+            floor += 4.0 * _RIDGE * abs(β[p + 1]) * M.own[j]
             total += abs(β[p + 1])
             if bias:
                 residual[0] += y[j] * β[p + 1]
             residual[p + 1] = γ[j]
             if M.own[j] > 0.0:
                 worst = max(worst, (abs(γ[j]) - 64.0 * EPSILON * abs(β[0])) / np.sqrt(M.own[j]))
+            else:
+                zero_rows = max(zero_rows, 8.0 * abs(γ[j]))
         noise = max(64.0 * EPSILON * reach, 8.0 * worst)
         if worst <= 64.0 * EPSILON * reach and abs(residual[0]) <= 64.0 * EPSILON * total:
             break
-    return noise, 64.0 * EPSILON * abs(β[0])
+    return noise, floor + zero_rows + 64.0 * EPSILON * abs(β[0])
 
 
 @compiled

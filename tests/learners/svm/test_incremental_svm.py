@@ -87,6 +87,22 @@ def test_the_conditions_hold_after_every_row_learnt_or_unlearnt(learner, seed, k
                 assert violation(learner, X[rows], 2 * y[rows] - 1, rows) < 1e-8
 
 
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_conditions_hold_if_one_class_comes_first(seed, C):
+    """While there is one class, all rows are exactly on their margin, many more than are independent."""
+    random = np.random.RandomState(seed)
+    X, y = random.standard_normal((150, 4)), (np.arange(150) >= 100).astype(int)
+    X[:100:10] = 0.0
+    X[100:, 0] += 0.5
+    learner = IncrementalSVM(C=C, kernel="linear").fit(X, y)
+    assert violation(learner, X, 2 * y - 1, range(150)) < 1e-8
+    for row in range(0, 150, 3):
+        learner.unlearn(row)
+    kept = [row for row in range(150) if row % 3]
+    assert violation(learner, X[kept], 2 * y[kept] - 1, kept) < 1e-8
+
+
 @given(learner=learners, seed=seeds, kind=st.sampled_from(["scattered", "grid", "twice"]))
 def test_there_is_no_duality_gap(learner, seed, kind):
     """The primal objective equals the dual one, so no better solution exists."""
