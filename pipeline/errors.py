@@ -39,12 +39,13 @@ def utf8_path(path: str) -> str:
     return path
 
 
-def did_you_mean(name: str, options: Iterable[str], others: Iterable[str] = ()) -> str:
+def did_you_mean(name: object, options: Iterable[str], others: Iterable[str] = ()) -> str:
     """Return a hint that names the nearest option and lists up to ten options; never empty.
 
     `others` are names of something else that are not listed. One of them is suggested only if it is much like
-    `name` and no option is more so.
+    `name` and no option is more so. `name` may be any value, as from a notebook.
     """
+    name = str(name)
     known = sorted(set(options))
     further = {*others} - {*known, name}
     near = difflib.get_close_matches(name.lower(), [*map(str.lower, known), *further], n=1, cutoff=0.7)

@@ -141,7 +141,7 @@ def format_by_suffix(path: PurePath) -> str:
 def file_format(path: Path, named: object = "") -> str:
     """Return the format of a file: `named` if given, otherwise the format that its suffix indicates."""
     if named and named not in FORMATS:
-        raise InputError(f"{path}: format = {named!r}; {did_you_mean(str(named), FORMATS)}")
+        raise InputError(f"{path}: format = {named!r}; {did_you_mean(named, FORMATS)}")
     found = str(named) if named else format_by_suffix(path)
     if not found:
         raise InputError(

@@ -268,14 +268,18 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
             "metric 'auc' was not measured: name it in the study, metrics = [\"auc\"]",
         ),
         (lambda r: r.ranks("acuracy"), "metric: there is no 'acuracy': did you mean"),
+        (lambda r: r.ranks(0.2), "metric: there is no 0.2: known: "),
+        (lambda r: r.plot_ranks(["error"]), "metric: there is no ['error']: did you mean 'error'?"),
         (lambda r: r.ranks(noise=0.3), "noise: the study has no level 0.3: it has 0, 0.2"),
         (lambda r: r.ranks(noise="much"), "noise: "),
         (lambda r: r.tests("wilcoxon"), "tests: unknown kind 'wilcoxon'"),
+        (lambda r: r.tests(0.2), "tests: unknown kind 0.2: known: friedman, pairs"),
         (
             lambda r: r.plot_curves("dence"),
             "no data set is called 'dence': did you mean 'dense'?",
         ),
         (lambda r: r.plot_curves(column="mistake"), "curves have no column 'mistake'"),
+        (lambda r: r.plot_curves(column=3), "curves have no column 3"),
         (lambda r: load("nowhere"), "nowhere: no results here"),
         (lambda r: compare((X, Y[1:]), "AROW"), "data set 'data': X has 569 rows and y 568 labels"),
         (

@@ -184,7 +184,7 @@ class StudyView:
         levels = self.levels(noise)
         if metric is None or metric == self.metric.name:
             found = self.comparisons
-        elif metric not in METRICS:
+        elif str(metric) not in METRICS:
             raise InputError(f"metric: there is no {metric!r}: {did_you_mean(metric, METRICS)}")
         elif not can_rank(metric):
             raise InputError(
