@@ -124,6 +124,9 @@ def _address(client: Client) -> str:
         )
     if client.status != "running":
         raise InputError(f"client: its status is {client.status!r}: connect it again")
+    if client.asynchronous:
+        # This thread runs its event loop, and waits for the cells: a cluster in that loop would never answer.
+        raise InputError("client: it is asynchronous: make a distributed.Client without asynchronous=True")
     scheduler: Any = client.scheduler
     return str(scheduler.address)
 

@@ -7,6 +7,7 @@ import gc
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib as mpl
@@ -215,6 +216,12 @@ def test_a_client_runs_the_cells_inside_an_event_loop(monkeypatch: pytest.Monkey
     here = compare(**given, progress=False)
     assert (inside.cells["status"] == "ok").all()
     pd.testing.assert_frame_equal(in_order(inside.cells), in_order(here.cells), check_exact=True)
+
+
+def test_an_asynchronous_client_is_refused() -> None:
+    client: Any = SimpleNamespace(security=None, status="running", asynchronous=True)
+    with pytest.raises(InputError, match="client: it is asynchronous: make"):
+        compare((X, Y), "AROW", client=client, progress=False)
 
 
 def test_names_are_escaped() -> None:
