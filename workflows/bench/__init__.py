@@ -67,7 +67,7 @@ BENCHMARKS = {
         ("libraries.peers", "libraries.equal_updates"),
     ),
     "guests": Benchmark(
-        "the time that a cell adds to the calls of a third-party learner, in microseconds a row.",
+        "the time that a cell adds to the calls of a third-party learner, compared with 10 µs a row.",
         ("cells.guests",),
     ),
     "overhead": Benchmark(
