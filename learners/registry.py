@@ -81,7 +81,7 @@ def available() -> dict[str, LearnerClass]:
 
     These are the built-in learners, the batch baselines (`is_batch`), learners of installed packages (entry
     point group ``singlepass.learners``) and those of files given to `load_plugin`. An entry point is left out
-    with a warning if its name is that of a built-in learner, or if it cannot be imported or is not a learner.
+    with a warning if its name is that of another learner, or if it cannot be imported or is not a learner.
     """
     # Every run of a study calls this function. Without plug-ins the learners need not be sorted again.
     return dict(sorted((_installed() | _plugins).items())) if _plugins else _installed().copy()
@@ -96,31 +96,28 @@ def built_in(name: str) -> LearnerClass | None:
 def _installed() -> dict[str, LearnerClass]:
     """Return the built-in learners and those of installed packages, searched once per process."""
     found = {name: ROWS[name].load() for name in NAMES}
+    owners = dict.fromkeys(found, "singlepass")
     for point in entry_points(group=ENTRY_POINT_GROUP):
         leave_signals_to_python()
-        problem: str | None
+        package = point.dist.name if point.dist else "unknown"
         try:
             learner = point.load()
         except Exception as error:  # a broken package must not stop the others from loading
             problem = f"it cannot be imported ({type(error).__name__}: {error})"
         else:
-            problem = _problem(point.name, learner, found)
-        if problem is None:
-            found[point.name] = learner
-        else:
-            warnings.warn(
-                f"learner {point.name!r} of entry point {point.value!r} is left out: {problem}", stacklevel=3
-            )
+            if not _is_learner(learner):
+                problem = f"a learner is a class with {WANTED}"
+            elif found.get(point.name, learner) is not learner:
+                owner = owners[point.name]
+                problem = f"the name is taken by package {owner!r}; a study can name it {point.value!r}"
+            else:
+                found[point.name], owners[point.name] = learner, package
+                continue
+        warnings.warn(
+            f"learner {point.name!r} ({point.value}) of package {package!r} is left out: {problem}",
+            stacklevel=3,
+        )
     return dict(sorted(found.items()))
-
-
-def _problem(name: str, learner: object, taken: dict[str, LearnerClass]) -> str | None:
-    """Return the reason why `learner` cannot be registered as `name`, or None if it can."""
-    if not _is_learner(learner):
-        return f"a learner is a class with {WANTED}"
-    if name in taken and taken[name] is not learner:
-        return "the name is taken"
-    return None
 
 
 def load_plugin(path: str | Path) -> dict[str, LearnerClass]:

@@ -84,7 +84,10 @@ def test_javas_arguments_are_set_only_for_installed_learners(monkeypatch, points
 @pytest.mark.parametrize(
     ("point", "reason"),
     [
-        (("AROW", "singlepass.learners:Perceptron"), "the name is taken"),
+        (
+            ("AROW", "singlepass.learners:Perceptron"),
+            "the name is taken by package 'singlepass'; a study can name it 'singlepass",
+        ),
         (("Gone", "no_such_package:Learner"), r"cannot be imported \(ModuleNotFoundError"),
         (
             ("Odd", "numpy:ndarray"),
@@ -94,10 +97,26 @@ def test_javas_arguments_are_set_only_for_installed_learners(monkeypatch, points
 )
 def test_broken_installed_learners_are_left_out(monkeypatch, point, reason):
     _install(monkeypatch, point)
-    with pytest.warns(UserWarning, match=f"learner '{point[0]}' of entry point .* is left out: .*{reason}"):
+    with pytest.warns(
+        UserWarning, match=rf"learner '{point[0]}' \(.*\) of package 'unknown' is left out: .*{reason}"
+    ):
         found = available()
     assert found["AROW"] is AROW
     assert sorted(found) == sorted(NAMES)
+
+
+def test_a_name_taken_twice_names_both_packages(monkeypatch, tmp_path):
+    found = []
+    for package, learner in (("first", "Perceptron"), ("second", "AROW")):
+        folder = tmp_path / f"{package}.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Name: {package}\n")
+        (folder / "entry_points.txt").write_text(f"[learners]\nMine = singlepass.learners:{learner}\n")
+        found += importlib.metadata.Distribution.at(folder).entry_points
+    monkeypatch.setattr(registry, "entry_points", lambda group: found)
+    line = r"learner 'Mine' \(.*\) of package 'second' is left out: the name is taken by package 'first';"
+    with pytest.warns(UserWarning, match=line):
+        assert available()["Mine"] is Perceptron
 
 
 def test_plugin_file(tmp_path):
