@@ -104,6 +104,10 @@ def why_not(output: str, run: str) -> Exception | None:
 
 # Longest time that a task waits until its worker is prepared; tables may have to be sent to the worker first.
 _PREPARED_SECONDS = 120.0
+# If a worker is prepared for other runs, tasks of a run whose client has not called within this time after
+# the first of them return at once: the run is abandoned, and its tasks would block the other runs' cells. A
+# client calls each worker within seconds. If one is later, its cells are only sent again.
+_ABANDONED_SECONDS = 30.0
 # Seconds between two checks of a waiting task whether the client has cancelled it.
 _CHECK_SECONDS = 1.0
 
@@ -185,6 +189,10 @@ class _Prepared:
 
 
 _prepared: dict[str, _Prepared] = {}
+# The runs whose client has called `prepare`; those that are not prepared yet may be waiting for tables.
+_called: set[str] = set()
+# When the first task arrived of each run that was not prepared, on the monotonic clock.
+_first_tasks: dict[str, float] = {}
 _arrived = threading.Condition()
 _watching = contextlib.ExitStack()
 
@@ -195,6 +203,7 @@ def prepare(preparation: Preparation) -> Answer:
     Raises an error that says why, if this worker lacks a learner's package or has another version of it, or
     if it must write results to the store and cannot.
     """
+    _called.add(preparation.run)
     if problem := guest_problem(preparation.guests):
         raise InputError(problem)
     if lacking := data.lacking(preparation.pins):
@@ -246,10 +255,12 @@ def run_here(run: str, reading: Reading, apart: bool, lost: int) -> list[CellRes
     """
     until = time.monotonic() + _PREPARED_SECONDS
     with _arrived:
-        while not _arrived.wait_for(lambda: run in _prepared, _CHECK_SECONDS):
+        # The task may have overtaken the client's call of `prepare`.
+        while run not in _prepared:
             # Stop waiting, so that this thread is free for the cells of other clients.
-            if time.monotonic() > until or _taken_back():
+            if time.monotonic() > until or _is_abandoned(run) or _taken_back():
                 raise NotPrepared
+            _arrived.wait(_CHECK_SECONDS)
         prepared = _prepared[run]
     preparation, writer = prepared.preparation, prepared.writer
     here = tuple(_with_local_paths(cell, prepared.plugins) for cell in reading)
@@ -274,6 +285,12 @@ def run_here(run: str, reading: Reading, apart: bool, lost: int) -> list[CellRes
 def _with_local_paths(cell: Cell, plugins: Mapping[str, str]) -> Cell:
     paths = tuple(plugins[path] for path in cell.execution.plugins)
     return replace(cell, execution=replace(cell.execution, plugins=paths)).with_key(cell.key)
+
+
+def _is_abandoned(run: str) -> bool:
+    """Return whether other runs need this worker, and this run's client has not called for too long."""
+    waited = time.monotonic() - _first_tasks.setdefault(run, time.monotonic())
+    return bool(_prepared) and run not in _called and waited > _ABANDONED_SECONDS
 
 
 def _taken_back() -> bool:

@@ -1,14 +1,17 @@
-"""Test which workers are refused because they cannot run a study's learners of other packages."""
+"""Test which workers are refused because of learners of other packages, and which tasks are not taken."""
 
 from __future__ import annotations
 
 from importlib import metadata
+from types import SimpleNamespace
 
 import pytest
 
+from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study import Study
+from singlepass.pipeline.workers.cluster import on_worker
 from singlepass.pipeline.workers.cluster.on_worker import PlannedGuest, Preparation, guest_problem, prepare
 from singlepass.workflows.running.workers import guests_of
 
@@ -41,3 +44,41 @@ def test_a_worker_that_lacks_a_learner_is_refused(guest: tuple[str, str, None], 
         prepare(preparation)
     assert line in str(caught.value)
     assert str(caught.value).endswith("; give it the client's packages and code, and restart it")
+
+
+@pytest.fixture
+def new_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make this process a worker that knows no run, and on which a second passes with each pause."""
+    now = [0.0]
+    monkeypatch.setattr(on_worker, "_prepared", {})
+    monkeypatch.setattr(on_worker, "_called", set())
+    monkeypatch.setattr(on_worker, "_first_tasks", {})
+    monkeypatch.setattr(on_worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(on_worker._arrived, "wait", lambda seconds: now.append(now.pop() + seconds))
+
+
+def _waits(run: str) -> float:
+    """Run a task of a run for which this worker is not prepared, and return how long it waits in seconds."""
+    began = on_worker.time.monotonic()
+    with pytest.raises(on_worker.NotPrepared):
+        on_worker.run_here(run, (), False, 0)
+    return on_worker.time.monotonic() - began
+
+
+@pytest.mark.usefixtures("new_worker")
+def test_tasks_of_an_abandoned_run_do_not_block_other_runs() -> None:
+    on_worker._prepared["other"] = on_worker._Prepared(Preparation("other", (), (), 60.0), {}, None)
+    assert [_waits("abandoned") <= 31, _waits("abandoned")] == [True, 0]
+
+
+@pytest.mark.usefixtures("new_worker")
+@pytest.mark.parametrize("others", [False, True])
+def test_tasks_wait_for_tables_or_while_no_other_run_needs_the_worker(
+    monkeypatch: pytest.MonkeyPatch, others: bool
+) -> None:
+    if others:
+        lack = data.Lack(data.Pin("mine.csv", (), "{}"), "mine.csv: no such file")
+        monkeypatch.setattr(data, "lacking", lambda pins: [lack])
+        on_worker._prepared["other"] = on_worker._Prepared(Preparation("other", (), (), 60.0), {}, None)
+        assert prepare(Preparation("live", (), (lack.pin,), 60.0)).lacking == [lack]
+    assert min(_waits("live"), _waits("live")) > 119
