@@ -29,7 +29,7 @@ from .formats.labels import class_name
 from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, keep_frame
 from .io.folders import cache_folder, cache_space
 from .io.progress import watched
-from .pins import Pin, pin, unpin
+from .pins import Pin, pinned_to
 from .preview import Outlook, describe, fetch, look
 from .remote import absolute, look_again
 from .resolve import (
@@ -107,7 +107,7 @@ __all__ = [
     "notes",
     "open_stream",
     "parcel",
-    "pin",
+    "pinned_to",
     "pins_of",
     "receive",
     "retrieve",
@@ -117,6 +117,5 @@ __all__ = [
     "stream_blocks",
     "stream_rows",
     "task_classes",
-    "unpin",
     "watched",
 ]

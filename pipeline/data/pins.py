@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,17 +32,18 @@ class Pin:
         return content
 
 
-_pinned: dict[tuple[str, tuple[tuple[str, Value], ...]], Pin] = {}
+# The pins of the run that this thread works for: a worker may serve runs with different contents of one file.
+_pins: ContextVar[tuple[Pin, ...]] = ContextVar("pins", default=())
 
 
-def pin(pins: Iterable[Pin]) -> None:
-    """Make this process read data sets from the cached tables that `pins` identify, instead of from files."""
-    _pinned.update(((each.source, each.options), each) for each in pins)
-
-
-def unpin() -> None:
-    """Undo `pin`: make this process read all data sets from this machine's files again."""
-    _pinned.clear()
+@contextlib.contextmanager
+def pinned_to(pins: Iterable[Pin]) -> Iterator[None]:
+    """In the ``with`` block, let this thread read data sets from the tables of `pins` instead of files."""
+    token = _pins.set(tuple(pins))
+    try:
+        yield
+    finally:
+        _pins.reset(token)
 
 
 def pin_of(source: str, options: Options, recipe: dict[str, Any], size: int = 0) -> Pin:
@@ -50,5 +53,5 @@ def pin_of(source: str, options: Options, recipe: dict[str, Any], size: int = 0)
 
 def pinned(source: str, options: Options) -> dict[str, Any] | None:
     """Return the recipe of the table that was pinned for a data set with these options; None if none was."""
-    found = _pinned.get((source, tuple(sorted(options.items())))) if _pinned else None
-    return None if found is None else found.content
+    wanted = source, tuple(sorted(options.items()))
+    return next((each.content for each in _pins.get() if (each.source, each.options) == wanted), None)

@@ -162,8 +162,7 @@ def _main(writer: int) -> None:
     threading.Thread(target=leave_with_parent, daemon=True).start()
     # Modules of the user are imported from the same folders as in the other process.
     cell, pins, sys.path[:] = pickle.loads(message)
-    data.pin(pins)
-    with os.fdopen(writer, "wb") as pipe:
+    with data.pinned_to(pins), os.fdopen(writer, "wb") as pipe:
         begun = threading.Event()
 
         def begins(seconds: float | None = None) -> None:

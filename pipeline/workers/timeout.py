@@ -7,9 +7,10 @@ import faulthandler
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from queue import Empty, SimpleQueue
 
+from .. import data
 from ..run.prequential import LIMITED_ROWS
 from ..run.readings import Reading, run_reading
 from ..run.task import crashed, failed
@@ -78,7 +79,7 @@ class _Companion:
     """A thread that runs groups of cells for another thread, which waits for the results with a timeout."""
 
     def __init__(self) -> None:
-        self.readings: SimpleQueue[Reading] = SimpleQueue()
+        self.readings: SimpleQueue[tuple[Reading, Iterable[data.Pin]]] = SimpleQueue()
         # Messages to the waiting thread for each group of cells: before each step the seconds that it may
         # take (None: all that are left), and finally the results.
         self.said: SimpleQueue[list[CellResult] | float | None] = SimpleQueue()
@@ -86,9 +87,10 @@ class _Companion:
 
     def _work(self) -> None:
         while True:
-            reading = self.readings.get()
+            reading, pins = self.readings.get()
             try:
-                self.said.put(run_reading(reading, self._wait))
+                with data.pinned_to(pins):
+                    self.said.put(run_reading(reading, self._wait))
             except BaseException as error:  # also SystemExit: a plug-in that exits must not end the thread
                 self.said.put([failed(cell, error) for cell in reading])
 
@@ -96,17 +98,18 @@ class _Companion:
         self.said.put(seconds)
 
 
-def run_with_timeout(reading: Reading, limit: float) -> list[CellResult]:
+def run_with_timeout(reading: Reading, limit: float, pins: Iterable[data.Pin] = ()) -> list[CellResult]:
     """Run a group of cells; if it takes over `limit` seconds per cell, return results of status "crashed".
 
     The time counts from when data and code are ready. Python cannot stop a thread: the thread of cells past
-    their timeout runs on until its process ends.
+    their timeout runs on until its process ends. `pins` identify the tables from which the cells must read
+    their data sets.
     """
     given, limit = limit, limit * len(reading)
     companion = getattr(_own, "companion", None)
     if companion is None:
         companion = _own.companion = _Companion()
-    companion.readings.put(reading)
+    companion.readings.put((reading, pins))
     step: float | None = None
     patience = Deadline(limit)
     try:

@@ -123,9 +123,6 @@ def run_study(
     on this machine. Raises InputError if the study, the output, a base or the cluster is wrong.
     """
     began = time.perf_counter()
-    # An earlier run in this process may have pinned data to particular parsed tables: undo this, so that the
-    # files are read again.
-    data.unpin()
     store = Store(out)
     store.use_bases(bases)
     if rerun_times and not store.bases:

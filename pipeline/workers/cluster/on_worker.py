@@ -208,7 +208,6 @@ def prepare(preparation: Preparation) -> Answer:
         raise InputError(problem)
     if lacking := data.lacking(preparation.pins):
         return Answer(lacking)
-    data.pin(preparation.pins)
     local = {plugin.path: _written(plugin) for plugin in preparation.plugins}
     output = preparation.output
     error = None if output is None else why_not(output, preparation.run)
@@ -271,7 +270,7 @@ def run_here(run: str, reading: Reading, apart: bool, lost: int) -> list[CellRes
                 run_in_subprocess(cell, limit=limit, memory=memory, pins=preparation.pins) for cell in here
             ]
         else:
-            outcomes = run_with_timeout(here, limit)
+            outcomes = run_with_timeout(here, limit, preparation.pins)
     except Exception as error:
         outcomes = [failed(cell, error) for cell in reading]
     for outcome in outcomes if lost else ():

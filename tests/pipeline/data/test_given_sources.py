@@ -176,12 +176,9 @@ def test_a_machine_that_lacks_the_rows_is_brought_them(cache: Path) -> None:
         for piece in pieces:
             data.receive("a", piece)
         data.complete("a", each)
-    try:
-        data.pin(pins)
+    with data.pinned_to(pins):
         assert data.fingerprint(ref) == expected
         assert data.open_stream(ref).X.shape == ROWS.shape
-    finally:
-        data.unpin()
 
 
 BAD = ROWS.copy()

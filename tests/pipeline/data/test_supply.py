@@ -15,10 +15,9 @@ from singlepass.pipeline.data import (
     fingerprint,
     lacking,
     open_stream,
-    pin,
+    pinned_to,
     pins_of,
     supply,
-    unpin,
 )
 from singlepass.pipeline.errors import InputError
 
@@ -39,15 +38,12 @@ def test_both_tables_of_a_data_set_are_pinned(
     assert all(sum(len(chunk.content) for chunk in chunks(each)) > 0 for each in pins)
     path.unlink()
     new_process()
-    try:
-        pin(pins)
+    with pinned_to(pins):
         assert not lacking(pins)
         assert np.isfinite(open_stream(refs[0]).X).all()
         if not test:
             raw = np.asarray(open_stream(refs[0], raw=True).X)
             np.testing.assert_array_equal(raw, [[1, 1, 0], [np.nan, 0, 1], [3, 1, 0]])
-    finally:
-        unpin()
 
 
 def test_a_machine_whose_cache_cannot_take_a_table_is_refused(
@@ -83,12 +79,9 @@ def test_a_damaged_table_is_received_again(
     [part] = cache.glob("streams/*/X_dense.npy")
     part.write_bytes(part.read_bytes()[:-1] + b"\x55")
     new_process()
-    try:
-        pin(pins)
+    with pinned_to(pins):
         assert not lacking(pins)
         for _ in range(2):
             with pytest.raises(InputError, match=r"f\.csv: no such file; .* damaged .* with --retry-failed$"):
                 open_stream(ref)
         assert [each.pin for each in lacking(pins)] == [*pins]
-    finally:
-        unpin()

@@ -1,9 +1,12 @@
-"""Test which workers are refused because of learners of other packages, and which tasks are not taken."""
+"""Test which workers are refused, which tables the cells of a run read, and which tasks wait."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from importlib import metadata
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from singlepass.pipeline import data
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.study.plan import make_plan
 from singlepass.pipeline.study.study import Study
+from singlepass.pipeline.workers import timeout
 from singlepass.pipeline.workers.cluster import on_worker
 from singlepass.pipeline.workers.cluster.on_worker import PlannedGuest, Preparation, guest_problem, prepare
 from singlepass.workflows.running.workers import guests_of
@@ -44,6 +48,26 @@ def test_a_worker_that_lacks_a_learner_is_refused(guest: tuple[str, str, None], 
         prepare(preparation)
     assert line in str(caught.value)
     assert str(caught.value).endswith("; give it the client's packages and code, and restart it")
+
+
+def test_runs_planned_with_different_contents_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each reads the content that it was planned with, on a worker that has another file."""
+    monkeypatch.setattr(on_worker, "_prepared", {})
+    monkeypatch.setattr(on_worker, "ended_when_frozen", lambda seconds: nullcontext())
+    file, planned, preparations = tmp_path / "f.csv", {}, []
+    for run, content in {"one": "a,y\n1,x\n2,z\n", "two": "a,y\n3,x\n4,z\n", "": "a,y\n5,x\n6,z\n"}.items():
+        file.write_text(content)
+        [ref] = data.expand(path=file)
+        planned[run] = data.fingerprint(ref)
+        preparations.append(Preparation(run, (), data.pins_of([ref]), 60.0))
+    for each in preparations[:2]:
+        assert not prepare(each).lacking
+    monkeypatch.setattr(timeout, "run_reading", lambda *_: [data.fingerprint(ref)])
+    read: Any = {run: on_worker.run_here(run, (), False, 0) for run in ("one", "two")}
+    assert read == {"one": [planned["one"]], "two": [planned["two"]]}
+    assert data.fingerprint(ref) == planned[""]
 
 
 @pytest.fixture
