@@ -34,6 +34,7 @@ from ..pipeline.analysis.tuning import Tuned, tuned_grids
 from ..pipeline.documents import seal_document
 from ..pipeline.errors import InputError
 from ..pipeline.store.archive import pack, packable, unpack
+from ..pipeline.store.bases import BASES
 from ..pipeline.store.schema import SCHEMAS, as_now
 from ..pipeline.store.store import Store
 from ..pipeline.store.tables import as_planned, to_parquet
@@ -79,6 +80,9 @@ def submit(url: str, to: Path | None) -> tuple[Path, int]:
     keys = planned["key"].to_pylist()
     cells, curves = (as_now(store.own(within, keys), SCHEMAS[within]) for within in ("cells", "curves"))
     if not len(cells):
+        reused = sum(each["cells"] for each in store.read_json(BASES).get("bases", []))
+        if reused < len({*keys}):
+            raise InputError(f"{url}: no cell has run here yet: run the study, then submit it")
         raise InputError(
             f"{url}: all its cells were read from other results (--base): there is nothing to submit"
         )

@@ -515,6 +515,9 @@ def test_what_cannot_be_submitted_or_verified_is_one_line(
     run_study(parse_study(STUDY), str(out), progress=Silent(), plugins=(str(plugin),), bases=[str(results)])
     with pytest.raises(InputError, match="were read from other results"):
         submit(str(out), None)
+    begun = shutil.copytree(results, tmp_path / "begun", ignore=shutil.ignore_patterns("part-*"))
+    with pytest.raises(InputError, match="begun: no cell has run here yet: run the study, then submit it"):
+        submit(str(begun), None)
     tuned = Store(str(shutil.copytree(results, tmp_path / "tuned")))
     cells, plan = tuned.cells(tuned.plan()["key"].to_pylist()), tuned.plan()
     tuning = set(cells["key"][cells["stage"] == "tune"])
