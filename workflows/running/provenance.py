@@ -45,13 +45,14 @@ def with_reuse(runs: Sequence[Mapping[str, Any]], plan: Plan, command: str | Non
     learners, the list does not change. Otherwise the new run gets an entry with its command, fingerprints,
     versions of learners and notes. The new run computed nothing, so its entry copies packages, machine and
     start from an earlier run: the latest one that used all data of the new run or, if there is none, the last
-    one.
+    one. Without an earlier run, the entry lacks these, because nothing is known of cells that were copied.
     """
     now = _of_plan(plan)
-    if not runs or all(runs[-1].get(name, {}) == now.get(name, {}) for name in ("fingerprints", "guests")):
+    if runs and all(runs[-1].get(name, {}) == now.get(name, {}) for name in ("fingerprints", "guests")):
         return [*runs]
     wanted = now["fingerprints"].items()
-    made = next((run for run in reversed(runs) if wanted <= run.get("fingerprints", {}).items()), runs[-1])
+    alike = (run for run in reversed(runs) if wanted <= run.get("fingerprints", {}).items())
+    made = next(alike, runs[-1] if runs else {})
     kept = {name: value for name, value in made.items() if name not in ("guests", "features", "scales")}
     return [*runs, kept | {"command": command} | now]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,19 @@ def test_guests_are_recorded_with_their_versions(tmp_path: Path, silent: Any) ->
         "SGD": f"scikit-learn {metadata.version('scikit-learn')}",
         "mine": f"2.1+{content[:16]}",
     }
+
+
+def test_a_run_that_finds_copied_cells_records_its_command(tmp_path: Path, silent: Any) -> None:
+    """Where the cells were computed is not known, so the entry has no versions and no machine."""
+    datasets = [{"name": "gauss", "n_train": 50}]
+    table = {"name": "s", "seeds": 1, "datasets": datasets, "algorithms": [{"name": "AROW"}]}
+    run_study(parse_study(table), str(tmp_path / "part"), progress=silent, command="part")
+    for folder in ("cells", "curves"):
+        shutil.copytree(tmp_path / "part" / folder, tmp_path / "whole" / folder)
+    found = run_study(parse_study(table), str(tmp_path / "whole"), progress=silent, command="whole")
+    assert (found.computed, found.reused) == (0, 1)
+    [run] = json.loads((tmp_path / "whole" / "provenance.json").read_text())["runs"]
+    assert (run["command"], [*run["fingerprints"]], "packages" in run) == ("whole", ["gauss"], False)
 
 
 @pytest.mark.slow
