@@ -169,7 +169,7 @@ def test_the_only_worker_freezes(processes: Processes, tmp_path: Path) -> None:
 
 
 def test_a_worker_that_two_clients_set_aside() -> None:
-    """It gets tasks again when both have released it; one that paused itself stays paused."""
+    """It gets tasks again when both have released it; one that paused itself is found and stays paused."""
 
     async def check() -> None:
         options = {"n_workers": 1, "processes": False, "dashboard_address": None, "asynchronous": True}
@@ -185,7 +185,10 @@ def test_a_worker_that_two_clients_set_aside() -> None:
             assert worker.status.name == "paused"
             await aside.release_all(two)
             assert worker.status.name == "running"
+            assert await aside._on_scheduler(one, aside._silent_and_paused, 30.0) == ({}, {})
             cluster.scheduler.handle_worker_status_change("paused", worker, "memory")
+            found = await aside._on_scheduler(one, aside._silent_and_paused, 30.0)
+            assert found == ({}, {address: (False, [])})
             await aside._on_scheduler(one, aside._hold, [address], one.id)
             await aside.release_all(one)
             assert worker.status.name == "paused"

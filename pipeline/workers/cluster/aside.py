@@ -1,4 +1,4 @@
-"""Give no cells to workers that send no heartbeat or are unfit, and count the workers of a run by state."""
+"""Give no cells to workers that are silent, paused or unfit, and count the workers of a run by state."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import asyncio
 import inspect
 import textwrap
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from pickle import loads
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .on_worker import message
 
@@ -85,11 +85,16 @@ SILENT_SECONDS = 30.0
 _LOOK_SECONDS = 2.0
 
 
-class Aside:
-    """Keep the scheduler from giving cells to unfit and silent workers.
+# Whether a worker runs a task, and the keys of the tasks that wait there.
+_Tasks: TypeAlias = tuple[bool, list[str]]
 
-    A worker is silent after `silent_seconds` without a heartbeat. `note` receives a line when a worker falls
-    silent, and when it sends heartbeats again.
+
+class Aside:
+    """Keep the scheduler from giving cells to unfit and silent workers; take waiting cells from paused ones.
+
+    A worker is silent after `silent_seconds` without a heartbeat. Dask pauses a worker whose memory is nearly
+    full: it finishes the cells that it runs, and begins no others until Dask resumes it. `note` receives a
+    line when a worker falls silent or is paused, and when that ends.
     """
 
     def __init__(self, silent_seconds: float, note: Callable[[str], None]) -> None:
@@ -97,6 +102,10 @@ class Aside:
         self._held: set[str] = set()
         self._suspects: set[str] = set()
         self._said: set[str] = set()
+        self._paused: set[str] = set()
+        self._said_paused: set[str] = set()
+        # Addresses of the paused workers that run no cell, so that only other workers can go on.
+        self.stuck: frozenset[str] = frozenset()
         self._looked = 0.0
 
     @property
@@ -108,13 +117,13 @@ class Aside:
         """Stop giving cells to unfit and silent workers, and give cells to recovered ones again.
 
         `there` has the addresses of all connected workers. Return the keys of the tasks that the newly
-        excluded workers have, which must run elsewhere.
+        excluded workers have, and of those that wait on paused workers: they must run elsewhere.
         """
         unfit = workforce.unfit - self._held
         if not unfit and time.monotonic() - self._looked < _LOOK_SECONDS:
             return []
         self._looked = time.monotonic()
-        found = await _on_scheduler(client, _silent, self.seconds)
+        found, paused = await _on_scheduler(client, _silent_and_paused, self.seconds)
         # Include workers that are not prepared: the scheduler gives cells to them too. Wait longer for these,
         # because their first imports may keep them from sending heartbeats.
         late = {each for each, seconds in found.items() if seconds > 2 * self.seconds}
@@ -129,7 +138,8 @@ class Aside:
         if back:
             await _on_scheduler(client, _release, sorted(back), client.id)
             self._held -= back
-        well = set(there) - silent - workforce.unfit
+        paused = {each: paused[each] for each in (paused.keys() & set(there)) - silent - workforce.unfit}
+        well = set(there) - silent - workforce.unfit - paused.keys()
         others = well & workforce.prepared
         if well and not others:
             # Other workers are being prepared: wait for them.
@@ -143,7 +153,32 @@ class Aside:
             cells = f"its {n} cell{' goes' if n == 1 else 's go'} to others"
             worker = f"worker {workforce.where(address)} has been silent for {found[address]:.0f} s"
             self._note(f"{worker}: {cells if others else 'no other worker can run its cells'}")
-        return [key for keys in held.values() for key in keys]
+        waiting = self._look_at_paused(workforce, there, paused, bool(others))
+        return [key for keys in (*held.values(), waiting) for key in keys]
+
+    def _look_at_paused(
+        self, workforce: Workforce, there: Collection[str], paused: Mapping[str, _Tasks], others: bool
+    ) -> list[str]:
+        """Note which workers are paused, and return the keys of their waiting tasks if `others` can run them.
+
+        `paused` has their tasks by address, as `_silent_and_paused` returns them.
+        """
+        # As for silent workers, only the second check counts: Dask resumes most workers within a second.
+        confirmed, self._paused = paused.keys() & self._paused, set(paused)
+        self.stuck = frozenset(address for address in confirmed if not paused[address][0])
+        for address in sorted((self._said_paused - self._paused) & set(there)):
+            self._note(f"worker {workforce.where(address)} is no longer paused")
+        self._said_paused &= self._paused
+        for address in sorted(confirmed - self._said_paused):
+            self._said_paused.add(address)
+            n = len(paused[address][1])
+            cells = f"its {n} waiting cell{' goes' if n == 1 else 's go'} to others"
+            worker = f"Dask has paused worker {workforce.where(address)}, whose memory is nearly full"
+            self._note(
+                f"{worker} (give it a larger memory_limit, or fewer threads): "
+                f"{cells if others else 'no other worker can run its waiting cells'}"
+            )
+        return [key for address in confirmed for key in paused[address][1]] if others else []
 
 
 async def release_all(client: Client) -> None:
@@ -162,21 +197,24 @@ async def _on_scheduler(client: Client, function: Callable[..., Any], *args: Any
     return await client.run_on_scheduler(loads, message(eval, call, names))
 
 
-def _silent(seconds: float) -> dict[str, float]:
-    """Return workers without a heartbeat in the last `seconds`, each with the seconds since its last one.
+def _silent_and_paused(seconds: float) -> tuple[dict[str, float], dict[str, _Tasks]]:
+    """Return workers without a heartbeat in the last `seconds`, and workers that have paused themselves.
 
-    This function runs on the scheduler.
+    The first have the seconds since their last heartbeat, the second whether they run a task, and the keys of
+    the tasks that wait there. This function runs on the scheduler.
     """
     from time import time
 
     from distributed import Scheduler
 
-    ages = {
-        address: time() - worker.last_seen
-        for scheduler in list(Scheduler._instances)
-        for address, worker in scheduler.workers.items()
-    }
-    return {address: age for address, age in ages.items() if age > seconds}
+    ages, paused = {}, {}
+    for scheduler in list(Scheduler._instances):
+        for address, worker in scheduler.workers.items():
+            ages[address] = time() - worker.last_seen
+            if worker.status.name == "paused" and "singlepass-aside" not in worker.extra:
+                waiting = [str(task.key) for task in worker.processing if task not in worker.executing]
+                paused[address] = len(waiting) < len(worker.processing), waiting
+    return {address: age for address, age in ages.items() if age > seconds}, paused
 
 
 def _hold(addresses: list[str], client: str) -> dict[str, list[str]]:

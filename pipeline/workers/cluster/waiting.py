@@ -37,8 +37,9 @@ class Waiting:
         """Check the wait and report it; raise InputError if it took too long, or if no worker can come.
 
         Call it again and again. `ready` says whether a worker can run cells; `there` says whether any worker
-        is connected, even if it does not answer; `unfit` says whether all connected workers are unfit, which
-        was reported for each. `limit` is the longest wait in seconds if it is shorter than `patience`.
+        is connected, even if it does not answer or is paused; `unfit` says whether all connected workers are
+        unfit, which was reported for each. `limit` is the longest wait in seconds if it is shorter than
+        `patience`.
         """
         now = time.monotonic()
         if ready:
@@ -58,7 +59,7 @@ class Waiting:
         starting = self._place.starting
         # Ask the batch queue in another thread, because its command may take seconds.
         told, ended = ("", False) if starting is None else await asyncio.to_thread(starting.report)
-        lacking = "has had no worker that answers" if there else "has had no workers"
+        lacking = "has had no worker that takes cells" if there else "has had no workers"
         if unfit:
             lacking = "has had only unfit workers (see above)"
         # If all jobs have ended before any worker came, none will come. Later this is no failure, because an

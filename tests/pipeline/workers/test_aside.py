@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -28,12 +28,13 @@ class Cluster:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.held: list[str] = []
+        self.paused: dict[str, tuple[bool, list[str]]] = {}
         monkeypatch.setattr(aside, "_on_scheduler", self._call)
         monkeypatch.setattr(aside, "_LOOK_SECONDS", 0.0)
 
     async def _call(self, client: Any, function: Callable[..., Any], *args: Any) -> Any:
-        if function.__name__ == "_silent":
-            return {"frozen": 70.0, "of another cluster": 70.0}
+        if function.__name__ == "_silent_and_paused":
+            return {"frozen": 70.0, "of another cluster": 70.0}, self.paused
         assert function.__name__ == "_hold"
         self.held += args[0]
         return {address: ["one", "two"] for address in args[0]}
@@ -60,3 +61,27 @@ def test_others_that_are_being_prepared_are_waited_for(monkeypatch: pytest.Monke
     lines, keys = _look(cluster, Team(set()), ["frozen"], 3)
     assert lines == ["worker frozen has been silent for 70 s: no other worker can run its cells"]
     assert (keys, cluster.held) == ([], [])
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_waiting_cells_of_a_paused_worker_go_to_others(monkeypatch: pytest.MonkeyPatch, runs: bool) -> None:
+    """Without another worker they stay there; the paused one is stuck unless it still runs a cell."""
+    cluster, lines = Cluster(monkeypatch), list[str]()
+    watch = aside.Aside(30.0, lines.append)
+
+    def look(*there: str) -> list[str]:
+        client, team = cast(Any, cluster), cast(Any, Team({*there}))
+        return asyncio.run(watch.look(client, team, there))
+
+    cluster.paused = {"full": (runs, ["one", "two"]), "of another cluster": (False, ["three"])}
+    assert look("full") == look("full") == []
+    assert watch.stuck == (frozenset() if runs else {"full"})
+    assert lines == [
+        "Dask has paused worker full, whose memory is nearly full (give it a larger memory_limit, or fewer "
+        "threads): no other worker can run its waiting cells"
+    ]
+    assert look("full", "well") == ["one", "two"]
+    cluster.paused = {}
+    assert look("full", "well") == []
+    assert lines[1:] == ["worker full is no longer paused"]
+    assert (watch.stuck, cluster.held) == (frozenset(), [])

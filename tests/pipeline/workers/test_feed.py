@@ -77,7 +77,7 @@ def test_the_line_on_a_wait_gets_the_longest_wait_for_a_fit_worker(monkeypatch: 
     monkeypatch.setattr(feed, "release_all", returns(None))
     client: Any = SimpleNamespace(status="running", loop=1, nthreads=returns({"one": 1}))
     workforce: Any = SimpleNamespace(look=returns(10.0), unfit={"one"}, prepared=set(), sending=False)
-    aside: Any = SimpleNamespace(look=returns([]), silent=())
+    aside: Any = SimpleNamespace(look=returns([]), silent=(), stuck=frozenset())
     roll: Any = SimpleNamespace(call=returns(None))
     window = feed._Window(client, workforce, iter(()), deque(), print, feed.Ledger(list), aside, roll)
     with pytest.raises(InputError, match=r"^10 s at most$"):
