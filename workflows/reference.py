@@ -78,6 +78,10 @@ def pack_study(results: Path, folder: Path, url: str) -> ReferenceStudy:
     if lacking:
         raise InputError(f"{results}: {lacking:,} of {len(keys):,} cells of {name} are missing: run it again")
     run = Store(str(results)).read_json("provenance.json")["runs"][-1]
+    if "packages" not in run:
+        raise InputError(
+            f"{results}: provenance.json lacks versions: give the results whose run computed the cells"
+        )
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / name
         documents = {

@@ -188,7 +188,7 @@ def test_a_worker_that_two_clients_set_aside() -> None:
             assert await aside._on_scheduler(one, aside._silent_and_paused, 30.0) == ({}, {})
             cluster.scheduler.handle_worker_status_change("paused", worker, "memory")
             found = await aside._on_scheduler(one, aside._silent_and_paused, 30.0)
-            assert found == ({}, {address: (False, [])})
+            assert found == ({}, {address: 0})
             await aside._on_scheduler(one, aside._hold, [address], one.id)
             await aside.release_all(one)
             assert worker.status.name == "paused"

@@ -124,8 +124,8 @@ def _address(client: Client) -> str:
         )
     if client.status != "running":
         raise InputError(f"client: its status is {client.status!r}: connect it again")
-    if client.asynchronous:
-        # This thread runs its event loop, and waits for the cells: a cluster in that loop would never answer.
+    if client.asynchronous and client.cluster is not None:
+        # This thread runs the event loop of client and cluster: while it waits, the cluster never answers.
         raise InputError("client: it is asynchronous: make a distributed.Client without asynchronous=True")
     scheduler: Any = client.scheduler
     return str(scheduler.address)

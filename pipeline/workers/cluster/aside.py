@@ -1,4 +1,4 @@
-"""Give no cells to workers that are silent, paused or unfit, and count the workers of a run by state."""
+"""Give no cells to workers that send no heartbeat or are unfit, and count the workers of a run by state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from pickle import loads
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from .on_worker import message
 
@@ -85,12 +85,8 @@ SILENT_SECONDS = 30.0
 _LOOK_SECONDS = 2.0
 
 
-# Whether a worker runs a task, and the keys of the tasks that wait there.
-_Tasks: TypeAlias = tuple[bool, list[str]]
-
-
 class Aside:
-    """Keep the scheduler from giving cells to unfit and silent workers; take waiting cells from paused ones.
+    """Keep the scheduler from giving cells to unfit and silent workers; name workers that Dask has paused.
 
     A worker is silent after `silent_seconds` without a heartbeat. Dask pauses a worker whose memory is nearly
     full: it finishes the cells that it runs, and begins no others until Dask resumes it. `note` receives a
@@ -117,7 +113,7 @@ class Aside:
         """Stop giving cells to unfit and silent workers, and give cells to recovered ones again.
 
         `there` has the addresses of all connected workers. Return the keys of the tasks that the newly
-        excluded workers have, and of those that wait on paused workers: they must run elsewhere.
+        excluded workers have, which must run elsewhere.
         """
         unfit = workforce.unfit - self._held
         if not unfit and time.monotonic() - self._looked < _LOOK_SECONDS:
@@ -138,8 +134,7 @@ class Aside:
         if back:
             await _on_scheduler(client, _release, sorted(back), client.id)
             self._held -= back
-        paused = {each: paused[each] for each in (paused.keys() & set(there)) - silent - workforce.unfit}
-        well = set(there) - silent - workforce.unfit - paused.keys()
+        well = set(there) - silent - workforce.unfit
         others = well & workforce.prepared
         if well and not others:
             # Other workers are being prepared: wait for them.
@@ -153,32 +148,27 @@ class Aside:
             cells = f"its {n} cell{' goes' if n == 1 else 's go'} to others"
             worker = f"worker {workforce.where(address)} has been silent for {found[address]:.0f} s"
             self._note(f"{worker}: {cells if others else 'no other worker can run its cells'}")
-        waiting = self._look_at_paused(workforce, there, paused, bool(others))
-        return [key for keys in (*held.values(), waiting) for key in keys]
+        self._look_at_paused(workforce, there, paused)
+        return [key for keys in held.values() for key in keys]
 
     def _look_at_paused(
-        self, workforce: Workforce, there: Collection[str], paused: Mapping[str, _Tasks], others: bool
-    ) -> list[str]:
-        """Note which workers are paused, and return the keys of their waiting tasks if `others` can run them.
-
-        `paused` has their tasks by address, as `_silent_and_paused` returns them.
-        """
+        self, workforce: Workforce, there: Collection[str], paused: Mapping[str, int]
+    ) -> None:
+        """Note which workers are paused; `paused` has the number of cells that each of them runs."""
+        here = paused.keys() & set(there)
         # As for silent workers, only the second check counts: Dask resumes most workers within a second.
-        confirmed, self._paused = paused.keys() & self._paused, set(paused)
-        self.stuck = frozenset(address for address in confirmed if not paused[address][0])
-        for address in sorted((self._said_paused - self._paused) & set(there)):
+        confirmed, self._paused = here & self._paused, here
+        self.stuck = frozenset(address for address in confirmed if not paused[address])
+        for address in sorted((self._said_paused - here) & set(there)):
             self._note(f"worker {workforce.where(address)} is no longer paused")
-        self._said_paused &= self._paused
+        self._said_paused &= here
         for address in sorted(confirmed - self._said_paused):
             self._said_paused.add(address)
-            n = len(paused[address][1])
-            cells = f"its {n} waiting cell{' goes' if n == 1 else 's go'} to others"
-            worker = f"Dask has paused worker {workforce.where(address)}, whose memory is nearly full"
             self._note(
-                f"{worker} (give it a larger memory_limit, or fewer threads): "
-                f"{cells if others else 'no other worker can run its waiting cells'}"
+                f"Dask has paused worker {workforce.where(address)}, whose memory is nearly full: cells that "
+                "wait there begin when Dask resumes it, or elsewhere if you end it; give workers a larger "
+                "memory_limit, or fewer threads"
             )
-        return [key for address in confirmed for key in paused[address][1]] if others else []
 
 
 async def release_all(client: Client) -> None:
@@ -197,11 +187,11 @@ async def _on_scheduler(client: Client, function: Callable[..., Any], *args: Any
     return await client.run_on_scheduler(loads, message(eval, call, names))
 
 
-def _silent_and_paused(seconds: float) -> tuple[dict[str, float], dict[str, _Tasks]]:
+def _silent_and_paused(seconds: float) -> tuple[dict[str, float], dict[str, int]]:
     """Return workers without a heartbeat in the last `seconds`, and workers that have paused themselves.
 
-    The first have the seconds since their last heartbeat, the second whether they run a task, and the keys of
-    the tasks that wait there. This function runs on the scheduler.
+    The first have the seconds since their last heartbeat, the second the number of tasks that they run. This
+    function runs on the scheduler.
     """
     from time import time
 
@@ -212,8 +202,7 @@ def _silent_and_paused(seconds: float) -> tuple[dict[str, float], dict[str, _Tas
         for address, worker in scheduler.workers.items():
             ages[address] = time() - worker.last_seen
             if worker.status.name == "paused" and "singlepass-aside" not in worker.extra:
-                waiting = [str(task.key) for task in worker.processing if task not in worker.executing]
-                paused[address] = len(waiting) < len(worker.processing), waiting
+                paused[address] = len(worker.executing)
     return {address: age for address, age in ages.items() if age > seconds}, paused
 
 

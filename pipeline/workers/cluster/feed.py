@@ -54,7 +54,7 @@ class Try:
     alone: int | None = None
     # Earliest time of the next try, on the monotonic clock.
     not_before: float = 0.0
-    # How often the cells were taken from a silent, paused or unfit worker, to run elsewhere.
+    # How often the cells were taken from a silent or unfit worker, to run elsewhere.
     given_away: int = 0
     # Whether a worker reported the cells as run, but disappeared before it wrote their results.
     told: bool = False
@@ -72,7 +72,7 @@ class Try:
         return [replace(self, reading=(cell,)) for cell in self.reading]
 
     def give_away(self) -> None:
-        """Note that the cells were taken from their worker; after two times, use subprocesses.
+        """Note that the cells were taken from a silent or unfit worker; after two times, use subprocesses.
 
         The cells themselves may be the cause: compiled code that keeps the GIL makes a worker silent, unless
         it runs in a subprocess of the worker.
@@ -80,7 +80,7 @@ class Try:
         self.given_away += 1
         if self.given_away > 1 and self.alone is None:
             self.alone = 0
-        self.lose("its workers were silent, paused or unfit")
+        self.lose("its workers were silent or unfit")
 
     def lose(self, reason: str) -> None:
         """Count a try that ended without stored results, and set the earliest time of the next try.
@@ -292,7 +292,7 @@ class _Window:
             await self._collect()
 
     async def _take_back(self, there: Collection[str]) -> None:
-        """Take cells from workers that became silent, paused or unfit, to run them elsewhere."""
+        """Take cells from workers that became silent or unfit, to run them elsewhere."""
         from distributed import Future
 
         keys = await self._answer(partial(self._aside.look, self._client, self._workforce, there))

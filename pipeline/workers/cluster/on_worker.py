@@ -189,7 +189,7 @@ class _Prepared:
 
 
 _prepared: dict[str, _Prepared] = {}
-# The runs whose client has called `prepare`; those that are not prepared yet may be waiting for tables.
+# The runs whose client has called `prepare` without a refusal; they may be waiting for tables.
 _called: set[str] = set()
 # When the first task arrived of each run that was not prepared, on the monotonic clock.
 _first_tasks: dict[str, float] = {}
@@ -205,6 +205,7 @@ def prepare(preparation: Preparation) -> Answer:
     """
     _called.add(preparation.run)
     if problem := guest_problem(preparation.guests):
+        _called.discard(preparation.run)
         raise InputError(problem)
     if lacking := data.lacking(preparation.pins):
         return Answer(lacking)
@@ -212,6 +213,7 @@ def prepare(preparation: Preparation) -> Answer:
     output = preparation.output
     error = None if output is None else why_not(output, preparation.run)
     if error is not None and preparation.must_write:
+        _called.discard(preparation.run)
         raise error
     with _arrived:
         # Use the timeout of the latest run, because earlier ones may have ended long ago.
@@ -287,7 +289,7 @@ def _with_local_paths(cell: Cell, plugins: Mapping[str, str]) -> Cell:
 
 
 def _is_abandoned(run: str) -> bool:
-    """Return whether other runs need this worker, and this run's client has not called for too long."""
+    """Return whether this worker is prepared for another run, and this run's client has not called."""
     waited = time.monotonic() - _first_tasks.setdefault(run, time.monotonic())
     return bool(_prepared) and run not in _called and waited > _ABANDONED_SECONDS
 

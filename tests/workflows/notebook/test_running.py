@@ -219,7 +219,7 @@ def test_a_client_runs_the_cells_inside_an_event_loop(monkeypatch: pytest.Monkey
 
 
 def test_an_asynchronous_client_is_refused() -> None:
-    client: Any = SimpleNamespace(security=None, status="running", asynchronous=True)
+    client: Any = SimpleNamespace(security=None, status="running", asynchronous=True, cluster=object())
     with pytest.raises(InputError, match="client: it is asynchronous: make"):
         compare((X, Y), "AROW", client=client, progress=False)
 
