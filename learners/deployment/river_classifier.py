@@ -18,7 +18,7 @@ from river.base import MiniBatchClassifier
 from scipy.special import expit, softmax
 from sklearn.base import clone
 
-from ..estimator.inner_learner import check_online_learner
+from ..estimator.inner_learner import PREDICTING, check_online_learner
 from ..estimator.online_classifier import OnlineClassifier, Step
 from ..linear.perceptron import Perceptron
 from ..numeric.rows import Rows, read_only
@@ -118,7 +118,7 @@ class RiverClassifier(MiniBatchClassifier):
     """
 
     def __init__(self, learner: OnlineClassifier, n_classes: int = 2) -> None:
-        check_online_learner(learner, "to_river", "learn_rows", "score_rows")
+        check_online_learner(learner, "to_river", "learn_rows", "score_rows", *PREDICTING)
         if not (isinstance(n_classes, (int, np.integer)) and n_classes >= 2):
             raise ValueError(f"n_classes must be an integer >= 2, got {n_classes!r}")
         learner.check_parameters()

@@ -206,7 +206,7 @@ class LinearReading(Reading):
         )
         for name, some, together in zip(self._names, arrays, self._state, strict=True):
             # Weights of untrained models of this package are not copied: they are 0 like the new arrays.
-            own = own_method(learners[0], "_allocate", "_begin_with")
+            own = own_method(learners[0], "begin", "_allocate", "_begin_with")
             if name != "_weights" or own or any(each.n_examples_ for each in learners):
                 _interleave(some, together)
 
@@ -219,8 +219,8 @@ class LinearReading(Reading):
         except TypingError as error:
             rule = type(self._rules[0]).__name__
             raise TypeError(
-                f"{rule}.step does not compile for several models at once: choose values by `where` of "
-                "singlepass.learners.numeric.lanes instead of branching on arguments or parameters"
+                f"{rule}.step does not compile for several models at once: instead of branches, `and` and "
+                "functions of math, use `where` and the arithmetic of singlepass.learners.numeric.lanes"
             ) from error
         for g, each in enumerate(self.learners):
             each.n_examples_ += len(codes)
@@ -273,7 +273,8 @@ def can_interleave(learners: Sequence[Any], X: Rows, passes: int = 1) -> bool:
         or count_rows(X) < _FEWEST_ROWS
         or not isinstance(first, LinearClassifier)
         or len(first.classes_) > 2
-        or own_method(first, "learn_rows", "_readable", "_pass", "_run", "score_rows", "_score")
+        or own_method(first, "learn_rows", "_readable", "_pass", "_run", "score_rows")
+        or not first._scores_by_weights()
         or first._loop()[0] not in _READINGS
         or any(_options(each) != _options(first) for each in learners)
     ):

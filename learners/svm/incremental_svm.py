@@ -97,11 +97,12 @@ class IncrementalSVM(KernelClassifier):
     to 128 MiB. Rows and kernel values are float64. To learn a row takes O(s n) time for each row that changes
     its set on the path.
 
-    Optimality conditions are met to 1e-8, or to 1e-11 C k(x, x) if that is larger. If rows are dependent
-    (equal rows, or more rows on the margin than the kernel has dimensions), or if no row is on its margin,
-    the optimum is one of many. A row with m less than 1e-10 below 1 is not an update. Rounding errors are
-    corrected after every change of a coefficient; if that does not suffice, the inverse is recomputed. k(x,
-    x) of a row that depends on the margin set is raised by a share of 5e-12 before the row joins the set.
+    For rows of similar norms, optimality conditions are met to 1e-8, or to 1e-11 C k(x, x) if that is larger.
+    If rows are dependent (equal rows, or more rows on the margin than the kernel has dimensions), or if no
+    row is on its margin, the optimum is one of many. A row with m less than 1e-10 below 1 is not an update.
+    Rounding errors are corrected after every change of a coefficient; if that does not suffice, the inverse
+    is recomputed. k(x, x) of a row that depends on the margin set is raised by a share of 5e-12 before the
+    row joins the set.
 
     See Also
     --------

@@ -1,5 +1,6 @@
 """Points of a grid that are learnt in one reading equal the points learnt alone, to the last bit."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -277,7 +278,25 @@ class Forgetting(PassiveAggressive):
         return scores
 
 
-@pytest.mark.parametrize("learner", [Warm(), Forgetting()])
+class Started(PassiveAggressive):
+    """A learner of a user that sets its first weights in `begin`."""
+
+    def begin(self, classes, n_features, n_occurring=None):
+        super().begin(classes, n_features, n_occurring)
+        self._weights += 0.5
+
+
+class Wrapped(PassiveAggressive):
+    """A learner of a user whose method looks like that of its base."""
+
+    @functools.wraps(PassiveAggressive._pass)
+    def _pass(self, X, codes, scores):
+        made = super()._pass(X, codes, scores)
+        self._weights *= 0.9
+        return made
+
+
+@pytest.mark.parametrize("learner", [Warm(), Started(), Forgetting(), Wrapped()])
 def test_what_a_class_of_a_user_overrides_counts(learner):
     X, y = noisy_stream(5)
     for point in learn_grid(learner, {"C": [0.01, 0.1, 1.0]}, X, y):
@@ -307,6 +326,20 @@ def test_a_class_whose_method_would_not_be_called_is_refused(use):
         use()
 
 
+class Threshold(PassiveAggressive):
+    """A learner of a user that predicts in another way than it learns."""
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0.1).astype(int)
+
+
+def test_a_class_with_predictions_of_its_own_may_learn_a_grid():
+    [point] = learn_grid(Threshold(), {"C": [1.0]}, [[1.0], [2.0]], [0, 1])
+    assert point.learner.predict([[0.0]]).tolist() == [0]
+    with pytest.raises(ValueError, match=r"^QueryAll: Threshold overrides predict, which"):
+        QueryAll(Threshold()).fit([[1.0], [2.0]], [0, 1])
+
+
 class Branching(NamedTuple):
     """A rule that branches on the margin."""
 
@@ -329,7 +362,5 @@ class Branch(PassiveAggressive):
 @pytest.mark.slow
 def test_a_rule_that_branches_is_refused_for_several_points():
     X, y = noisy_stream(5)
-    with pytest.raises(
-        TypeError, match=r"^Branching\.step does not compile for several models at once: choose"
-    ):
+    with pytest.raises(TypeError, match=r"^Branching\.step does not compile for several models"):
         learn_grid(Branch(), {"C": [0.01, 0.1, 1.0]}, X, y)

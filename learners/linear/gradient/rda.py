@@ -92,7 +92,9 @@ class RDA(LazyLearner):
     def _check_parameters(self):
         # With a smaller sum, weights could become NaN; see `check_scale`.
         if not self.gamma + self.sigma >= 1e-150:
-            raise ValueError(f"RDA: gamma + sigma must be at least 1e-150, got {self.gamma + self.sigma!r}")
+            raise ValueError(
+                f"RDA: gamma + sigma must be at least 1e-150, got {self.gamma!r} + {self.sigma!r}"
+            )
 
     def _rule(self):
         return DualAveragingRule(float(self.l1), float(self.gamma), float(self.rho), float(self.sigma))

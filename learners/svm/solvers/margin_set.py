@@ -207,9 +207,10 @@ def _follow(M, n, start, changes, out):
 def _sensitivities(M, row, c, n, start, bias):
     """Compute how much bias and α of the margin set (`beta`) and all g (`gamma`) change per change of α_c.
 
-    `row` has the kernel values of row c. Return ``(reach, floor)``: rounding errors of γ_i are at most about
-    ``reach √k(x_i, x_i) + floor``. The equations that define β are checked. If rounding has damaged the
-    inverse, they are solved again, first with the same inverse and then with a new one.
+    `row` has the kernel values of row c. Return ``(reach, floor)``: errors of γ_i, from rounding and from
+    raised k(x, x), are at most about ``reach √k(x_i, x_i) + floor``. The equations that define β are checked.
+    If rounding has damaged the inverse, they are solved again, first with the same inverse and then with a
+    new one.
     """
     size = M.size[0]
     y, β, γ = M.y, M.beta, M.gamma
@@ -220,7 +221,7 @@ def _sensitivities(M, row, c, n, start, bias):
     for p in range(size):
         residual[p + 1] = y[M.margin[p]] * start[M.margin[p]]
     _fill(β, size + 1, 0.0)
-    noise = floor = zero_rows = 0.0
+    noise = raised = zero_rows = 0.0
     for attempt in range(5):
         if attempt == 2:
             _rebuild(M, bias)
@@ -229,14 +230,15 @@ def _sensitivities(M, row, c, n, start, bias):
         _follow(M, n, start, β, γ)
         # `reach` bounds the sum of the absolute terms of γ_i/√k(x_i, x_i). `worst` is the largest absolute
         # value of this ratio in the margin set, where γ should be 0, less the rounding errors of the bias.
-        # Rows with γ_i of at most `floor` do not join the set, since the raised k(x, x) of dependent rows can
-        # cause this, and more and more rows would join. `zero_rows` bounds the error of γ_i if x_i is 0.
-        reach, worst, floor, zero_rows = np.sqrt(M.own[c]), 0.0, 0.0, 0.0
+        # The raised k(x, x) of dependent rows changes γ_i by up to `raised`. A row whose γ_i is not larger
+        # must not join the set: otherwise such rows would join one after another. `zero_rows` bounds the
+        # error of γ_i if x_i is 0; it is added for every row.
+        reach, worst, raised, zero_rows = np.sqrt(M.own[c]), 0.0, 0.0, 0.0
         residual[0], total = y[c] if bias else 0.0, 1.0
         for p in range(size):
             j = M.margin[p]
             reach += abs(β[p + 1]) * np.sqrt(M.own[j])
-            floor += 4.0 * _RIDGE * abs(β[p + 1]) * M.own[j]
+            raised += 4.0 * _RIDGE * abs(β[p + 1]) * M.own[j]
             total += abs(β[p + 1])
             if bias:
                 residual[0] += y[j] * β[p + 1]
@@ -248,7 +250,7 @@ def _sensitivities(M, row, c, n, start, bias):
         noise = max(64.0 * EPSILON * reach, 8.0 * worst)
         if worst <= 64.0 * EPSILON * reach and abs(residual[0]) <= 64.0 * EPSILON * total:
             break
-    return noise, floor + zero_rows + 64.0 * EPSILON * abs(β[0])
+    return noise, raised + zero_rows + 64.0 * EPSILON * abs(β[0])
 
 
 @compiled

@@ -256,7 +256,7 @@ def _matrix(c: Comparison) -> TableBlock:
     # Without decimals, effects below 1, such as of sizes in kB, would all be 0.
     # Effects below 0.0005, such as rounding errors, do not count.
     digits = c.metric.decimals or min(c.metric.digits([round(abs(p.effect), 3) for p in c.pairs]), 3)
-    known = any(math.isfinite(p.low) for p in c.pairs)
+    known = any(math.isfinite(p.low) or math.isfinite(p.high) for p in c.pairs)
     interval = "with its 95% interval" if known else "without an interval, which needs six base sets"
     rows, bold = [], []
     for i, row in enumerate(names):
