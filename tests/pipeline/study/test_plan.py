@@ -628,7 +628,7 @@ def test_the_keys_of_a_study_are_pinned() -> None:
     for study in (plain, {**plain, "datasets": [own]}):
         plan = make_plan(parse_study(study))
         keys = [cell.key for cell in (*plan.tuning_cells(), *plan.evaluation_cells({}))]
-        assert keys == ["5d195673a443791145f89e5e5f97e7ba", "0bde52bbc5d90d8bba9798f41dd562d4"]
+        assert keys == ["5d195673a443791145f89e5e5f97e7ba", "1b665cd544e713853a9a8d8a572bd87c"]
 
 
 def test_an_edited_plugin_has_other_cells(tmp_path: Path) -> None:
