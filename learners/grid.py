@@ -76,8 +76,8 @@ def learn_grid(
     Raises
     ------
     ValueError
-        For a learner that is not of this package or has no `learn` (`OfflineRampSVM`), and for an invalid
-        grid, parameters, rows or labels.
+        For a learner that is not of this package or has no `learn` (`OfflineRampSVM`), for a class of a user
+        that overrides `learn`, and for an invalid grid, parameters, rows or labels.
 
     Examples
     --------

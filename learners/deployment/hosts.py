@@ -46,7 +46,8 @@ def to_river(learner: OnlineClassifier, n_classes: int = 2) -> RiverClassifier:
     ImportError
         Without River (extra ``river``).
     ValueError
-        For learners of other packages, invalid parameters, and more classes than the learner takes.
+        For learners of other packages, classes of users that override a method that is not called here (such
+        as `learn`), invalid parameters, and more classes than the learner takes.
 
     Examples
     --------

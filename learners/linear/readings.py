@@ -204,10 +204,11 @@ class LinearReading(Reading):
         self._state = tuple(
             [new_state(len(some[0]) * LANES, place=k).reshape(-1, LANES) for k, some in enumerate(arrays)]
         )
+        # Weights of untrained models of this package are not copied: they are 0 like the new arrays.
+        own = own_method(learners[0], "begin", "_allocate", "_begin_with")
+        has_weights = own or any(each.n_examples_ for each in learners)
         for name, some, together in zip(self._names, arrays, self._state, strict=True):
-            # Weights of untrained models of this package are not copied: they are 0 like the new arrays.
-            own = own_method(learners[0], "begin", "_allocate", "_begin_with")
-            if name != "_weights" or own or any(each.n_examples_ for each in learners):
+            if name != "_weights" or has_weights:
                 _interleave(some, together)
 
     def _run(self, X: Rows, codes: NDArray[np.int32], *noted: NDArray[Any]) -> list[NDArray[np.float64]]:
@@ -220,7 +221,8 @@ class LinearReading(Reading):
             rule = type(self._rules[0]).__name__
             raise TypeError(
                 f"{rule}.step does not compile for several models at once: instead of branches, `and` and "
-                "functions of math, use `where` and the arithmetic of singlepass.learners.numeric.lanes"
+                "`max` use `where` of singlepass.learners.numeric.lanes; of functions, only abs, min and "
+                "math.sqrt work"
             ) from error
         for g, each in enumerate(self.learners):
             each.n_examples_ += len(codes)
