@@ -187,7 +187,9 @@ class _Walk:
             and type(value).__name__ != "member_descriptor"
             and (name != "__slotnames__" or cls in self._copied)
         ]
-        return ["class", cls.__name__, *map(self.listed, (type(cls), *cls.__bases__)), *members, *compiled]
+        # Not `__name__`, which compiled code can change: see `tell_apart`.
+        name = cls.__qualname__.rpartition(".")[2]
+        return ["class", name, *map(self.listed, (type(cls), *cls.__bases__)), *members, *compiled]
 
     def _function(self, function: FunctionType) -> Any:
         if importable(function):

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ..numeric.compiled import INLINE, compiled
+from ..numeric.compiled import INLINE, compiled, tell_apart
 from ..numeric.margins import signed
 from ..numeric.rows import borrowed, by_types
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
@@ -111,11 +111,11 @@ class RuleClassifier(KernelClassifier):
         return None
 
     def _learn_block(self, view, n, codes, scores):
-        return learn(view, n, codes, scores, self._rule(), self._maintenance())
+        return learn(view, n, codes, scores, tell_apart(self._rule()), self._maintenance())
 
 
 class MulticlassRuleClassifier(RuleClassifier, MulticlassKernelClassifier):
     """Base of the kernel learners whose rule takes two or more classes."""
 
     def _learn_block_of_classes(self, view, n, codes, scores):
-        return learn_classes(view, n, codes, scores, self._rule(), self._maintenance())
+        return learn_classes(view, n, codes, scores, tell_apart(self._rule()), self._maintenance())

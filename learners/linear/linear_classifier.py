@@ -13,7 +13,7 @@ from ..estimator.online_classifier import OnlineClassifier, Step
 from ..estimator.parameters import ClassWeight
 from ..estimator.pieces import Passage
 from ..estimator.validation import FLOATS, label_codes, refuse_nonfinite
-from ..numeric.compiled import entry_point
+from ..numeric.compiled import entry_point, tell_apart
 from ..numeric.loops import LOOPS_HAVE_A_CLOCK
 from ..numeric.rows import (
     Matrix,
@@ -154,6 +154,11 @@ class LinearClassifier(OnlineClassifier):
         """Return the compiled loop for more than two classes, and its arguments after X, codes and scores."""
         raise self._undefined("_loop_of_classes")
 
+    def _loop_for(self, scores: NDArray[np.float64]) -> tuple[Any, tuple[Any, ...]]:
+        """Return the loop that writes such scores, for two or for more classes, and its other arguments."""
+        loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
+        return loop, tell_apart(state)
+
     def _pass(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> tuple[int, int]:
         return self._run(X, codes, scores, *_NO_STOPS)
 
@@ -204,7 +209,7 @@ class LinearClassifier(OnlineClassifier):
         if hasattr(self, "feature_names_in_") or not all(type(value) in _UNCHANGING for value in objects[2:]):
             return
         none, scores = as_rows(X)[:0], self._new_scores(0)
-        loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
+        loop, state = self._loop_for(scores)
         learn = entry_point(loop, (in_any_order(none), np.empty(0, np.int32), scores, *_NO_STOPS), state)
         find = entry_point(first_nonfinite_row, (none,))
         self._row_entry = _RowEntry(watched, objects, X.dtype, learn, find)
@@ -216,7 +221,7 @@ class LinearClassifier(OnlineClassifier):
         scores: NDArray[np.float64],
         *noted: NDArray[Any],
     ) -> tuple[int, int]:
-        loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
+        loop, state = self._loop_for(scores)
         outcome: tuple[int, int] = loop(in_any_order(X), codes, scores, *noted, *state)
         return outcome
 
@@ -230,7 +235,7 @@ class LinearClassifier(OnlineClassifier):
         kind, name = type(self), "_pass" if scores.ndim == 1 else "_pass_classes"
         if kind._run is LinearClassifier._run and getattr(kind, name) is getattr(LinearClassifier, name):
             # A loop changes the arrays of its state in place, so all calls can be given the same arrays.
-            loop, state = self._loop() if scores.ndim == 1 else self._loop_of_classes()
+            loop, state = self._loop_for(scores)
             enter = entry_point(loop, (in_any_order(none), codes[:0], scores[:0], *_NO_STOPS), state)
 
             def learn(rows: Rows) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..estimator.inner_learner import own_method
 from ..estimator.pieces import Passage, Reading
-from ..numeric.compiled import INLINE, compiled, register_jitable
+from ..numeric.compiled import INLINE, compiled, register_jitable, tell_apart
 from ..numeric.lanes import (
     LANES,
     holds_anywhere,
@@ -198,7 +198,7 @@ class LinearReading(Reading):
         self._class_weights = arguments[-1]
         # Compiled code learns exactly LANES models. If there are fewer, copies of the last one are added.
         models = [*learners, *[learners[-1]] * (LANES - len(learners))]
-        self._rules = [each._rule() for each in learners]
+        self._rules = [tell_apart(each._rule()) for each in learners]
         self._numbers = numbers_of(self._rules)
         arrays = [tuple([getattr(each, name) for each in models]) for name in self._names]
         self._state = tuple(
@@ -218,7 +218,7 @@ class LinearReading(Reading):
         try:
             self._loop(in_any_order(X), codes, scores, counts, *noted, *arguments)
         except TypingError as error:
-            rule = type(self._rules[0]).__name__
+            rule = type(self._rules[0]).__qualname__.rpartition(".")[2]
             raise TypeError(
                 f"{rule}.step does not compile for several models at once: instead of branches, `and` and "
                 "`max` use `where` of singlepass.learners.numeric.lanes; of functions, only abs, min and "

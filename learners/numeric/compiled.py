@@ -12,16 +12,18 @@ project for a rule that others define.
 import contextlib
 import functools
 import hashlib
+import itertools
 import os
 import shutil
 import sys
 import tempfile
 import time
 import uuid
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import filelock
 import numba
@@ -49,6 +51,12 @@ _LOCK_SECONDS = 10.0
 # Cache folders whose file system has no working locks; no lock is tried there again.
 _WITHOUT_LOCKS: set[Path] = set()
 
+# Rule classes of others that `tell_apart` has given a name, and the numbers in these names.
+_TOLD_APART: weakref.WeakSet[type] = weakref.WeakSet()
+_NUMBERS = itertools.count(1)
+
+_Values = TypeVar("_Values", bound=tuple[Any, ...])
+
 # The name of the learners' package, such as "singlepass.learners", and its folder.
 _LEARNERS, _LEARNERS_FOLDER = __name__.rsplit(".", 2)[0], Path(__file__).parents[1]
 
@@ -57,6 +65,23 @@ def _package_of(thing: Any) -> str | None:
     """Return the project package that defines a function or class; None for other code."""
     package = ".".join(thing.__module__.split(".")[:2])
     return package if package.startswith(f"{_LEARNERS.split('.')[0]}.") else None
+
+
+def tell_apart(values: _Values) -> _Values:
+    """Return a tuple of arguments, after giving each rule class of others a name that no other class has.
+
+    Numba names the code of a function after the names of its arguments' types, and takes two functions of one
+    name for the same. So a rule would run the code of an earlier rule of its name. A class gets its name
+    before its first call, because a call takes classes of one name for the same as well.
+    """
+    kind = type(values)
+    if kind is not tuple and kind not in _TOLD_APART and _package_of(kind) is None:
+        _TOLD_APART.add(kind)
+        kind.__name__ = f"{kind.__name__}_{next(_NUMBERS)}"
+    for value in values:
+        if isinstance(value, tuple):
+            tell_apart(value)
+    return values
 
 
 def _can_be_saved(kind: types.Type) -> bool:

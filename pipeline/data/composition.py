@@ -177,7 +177,7 @@ class ComposedSource(Source):
         return tuple(dict.fromkeys(found))
 
     def identity(self, options: Options, draw: Draw) -> Hashable:
-        return draw
+        return draw, *(part.source.identity(part.unchanged, draw) for part in self.parts)
 
     def fingerprint(self, ref: TaskRef) -> str:
         labelled = ((part, part.ref(_label(ref.label, i))) for i, part in enumerate(self.parts))

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
+from .composition import ComposedSource
 from .io.folders import cache_folder, cache_space
 from .own_sources import ConvertedSource
 from .pins import Pin, pin_of
 from .resolve import find_source
+from .sources import Source
 from .tables.cache import adopt, kept_bytes, kept_folder, recipe_key
 from .tables.features import computed, raw_options, scaled_online
+from .tables.options import Options
 from .tables.tasks import TaskRef
 
 # Bytes of a table in one message: large compared with a message's overhead, small compared with a scheduler's
@@ -46,18 +49,24 @@ def pins_of(tasks: Iterable[TaskRef]) -> tuple[Pin, ...]:
     pins: dict[Hashable, Pin] = {}
     for task in tasks:
         source = find_source(task.source)
-        if isinstance(source, ConvertedSource):
-            options = source.options_of(task)
-            tables = [options]
-            if scaled_online(options) or (computed(options) and not source.has_test(options)):
-                # Also send the table with unchanged features, because each run of an algorithm computes means
-                # and deviations itself: from its training rows or, online, from the rows so far.
-                tables.append(raw_options(options))
-            for each in tables:
-                recipe = source.recipe(each)
-                pin = pin_of(source.name, each, recipe, kept_bytes(recipe))
-                pins[pin.source, pin.options] = pin
+        for converted, options in _converted(source, source.options_of(task)):
+            recipe = converted.recipe(options)
+            pin = pin_of(converted.name, options, recipe, kept_bytes(recipe))
+            pins[pin.source, pin.options] = pin
     return tuple(dict.fromkeys(pins.values()))
+
+
+def _converted(source: Source, options: Options) -> Iterator[tuple[ConvertedSource, Options]]:
+    """Yield the data sets read from files whose tables a source reads, with the options of each table."""
+    if isinstance(source, ComposedSource):
+        for part in source.parts:
+            yield from _converted(part.source, part.unchanged)
+    elif isinstance(source, ConvertedSource):
+        yield source, options
+        if scaled_online(options) or (computed(options) and not source.has_test(options)):
+            # The table with unchanged features as well, because each run of an algorithm computes means and
+            # deviations itself: from its training rows or, online, from the rows so far.
+            yield source, raw_options(options)
 
 
 def lacking(pins: Iterable[Pin]) -> list[Lack]:

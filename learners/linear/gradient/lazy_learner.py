@@ -20,7 +20,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numeric.compiled import INLINE, compiled, register_jitable
+from ...numeric.compiled import INLINE, compiled, register_jitable, tell_apart
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import borrowed, by_types, copy_into, entry, n_entries, n_rows, new_state, row
@@ -173,7 +173,7 @@ class LazyLearner(MulticlassClassifier):
     _state = ("_weights", "_second", "_third", "_clock")
 
     def _begin_with(self, zeros):
-        self._rule_of_stream = self._rule()
+        self._rule_of_stream = tell_apart(self._rule())
         places = range(1, self._rule_of_stream.size)
         more = [new_state(zeros.size, place=place).reshape(zeros.shape) for place in places]
         self._weights = zeros

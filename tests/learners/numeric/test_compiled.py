@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import filelock
 import numba
+import numpy as np
 import pytest
 
+from singlepass.learners.guests.given import digest_of
 from singlepass.learners.numeric import compiled as module
 from singlepass.learners.numeric.compiled import compiled
 
@@ -235,6 +237,37 @@ class Own(FirstOrderClassifier):
         return Rule(1.0)
 """
 FITTED = "import numpy as np; from {} import {} as Own; print(*Own().fit(np.eye(3), [0, 1, 0]).coef_[0])"
+
+
+# A kernel learner with its own rule.
+OWN_KERNEL_RULE = """
+from typing import NamedTuple
+from singlepass.learners import KernelPerceptron
+
+class Rule(NamedTuple):
+    eta: float
+    def step(self, m, own, squares):
+        return m <= 0.0, self.eta, 0
+
+class Own(KernelPerceptron):
+    def _rule(self):
+        return Rule(1.0)
+"""
+
+
+@pytest.mark.parametrize("source", [OWN_RULE, pytest.param(OWN_KERNEL_RULE, marks=pytest.mark.slow)])
+def test_a_rule_defined_again_runs_its_own_code(source):
+    """Each rule gets a name for Numba, which takes classes of one name for the same; no key depends on it."""
+    scores, digests = [], []
+    for rule in (source, source.replace("self.eta", "2 * self.eta")):
+        names = {"__name__": "__main__"}
+        exec(rule, names)
+        digests.append(digest_of(names["Own"]))
+        scores.append(names["Own"]().fit(np.eye(3), [0, 1, 0]).decision_function(np.eye(3)))
+        assert digest_of(names["Own"]) == digests[-1]
+    assert scores[0].any()
+    assert scores[1].tolist() == (2.0 * scores[0]).tolist()
+    assert digests[0] != digests[1]
 
 
 @pytest.mark.slow

@@ -46,6 +46,21 @@ def test_both_tables_of_a_data_set_are_pinned(
             np.testing.assert_array_equal(raw, [[1, 1, 0], [np.nan, 0, 1], [3, 1, 0]])
 
 
+def test_files_of_a_composition_are_pinned(write: Write, new_process: Callable[[], None]) -> None:
+    first, second = write("f.csv", "a,label\n1,x\n2,y\n"), write("g.csv", "a,label\n3,x\n?,y\n")
+    parts = [{"path": str(first)}, {"path": str(second), "missing": "mean"}]
+    [ref] = expand(compose=Composition(parts))
+    pins = pins_of([ref])
+    fingerprint(ref)
+    assert len(pins) == 2
+    first.unlink()
+    second.unlink()
+    new_process()
+    with pinned_to(pins):
+        assert not lacking(pins)
+        assert np.asarray(open_stream(ref).X).ravel().tolist() == [1.0, 2.0, 3.0, 2.0]
+
+
 def test_a_machine_whose_cache_cannot_take_a_table_is_refused(
     write: Write, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
