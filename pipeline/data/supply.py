@@ -60,7 +60,9 @@ def _converted(source: Source, options: Options) -> Iterator[tuple[ConvertedSour
     """Yield the data sets read from files whose tables a source reads, with the options of each table."""
     if isinstance(source, ComposedSource):
         for part in source.parts:
-            yield from _converted(part.source, part.unchanged)
+            # A composition reads unchanged features; its fingerprint contains that of the part's own table.
+            for each in (part.options, part.unchanged):
+                yield from _converted(part.source, each)
     elif isinstance(source, ConvertedSource):
         yield source, options
         if scaled_online(options) or (computed(options) and not source.has_test(options)):

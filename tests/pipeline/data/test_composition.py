@@ -93,6 +93,16 @@ def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
     assert len({tuple(rows) for rows in streams}) == 6
 
 
+def test_an_edited_file_is_another_stream(tmp_path: Path) -> None:
+    parts = [file_of(tmp_path, "first.csv", 0.0, 3), file_of(tmp_path, "second.csv", 1000.0, 3)]
+    ref = expand(label="c", compose=parts, base=tmp_path)[0]
+    before = fingerprint(ref), np.asarray(open_stream(ref).X)[:, 0].tolist()
+    file_of(tmp_path, "second.csv", 2000.0, 3)
+    assert np.asarray(open_stream(ref).X)[:, 0].tolist() == [0, 1, 2, 2000, 2001, 2002]
+    assert fingerprint(ref) != before[0]
+    assert before[1] == [0, 1, 2, 1000, 1001, 1002]
+
+
 def test_shares_of_several_files_with_overlapping_changes(tmp_path: Path) -> None:
     parts = [file_of(tmp_path, f"{i}.csv", 1000.0 * i, 30) for i in range(4)]
     for seed in range(5):
