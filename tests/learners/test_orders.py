@@ -93,7 +93,7 @@ def test_an_order_of_many_classes(learner):
     check_stops(learner, 5, in_order)
 
 
-@pytest.mark.parametrize("convert", [np.asarray, as_csr])
+@pytest.mark.parametrize("convert", [np.asarray, pytest.param(as_csr, marks=pytest.mark.slow)])
 def test_an_order_of_single_precision(convert):
     check_order(AROW(), 2, np.float32, convert)
 

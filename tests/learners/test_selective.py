@@ -61,14 +61,14 @@ every_strategy = pytest.mark.parametrize(
 )
 
 
-@parametrize_with_checks(
-    [
-        SelectiveSampling(Perceptron()),
-        AdaptiveSelectiveSampling(PassiveAggressive()),
-        RandomQueries(KernelPerceptron(), q=0.8),
-    ]
-)
+@parametrize_with_checks([SelectiveSampling(Perceptron()), AdaptiveSelectiveSampling(PassiveAggressive())])
 def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([RandomQueries(KernelPerceptron(), q=0.8)])
+def test_estimator_of_kernels(estimator, check):
     check(estimator)
 
 

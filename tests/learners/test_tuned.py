@@ -73,7 +73,7 @@ def streams(seed, n_classes):
 
 
 @every_case
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(4, marks=pytest.mark.slow)])
 @settings(max_examples=15)
 @given(seed=seeds, cut=st.integers(1, 119), sparse=st.booleans())
 def test_the_leader_is_the_best_point_so_far(learner, grid, n_classes, seed, cut, sparse):

@@ -79,7 +79,7 @@ LIKE_LEARN = [
     pytest.param(ConfidenceWeighted(covariance="full"), marks=pytest.mark.slow),
     pytest.param(NAROW(), marks=pytest.mark.slow),
     pytest.param(FTRLProximal(), marks=pytest.mark.slow),
-    KernelPerceptron(),
+    pytest.param(KernelPerceptron(), marks=pytest.mark.slow),
 ]
 
 

@@ -291,6 +291,7 @@ def test_labels_that_have_not_occurred_have_weight_one():
         weights_by_code(learner)
 
 
+@pytest.mark.slow
 @every_weighted_learner
 def test_without_weights_accuracy_satisfies_scikit_learn(learner):
     """The tag that scikit-learn's check of weights needs exempts learners from no other check."""

@@ -69,7 +69,7 @@ def rows(*algorithms: dict[str, Any], **study: Any) -> list[dict[str, Any]]:
         {},
         {"noise": 0.2},
         {"delay": 7},
-        {"dataset": "sparse"},
+        pytest.param({"dataset": "sparse"}, marks=pytest.mark.slow),
         {"protocol": "holdout", "time_limit": 600.0},
     ],
 )

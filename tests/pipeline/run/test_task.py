@@ -77,7 +77,10 @@ def test_the_counts_of_many_classes_are_those_of_the_learner_alone(constraints: 
 
 
 @pytest.mark.parametrize("block_rows", [7, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 1000))])
-@pytest.mark.parametrize("algorithm", [{"name": "AROW"}, {"name": "Perceptron", "average": True}])
+@pytest.mark.parametrize(
+    "algorithm",
+    [{"name": "AROW"}, pytest.param({"name": "Perceptron", "average": True}, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("dataset", [{"name": "digits", "task": "round"}, {"name": "digits"}])
 def test_no_block_size_changes_an_integer(
     block_rows: int, algorithm: dict[str, Any], dataset: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -35,7 +35,9 @@ def test_the_generated_file(tmp_path: Path, number: str) -> None:
     assert max(digits) == {"{:.4f}": 6}.get(number, 20)
 
 
-@pytest.mark.parametrize(("chooses_cores", "lines"), [(True, 8), (False, 4)])
+@pytest.mark.parametrize(
+    ("chooses_cores", "lines"), [pytest.param(True, 8, marks=pytest.mark.slow), (False, 4)]
+)
 def test_every_work_of_the_table(chooses_cores: bool, lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if chooses_cores:
         monkeypatch.setattr(os, "sched_setaffinity", None, raising=False)

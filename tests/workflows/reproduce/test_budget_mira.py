@@ -129,6 +129,7 @@ def test_flipped_labels_are_those_of_the_noise(finished: StudyResults) -> None:
     assert not flipped(learn_again(study, "MIRA", name)).any()
 
 
+@pytest.mark.slow
 def test_ages_are_judged_by_models_learnt_again(finished: StudyResults) -> None:
     before = verdicts(finished, "budget-6")["budget-6"]
     cells = finished.cells.copy()

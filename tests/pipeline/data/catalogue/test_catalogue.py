@@ -131,10 +131,7 @@ LARGE = {
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[] if name in ("criteo", "kdd2012", "higgs") else pytest.mark.slow)
-        for name in LARGE
-    ],
+    [pytest.param(name, marks=[] if name in ("kdd2012", "higgs") else pytest.mark.slow) for name in LARGE],
 )
 def test_large_sets_are_read_from_files_of_their_format(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
