@@ -41,8 +41,8 @@ def learn_together(
     The learners are of one class and have begun. If their rows can be read once for several learners, LANES
     learners learn at a time, otherwise one.
     """
-    scores = []
+    scores: list[NDArray[np.float64]] = []
     for reading in readings_of(learners, X):
-        scores += reading.learn_rows(X, codes)
+        scores.extend(reading.learn_rows(X, codes))
         reading.write_back()
     return scores

@@ -100,11 +100,10 @@ class TunedOnline(OnlineClassifier):
         for start in range(0, len(codes), _PIECE):
             stop = min(start + _PIECE, len(codes))
             rows, labels = row_range(X, start, stop), codes[start:stop]
-            scores_of_points = [
-                each for reading in self._readings for each in reading.learn_rows(rows, labels)
-            ]
-            made = np.stack([_wide(each) for each in scores_of_points], axis=1)
-            mistakes += self._choose(made, labels, _wide(scores[start:stop]))
+            found = [each.learn_rows(rows, labels) for each in self._readings]
+            # The scores of a single reading may already be one array.
+            made = np.asarray(found[0]) if len(found) == 1 else np.concatenate(found)
+            mistakes += self._choose(made, labels, scores[start:stop])
             self._round += stop - start
         for reading in self._readings:
             reading.write_back()
@@ -115,7 +114,7 @@ class TunedOnline(OnlineClassifier):
     _pass_classes = _pass
 
     def _choose(self, scores: NDArray[np.float64], codes: NDArray[np.int32], out: NDArray[np.float64]) -> int:
-        """Write predictions into `out`, given the scores of all G points, shape (n, G, 1) or (n, G, K)."""
+        """Write predictions into `out`, given the scores of all G points, shape (G, n) or (G, n, K)."""
         raise self._undefined("_choose")
 
     def _score_classes(self, X: Rows, scores: NDArray[np.float64]) -> None:
@@ -224,12 +223,10 @@ class FollowTheLeader(TunedOnline):
         return int(self.point_mistakes_.argmin())
 
     def _choose(self, scores: NDArray[np.float64], codes: NDArray[np.int32], out: NDArray[np.float64]) -> int:
-        leaders = np.empty(len(codes) + 1, np.int64)
-        if scores.shape[2] == 1:
-            mistakes = follow_of_two(scores[:, :, 0], codes, self.point_mistakes_, leaders, out[:, 0])
-        else:
-            mistakes = follow(scores, codes, self.point_mistakes_, leaders, out)
-        self._changes += (self._round + 1 + np.flatnonzero(np.diff(leaders))).tolist()
+        changes = np.empty(len(codes), np.int64)
+        choose = follow_of_two if out.ndim == 1 else follow
+        mistakes, n_changes = choose(scores, codes, self.point_mistakes_, changes, out)
+        self._changes += (self._round + changes[:n_changes]).tolist()
         return int(mistakes)
 
     def evaluations_per_score(self) -> int:
@@ -310,14 +307,12 @@ class ExponentialWeights(TunedOnline):
 
     def _choose(self, scores: NDArray[np.float64], codes: NDArray[np.int32], out: NDArray[np.float64]) -> int:
         state = self.point_mistakes_, float(self.eta or 0.0), self._round, self.expected_mistakes_
-        if scores.shape[2] == 1:
-            mistakes, expected = vote_by_weight_of_two(scores[:, :, 0], codes, *state, out[:, 0])
-        else:
-            mistakes, expected = vote_by_weight(scores, codes, *state, out)
+        vote = vote_by_weight_of_two if out.ndim == 1 else vote_by_weight
+        mistakes, expected = vote(scores, codes, *state, out)
         self.expected_mistakes_ = float(expected)
         return int(mistakes)
 
     def _score(self, X: Rows, scores: NDArray[np.float64]) -> None:
-        made = np.stack([_wide(each.score_rows(X)) for each in self.learners_], axis=1)
+        made = np.stack([_wide(each.score_rows(X)) for each in self.learners_])
         state = self.point_mistakes_, float(self.eta or 0.0), self._round + 1
         votes(made, *state, _wide(scores))

@@ -73,7 +73,7 @@ class OneByOne:
     def __init__(self, learners: Sequence[Any]) -> None:
         self.learners = learners
 
-    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> Sequence[Any] | NDArray[np.float64]:
         """Let every learner learn the rows; return the scores from the ``learn_rows`` of each learner."""
         return [each.learn_rows(X, codes) for each in self.learners]
 

@@ -211,7 +211,7 @@ class LinearReading(Reading):
             if name != "_weights" or has_weights:
                 _interleave(some, together)
 
-    def _run(self, X: Rows, codes: NDArray[np.int32], *noted: NDArray[Any]) -> list[NDArray[np.float64]]:
+    def _run(self, X: Rows, codes: NDArray[np.int32], *noted: NDArray[Any]) -> NDArray[np.float64]:
         counts = np.zeros((2, LANES))
         scores = np.empty((LANES, count_rows(X)))
         arguments = self._state, self._rules[0], self._numbers, self._class_weights
@@ -228,9 +228,9 @@ class LinearReading(Reading):
             each.n_examples_ += len(codes)
             each.n_mistakes_ += int(counts[0, g])
             each.n_updates_ += int(counts[1, g])
-        return [*scores[: len(self.learners)]]
+        return scores[: len(self.learners)]
 
-    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> list[NDArray[np.float64]]:
+    def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         return self._run(X, codes, *_NO_STOPS)
 
     def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:

@@ -1,6 +1,6 @@
 """Predictions made from the scores of several learners: those of the best one so far, or weighted votes.
 
-Scores have shape (n, G, W) for n rows and G learners; W is 1 for two classes, otherwise the number of
+Scores have shape (G, n, W) for G learners and n rows; W is 1 for two classes, otherwise the number of
 classes. `mistakes` (int64, shape (G,)) has each learner's mistakes so far, and is updated in place.
 """
 
@@ -15,60 +15,64 @@ from .vector import exponential
 
 
 @compiled
-def follow(scores, codes, mistakes, leaders, out):
+def follow(scores, codes, mistakes, changes, out):
     """Write into `out` each row's scores by the learner with the fewest mistakes so far.
 
-    `leaders` (int64, shape (n + 1,)) receives the position of that learner for each row and for the next one.
-    Returns the number of mistakes that the scores in `out` make.
+    `changes` (int64, shape (n,)) receives the rows from which another learner has the fewest. Returns the
+    number of mistakes that the scores in `out` make, and the number of changes.
     """
     # Views of borrowed arrays are not reference-counted, which reduces the time of a row to a third.
     scores, out = borrowed(scores), borrowed(out)
-    wrong = 0
+    wrong = n_changes = 0
     leader = mistakes.argmin()
-    for t in range(scores.shape[0]):
-        leaders[t] = leader
-        out[t] = scores[t, leader]
+    for t in range(scores.shape[1]):
+        out[t] = scores[leader, t]
         wrong += not signed_margin(out[t], codes[t]) > 0.0
-        leader = 0
-        for g in range(scores.shape[1]):
-            mistakes[g] += not signed_margin(scores[t, g], codes[t]) > 0.0
+        before, leader = leader, 0
+        for g in range(scores.shape[0]):
+            mistakes[g] += not signed_margin(scores[g, t], codes[t]) > 0.0
             if mistakes[g] < mistakes[leader]:
                 leader = g
-    leaders[-1] = leader
-    return wrong
-
-
-@register_jitable(**INLINE)
-def _count_mistakes(scores, y, mistakes):
-    """Count each learner's mistake on a row of two classes; return whether only some learners made one."""
-    wrong = 0
-    for g in range(scores.shape[0]):
-        wrong += not y * scores[g] > 0.0
-    if wrong == 0:
-        return False
-    for g in range(scores.shape[0]):
-        mistakes[g] += not y * scores[g] > 0.0
-    return wrong < scores.shape[0]
+        if leader != before:
+            changes[n_changes] = t + 1
+            n_changes += 1
+    return wrong, n_changes
 
 
 @compiled
-def follow_of_two(scores, codes, mistakes, leaders, out):
-    """Do as `follow` for two classes, given scores of shape (n, G) and `out` of shape (n,).
+def follow_of_two(scores, codes, mistakes, changes, out):
+    """Do as `follow` for two classes, given scores of shape (G, n) and `out` of shape (n,).
 
-    The leader is searched for only after rows on which some learners, but not all, made a mistake.
+    The leader can change only after a mistake that it, but not every learner, made.
     """
     scores = borrowed(scores)
-    wrong = 0
+    G, n = scores.shape
+    y, wrong_learners = np.empty(n), np.zeros(n)
+    for t in range(n):
+        y[t] = signed(codes[t])
+    # One learner after the other, so that this loop is vectorized.
+    for g in range(G):
+        for t in range(n):
+            wrong_learners[t] += 0.0 if y[t] * scores[g, t] > 0.0 else 1.0
+    wrong = by_all = n_changes = 0
     leader = mistakes.argmin()
-    for t in range(scores.shape[0]):
-        y = signed(codes[t])
-        leaders[t] = leader
-        out[t] = scores[t, leader]
-        wrong += not y * out[t] > 0.0
-        if _count_mistakes(scores[t], y, mistakes):
-            leader = mistakes.argmin()
-    leaders[-1] = leader
-    return wrong
+    for t in range(n):
+        out[t] = scores[leader, t]
+        is_wrong = not y[t] * out[t] > 0.0
+        wrong += is_wrong
+        if wrong_learners[t] == G:
+            by_all += 1
+        elif wrong_learners[t] > 0.0:
+            for g in range(G):
+                mistakes[g] += not y[t] * scores[g, t] > 0.0
+            if is_wrong:
+                best = mistakes.argmin()
+                if best != leader:
+                    leader = best
+                    changes[n_changes] = t + 1
+                    n_changes += 1
+    mistakes += by_all
+    return wrong, n_changes
 
 
 @register_jitable(**INLINE)
@@ -117,13 +121,13 @@ def vote_by_weight(scores, codes, mistakes, eta, before, expected, out):
     The latter include `expected`, those of the earlier rows, so that the sum does not depend on the chunks.
     """
     scores, out = borrowed(scores), borrowed(out)
-    weights, wrong = np.empty(scores.shape[1]), 0
-    for t in range(scores.shape[0]):
+    weights, wrong = np.empty(scores.shape[0]), 0
+    for t in range(scores.shape[1]):
         _set_weights(mistakes, eta, before + t + 1, weights)
-        _count_votes(scores[t], weights, out[t])
+        _count_votes(scores[:, t], weights, out[t])
         wrong += not signed_margin(out[t], codes[t]) > 0.0
-        for g in range(scores.shape[1]):
-            if not signed_margin(scores[t, g], codes[t]) > 0.0:
+        for g in range(scores.shape[0]):
+            if not signed_margin(scores[g, t], codes[t]) > 0.0:
                 mistakes[g] += 1
                 expected += weights[g]
     return wrong, expected
@@ -131,42 +135,47 @@ def vote_by_weight(scores, codes, mistakes, eta, before, expected, out):
 
 @compiled
 def vote_by_weight_of_two(scores, codes, mistakes, eta, before, expected, out):
-    """Do as `vote_by_weight` for two classes, given scores of shape (n, G) and `out` of shape (n,)."""
+    """Do as `vote_by_weight` for two classes, given scores of shape (G, n) and `out` of shape (n,)."""
     scores = borrowed(scores)
-    G = scores.shape[1]
-    weights, behind, shares, wrong = np.empty(G), np.empty(G), np.empty(G), 0
+    G, n = scores.shape
+    own, behind, weights, shares, wrong = np.empty(G), np.empty(G), np.empty(G), np.empty(G), 0
     numerator, differ = 8.0 * math.log(len(mistakes)), True
-    for t in range(scores.shape[0]):
+    for t in range(n):
         if differ:
             fewest = mistakes.min()
             for g in range(G):
                 behind[g] = mistakes[g] - fewest
         rate = eta if eta > 0.0 else math.sqrt(numerator / (before + t + 1))
+        # Loops that read `scores` or add numbers are separate, so that the others are vectorized.
+        for g in range(G):
+            own[g] = scores[g, t]
         for g in range(G):
             weights[g] = exponential(-rate * behind[g])
         total = vote = 0.0
         for g in range(G):
             total += weights[g]
+        y, by_learners = signed(codes[t]), 0
         for g in range(G):
             weights[g] /= total
-            s = scores[t, g]
-            shares[g] = weights[g] if s > 0.0 else (-weights[g] if s < 0.0 else 0.0)
+            shares[g] = weights[g] if own[g] > 0.0 else (-weights[g] if own[g] < 0.0 else 0.0)
+            by_learners += not y * own[g] > 0.0
         for g in range(G):
             vote += shares[g]
         out[t] = vote
-        y = signed(codes[t])
         wrong += not y * vote > 0.0
-        differ = _count_mistakes(scores[t], y, mistakes)
-        for g in range(G):
-            if not y * scores[t, g] > 0.0:
-                expected += weights[g]
+        differ = 0 < by_learners < G
+        if by_learners:
+            for g in range(G):
+                if not y * own[g] > 0.0:
+                    mistakes[g] += 1
+                    expected += weights[g]
     return wrong, expected
 
 
 @compiled
 def votes(scores, mistakes, eta, t, out):
     """Write the learners' weighted votes for each row into `out`, all with the weights of round t."""
-    weights = np.empty(scores.shape[1])
+    weights = np.empty(scores.shape[0])
     _set_weights(mistakes, eta, t, weights)
-    for i in range(scores.shape[0]):
-        _count_votes(scores[i], weights, out[i])
+    for i in range(scores.shape[1]):
+        _count_votes(scores[:, i], weights, out[i])
