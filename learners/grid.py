@@ -15,7 +15,7 @@ from .estimator.online_classifier import OnlineClassifier
 from .estimator.validation import finite_rows
 from .readings import learn_together
 
-Grid = Mapping[str, Sequence[Any]]
+Grid = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
 class LearntPoint(NamedTuple):
@@ -38,7 +38,8 @@ def check_grid(grid: Any, name: str) -> None:
 
 
 def _is_list(values: Any) -> bool:
-    return isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) and len(values) > 0
+    is_array = isinstance(values, np.ndarray) and values.ndim > 0
+    return (is_array or (isinstance(values, Sequence) and not isinstance(values, str))) and len(values) > 0
 
 
 def points_of(learner: OnlineClassifier, grid: Grid) -> tuple[list[dict[str, Any]], list[OnlineClassifier]]:

@@ -64,7 +64,7 @@ class RandomQueries(_ByChance):
     learner : OnlineClassifier
         As for `QueryAll`.
     q : float, default=0.5
-        The probability, from 0 to 1; with 1 it is `QueryAll`.
+        The probability, from 0 to 1; with 1 it is, in one pass, `QueryAll`.
     random_state : int, default=0
         Seed of the draws, one per row. A study sets it for each repetition.
     epochs : int, default=1
@@ -156,7 +156,7 @@ class SelectiveSampling(_ByScore):
         As for `QueryAll`.
     b : float, default=1.0
         From 1e-150 to 1e150, in the unit of scores. A larger b asks for more labels; for b → ∞ the strategy
-        is `QueryAll`.
+        is, in one pass, `QueryAll`.
     random_state : int, default=0
         Seed of the draws, one per row, whether it is used or not. A study sets it for each repetition.
     epochs : int, default=1

@@ -91,10 +91,12 @@ def between(low: float, high: float, include_high: bool = False) -> _Check:
     )
 
 
-def one_of(options: Iterable[str]) -> _Check:
-    """Return a check that a parameter is one of the strings `options`."""
+def one_of(options: Iterable[Any]) -> _Check:
+    """Return a check that a parameter is one of `options`."""
     requirement = "one of " + ", ".join(map(repr, options))
-    return _check(requirement, lambda value: isinstance(value, str) and value in options)
+    return _check(
+        requirement, lambda value: any(isinstance(value, type(each)) and value == each for each in options)
+    )
 
 
 def check_weights(learner: BaseEstimator, name: str) -> None:
@@ -111,7 +113,7 @@ def check_weights(learner: BaseEstimator, name: str) -> None:
     if not isinstance(value, Mapping):
         _refuse(learner, name, "None or a dict {label: weight > 0}")
     for label, weight in value.items():
-        if not (_is_number(weight) and 1e-150 <= weight <= 1e150):
+        if not (_is_number(weight) and 1e-150 <= float(weight) <= 1e150):
             raise ValueError(
                 f"{type(learner).__name__}: {name} of {label!r} must be a number > 0, from 1e-150 to 1e150, "
                 f"got {weight!r}"

@@ -72,7 +72,9 @@ class KernelClassifier(OnlineClassifier):
         Kernel values that an implementation without blocks would have evaluated while learning: one per
         support vector for the prediction of each row, and those that the learner's documentation names.
     support_ : ndarray of int64, shape (n_support_,)
-        Row numbers of the support vectors in the stream, counted from 0 through all passes, ascending.
+        Row numbers of the support vectors in the stream, ascending: counted from 0 through all passes or, by
+        learners that recognize the rows of earlier passes (`LASVM`, `OnlineModelSelection` and those of the
+        ramp loss), in each pass.
     support_vectors_ : ndarray or csr_matrix of shape (n_support_, d)
         The support vectors, in that order.
     dual_coef_ : ndarray of float64, shape (1, n_support_) or, with K > 2 classes, (K, n_support_)

@@ -230,14 +230,18 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
         return self.U is None
 
     def _allocate_classes(self, n_features, n_classes):
+        self._refuse_norm(n_classes)
+        super()._allocate_classes(n_features, n_classes)
+
+    def _refuse_norm(self, n_classes):
         if self.U is not None:
             raise ValueError(f"Projectron: U is for two classes, not {n_classes}; give eta instead")
-        super()._allocate_classes(n_features, n_classes)
 
     def _learn_block(self, view, n, codes, scores):
         return self._project(view, n, codes, scores, False)
 
     def _learn_block_of_classes(self, view, n, codes, scores):
+        self._refuse_norm(scores.shape[1])
         work, rounding = room_to_project(view), _ROUNDING[view.values.dtype]
         return _learn_classes(work, view, n, codes, scores, float(self.eta), rounding)
 

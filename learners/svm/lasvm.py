@@ -136,7 +136,7 @@ class LASVM(RowCachingClassifier):
 
     Notes
     -----
-    `n_updates_` counts the examples that were stored. `support_` counts the rows of each pass from 0.
+    `n_updates_` counts the examples that were stored.
 
     See Also
     --------
@@ -187,7 +187,10 @@ class LASVM(RowCachingClassifier):
             self.optimize()
 
     def optimize(self) -> Self:
-        """Optimize over the support vectors until no pair is tau-violating, then drop those with α = 0.
+        """Optimize over the support vectors until no pair is tau-violating, then drop those that cannot move.
+
+        These have α = 0 and a gradient that makes no violating pair, as after each step of learning. Others
+        with α = 0 stay.
 
         The objective reaches its maximum over the current support vectors, unless the steps run out: there
         are at most 1000 per support vector, or 100,000 if that is more. `optimize` can be called at any time;

@@ -376,6 +376,8 @@ class FileSource(ConvertedSource):
         named = Path(self.place.partition("?")[0] if url else self.place)
         if not (given.get("format") or format_by_suffix(named)):
             named = Path(_names_of_one_format(self.place)[0]) if url else files_at(self.place)[0]
+            if not (url or named.exists()):
+                raise InputError(f"{named}: no such file or folder")
         return file_options(named, given)
 
     def files(self, options: Options, *, download: bool = True) -> tuple[Path, ...]:

@@ -141,6 +141,7 @@ def test_the_regret_of_a_random_point_has_its_bound(seed, n, noise):
     ("learner", "grid", "said"),
     [
         (PassiveAggressive(), {}, "grid must be a dict of parameters with lists of values, got {}"),
+        (PassiveAggressive(), {"C": np.array(1.0)}, "grid must be a dict of parameters with lists of values"),
         (PassiveAggressive(), {"C": 1.0}, "grid must be a dict of parameters with lists of values"),
         (
             PassiveAggressive(),

@@ -43,6 +43,7 @@ def test_every_field_is_checked(kind):
 class Made(OnlineClassifier):
     r: Scale = 1.0
     loss: Literal["hinge", "logistic"] = "hinge"
+    mode: Literal[1, 2, None] = 1
     share: Annotated[float, between(0.5, 1.0, include_high=True)] = 1.0
     budget: Count | None = None
     average: bool = False
@@ -58,17 +59,21 @@ class Made(OnlineClassifier):
         ({"r": 0.0}, "r must be a finite number > 0, got 0.0"),
         ({"r": 1e200}, "r must be a number from 1e-150 to 1e150, got 1e\\+200"),
         ({"loss": "ramp"}, "loss must be one of 'hinge', 'logistic', got 'ramp'"),
+        ({"mode": 3}, "mode must be one of 1, 2, None, got 3"),
+        ({"mode": "1"}, "mode must be one of 1, 2, None, got '1'"),
         ({"share": 0.5}, "share must be a number between 0.5 and 1.0, 0.5 excluded, got 0.5"),
         ({"budget": 0}, "budget must be an integer >= 1, got 0"),
         ({"average": 1}, "average must be True or False, got 1"),
         ({"class_weight": {"a": -1.0}}, "class_weight of 'a' must be a number > 0"),
+        ({"class_weight": {"a": np.float32(0.0)}}, "class_weight of 'a' must be a number > 0"),
+        ({"class_weight": {"a": np.float16("inf")}}, "class_weight of 'a' must be a number > 0"),
         ({"eta": None}, "eta must be a finite number > 0, got None"),
         ({"epochs": 0}, "epochs must be an integer >= 1, got 0"),
         ({"loss": "ramp", "r": None}, "r must be a finite number > 0, got None"),
     ],
 )
 def test_types_of_fields(settings, message):
-    check_fields(Made())
+    check_fields(Made(mode=None, class_weight={"a": np.float32(0.5)}))
     with pytest.raises(ValueError, match=f"^Made: {message}"):
         check_fields(Made(**settings))
 

@@ -188,6 +188,13 @@ def test_a_norm_bound_needs_kernel_values_within_one(Learner, convert):
     assert vars(fresh) == vars(Learner(U=3.0, kernel="linear"))
 
 
+def test_a_norm_bound_set_while_learning_three_classes_is_refused():
+    X, y = noisy_stream(17, n=20, d=3)
+    model = Projectron().fit(X, np.arange(20) % 3).set_params(U=2.0)
+    with pytest.raises(ValueError, match="U is for two classes, not 3; give eta instead"):
+        model.learn(X, y)
+
+
 @pytest.mark.parametrize("Learner", [Projectron, ProjectronPlusPlus])
 def test_a_norm_bound_is_checked_with_the_kernel_in_use(Learner):
     """A kernel changed by `set_params` waits for the next `fit`."""

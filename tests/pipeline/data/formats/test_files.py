@@ -220,10 +220,12 @@ def test_a_named_format_wins(write: Write) -> None:
         ("f.csv", {"targt": "a"}, "has no option 'targt'; did you mean 'target'?"),
         ("f.csv", {"header": "yes"}, "header must be true or false, not 'yes'"),
         ("none.csv", {}, "no such file"),
+        ("none", {}, "no such file or folder"),
     ],
 )
 def test_error_lines(write: Write, tmp_path: Path, name: str, options: dict[str, Any], line: str) -> None:
-    write("f.csv", CSV)
+    for each in ("f.csv", "data.txt", "usps.bz2"):
+        write(each, CSV)
     with pytest.raises(InputError) as error:
         expand(path=name, base=tmp_path, options=options)
     assert line in str(error.value)
