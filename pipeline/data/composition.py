@@ -186,6 +186,13 @@ class ComposedSource(Source):
         options = self.options_of(ref)
         version = _FILES_VERSION if self._is_newer(options) else _VERSION
         recipe = [version, parts, at, width, ref.label, ref.task, sorted(options.items())]
+        if not all(self._drawn) and not options["n_train"]:
+            # These tables are parsed and cached by now, because the parts' fingerprints need them.
+            tables = {i: p.source.table(p.options, Draw(0, "", 0)) for i, p in self._fixed()}
+            n = _rows_of_files(tables, at)
+            # Only compositions that an earlier version made shorter get another fingerprint.
+            if n != _rows_of_files(tables, at, earlier=True):
+                recipe.append(n)
         return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
 
     def _is_newer(self, options: Options) -> bool:
@@ -199,11 +206,14 @@ class ComposedSource(Source):
         """The default number of rows of the stream, or None if it depends on the lengths of files."""
         return _ROWS if all(self._drawn) else None
 
+    def _fixed(self) -> list[tuple[int, Part]]:
+        """Return the parts that are not generators, with their numbers."""
+        return [(i, part) for i, part in enumerate(self.parts) if not self._drawn[i]]
+
     def table(self, options: Options, draw: Draw) -> Table:
         at: list[float] = self._declared["at"]
         draws = [draw._replace(label=_label(draw.label, i)) for i in range(len(self.parts))]
-        fixed = ((i, part) for i, part in enumerate(self.parts) if not self._drawn[i])
-        tables: dict[int, Table] = {i: part.source.table(part.unchanged, draws[i]) for i, part in fixed}
+        tables = {i: part.source.table(part.unchanged, draws[i]) for i, part in self._fixed()}
         n = count_of(options, "n_train") or _rows_of_files(tables, at)
         for i, part in enumerate(self.parts):
             if self._drawn[i]:
@@ -224,11 +234,16 @@ def _label(label: str, i: int) -> str:
     return f"{label}/{i + 1}"
 
 
-def _rows_of_files(tables: Mapping[int, Table], at: Sequence[float]) -> int:
-    """Return the largest number of rows for which every table has enough; `_ROWS` without tables."""
+def _rows_of_files(tables: Mapping[int, Table], at: Sequence[float], *, earlier: bool = False) -> int:
+    """Return the largest n for which every table has its rounded share of n rows; `_ROWS` without tables.
+
+    With `earlier`, return the n of an earlier version, which was often smaller.
+    """
     bounds = [0.0, *at, 1.0]
-    n = min((int(len(t.y) / (bounds[i + 1] - bounds[i])) for i, t in tables.items()), default=_ROWS)
-    # A share between two changes may be rounded up.
+    # Begin with an n that is too large: rounding makes a share up to 1 smaller, and quotients a little.
+    more = 0 if earlier else 1
+    shares = ((len(t.y), bounds[i + 1] - bounds[i]) for i, t in tables.items())
+    n = min((int((length + more) / share) + more for length, share in shares), default=_ROWS)
     while any(round(bounds[i + 1] * n) - round(bounds[i] * n) > len(t.y) for i, t in tables.items()):
         n -= 1
     return n

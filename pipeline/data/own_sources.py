@@ -268,7 +268,7 @@ class PublicSource(ConvertedSource):
             shape=(self.rows(), entry.n_features),
             classes=entry.classes,
             official_split=entry.official_split,
-            tasks=offered_tasks(entry.classes, *entry.groupings, *entry.task_lists),
+            tasks=offered_tasks(len(entry.classes) or entry.n_classes, *entry.groupings, *entry.task_lists),
             licence=entry.licence,
             note=entry.note,
             state=self.state(),

@@ -187,6 +187,6 @@ def shared_table(source: FixedSource, recipe: Mapping[str, Any], options: Option
     return source.read(recipe, options)
 
 
-def offered_tasks(classes: tuple[str, ...], *groupings: str) -> tuple[str, ...]:
+def offered_tasks(n_classes: int, *groupings: str) -> tuple[str, ...]:
     """Return the values of a study's ``task`` that a data set accepts, besides single classes and pairs."""
-    return ("binary",) if len(classes) == 2 else ("one-vs-rest", "pairs", *groupings, "multiclass")
+    return ("binary",) if n_classes == 2 else ("one-vs-rest", "pairs", *groupings, "multiclass")

@@ -47,21 +47,26 @@ class FeatureNoise(Noise):
     def change_features(self, X: Any, rng: np.random.RandomState) -> NDArray[np.bool_]:
         """Add noise to rows of X in place; return a mask of the changed rows, shape (n,).
 
-        In a CSR matrix only stored values are changed, so that it stays sparse.
+        In a CSR matrix only stored values are changed, so that it stays sparse. A row counts as changed if
+        noise is drawn for a value whose feature has spread > 0, even if rounding leaves the value as it was.
         """
-        changed = self.changed(X.shape[0], rng)
+        drawn = self.drawn(X.shape[0], rng)
+        rows = np.flatnonzero(drawn)
         spread = feature_spread(X)
         if isinstance(X, np.ndarray):
-            rows = np.flatnonzero(changed)
             for start in range(0, len(rows), _BLOCK):
                 some = rows[start : start + _BLOCK]
                 X[some] += self.added(spread, len(some), rng).astype(X.dtype)
-        else:
-            stored = np.repeat(changed, np.diff(X.indptr))
-            X.data[stored] += self.added(spread[X.indices[stored]], 1, rng)[0].astype(X.dtype)
+            return drawn & (spread > 0).any()
+        lengths = np.diff(X.indptr)
+        stored = np.repeat(drawn, lengths)
+        spreads = spread[X.indices[stored]]
+        X.data[stored] += self.added(spreads, 1, rng)[0].astype(X.dtype)
+        changed = np.zeros_like(drawn)
+        changed[np.repeat(rows, lengths[rows])[spreads > 0]] = True
         return changed
 
-    def changed(self, n: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
+    def drawn(self, n: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
         """Draw at random which of n rows get noise; return a mask, shape (n,)."""
         return rng.random_sample(n) < self.rate
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -211,24 +212,35 @@ def check_splits(cells: Iterable[Cell]) -> dict[str, tuple[str, str]]:
     keys of the limits that are set.
     """
     folded: set[str] = set()
+    refused: list[tuple[int, InputError]] = []
     unlearned: dict[str, tuple[str, str]] = {}
     for cell in cells:
         spec, label = cell.spec, cell.spec.dataset.label
         limited = " or ".join(key for key in ("max_train", "max_examples") if getattr(spec, key))
         # Skip cells that need no check: prequential ones have no split, and all cross-validation folds of a
-        # data set were checked with its first cell, except for limits.
+        # data set were checked with its first cell, except for limits and rows that differ by seed.
         if spec.protocol == "prequential" or (label in folded and not limited):
             continue
         stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
         if spec.protocol == "crossval":
-            folded.add(label)
+            if not data.differs_by_seed(spec.dataset):
+                folded.add(label)
         elif stream.y_test is not None and not limited:
             continue
-        train, test = split(spec, stream)
+        try:
+            train, test = split(spec, stream)
+        except InputError as error:
+            if spec.protocol != "crossval":
+                raise
+            refused.append((_rarest(stream, chosen_rows(spec, stream))[0], error))
+            continue
         if limited and test is not None and spec.stage != "tune":
             lost = np.setdiff1d(test.codes, train.codes)
             if len(lost):
                 unlearned.setdefault(label, (stream.classes[lost[0]], limited))
+    if refused:
+        # Show the error of the seed with the fewest rows: the number of folds it advises suits all seeds.
+        raise min(refused, key=itemgetter(0))[1]
     return unlearned
 
 
@@ -244,8 +256,7 @@ def _seeded_split(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
     else:
         shuffled = rows[_permutation(spec, spec.seed, len(rows))]
         train, test = shuffled[n_test:], shuffled[:n_test]
-        whose = "the seed reserved for tuning" if spec.seed == TUNING_SEED else f"repetition {spec.seed}"
-        cut = f"and the split of {whose} puts all of them into the test part"
+        cut = f"and the split of {_whose(spec)} puts all of them into the test part"
     lost = np.setdiff1d(stream.y[test], stream.y[train])
     if len(lost):
         n_rows = np.count_nonzero(stream.y[test] == lost[0])
@@ -262,14 +273,14 @@ def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
 
     All repetitions use the same partition into folds, because each has another fold as its test rows.
     """
-    counts = np.bincount(stream.y[rows], minlength=len(stream.classes))
-    if counts.min() < spec.folds:
-        rarest = int(counts.argmin())
-        remedy = f"set folds to {counts.min()} or fewer, or " if counts.min() > 1 else ""
+    n, rarest = _rarest(stream, rows)
+    if n < spec.folds:
+        remedy = f"set folds to {n} or fewer, or " if n > 1 else ""
+        drawn = f" of {_whose(spec)}" if data.differs_by_seed(spec.dataset) else ""
         raise InputError(
-            f"data set {spec.dataset.label!r}: class {stream.classes[rarest]!r} has {counts.min()} of "
-            f"{len(rows):,} rows, too few for {spec.folds} folds, some of which would lack the class; "
-            f"{remedy}leave the class out"
+            f"data set {spec.dataset.label!r}: class {stream.classes[rarest]!r} has {n} of "
+            f"{len(rows):,} rows{drawn}, too few for {spec.folds} folds, some of which would lack the class; "
+            f"{remedy}{'raise n_train' if data.is_drawn(spec.dataset) else 'leave the class out'}"
         )
     # The seed reserved for tuning has its own partition into folds and learns all but fold 0 of it. It is not
     # used with `tune_each`, where each repetition tunes its grids inside its training rows.
@@ -280,6 +291,17 @@ def _fold(spec: CellSpec, rows: Rows, stream: data.Stream) -> Halves:
     shuffled = shuffled[np.argsort(stream.y[shuffled], kind="stable")]
     held_out = np.arange(len(shuffled)) % spec.folds == (0 if tuning else spec.seed)
     return shuffled[~held_out], shuffled[held_out]
+
+
+def _rarest(stream: data.Stream, rows: Rows | None) -> tuple[int, int]:
+    """Return the number of rows of the rarest class among `rows` (None: all), and that class's code."""
+    counts = np.bincount(stream.y if rows is None else stream.y[rows], minlength=len(stream.classes))
+    return int(counts.min()), int(counts.argmin())
+
+
+def _whose(spec: CellSpec) -> str:
+    """Return the cell's seed in words."""
+    return "the seed reserved for tuning" if spec.seed == TUNING_SEED else f"repetition {spec.seed}"
 
 
 def _permutation(spec: CellSpec, seed: int, n: int) -> Rows:

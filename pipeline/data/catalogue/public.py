@@ -86,6 +86,8 @@ class PublicSet:
     note: str
     #: The class names, in the order of their codes; empty if they are only known from the user's files.
     classes: tuple[str, ...] = ()
+    #: Published number of classes of a set without `classes`; 0 if it is only known from the user's files.
+    n_classes: int = 0
     #: Published number of features; 0 if it is only known from the user's files.
     n_features: int = 0
     #: Published number of training rows per class; empty if it is only known from the user's files.

@@ -33,3 +33,7 @@ def test_describe_says_what_each_set_is() -> None:
     assert rows["mnist"].official_split
     assert rows["mnist"].state == "can be fetched"
     assert "round" in rows["mnist"].tasks
+    # The names of these classes are only known from the user's files, their number is published.
+    for name in ("avazu-app", "avazu-site", "kdd2010-algebra", "kdd2010-bridge", "kdd2012"):
+        assert rows[name].tasks == ("binary",)
+    assert "one-vs-rest" in rows["insects-abrupt-balanced"].tasks

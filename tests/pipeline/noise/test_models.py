@@ -97,7 +97,7 @@ def test_features_of_a_hundred_seeds() -> None:
     n_changed, sums = 0, np.zeros(3)
     for seed in range(100):
         rng = random_state(0, "d", seed=seed, purpose="noise", noise=noise)
-        n_changed += int(noise.changed(N, rng).sum())
+        n_changed += int(noise.drawn(N, rng).sum())
         sums += (noise.added(spread, N, rng) ** 2).sum(axis=0)
     n = 100 * N
     assert abs(n_changed - 0.3 * n) <= 4 * math.sqrt(n * 0.3 * 0.7)

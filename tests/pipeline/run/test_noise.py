@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -270,6 +270,8 @@ def test_rows_are_changed_where_they_have_values(layout: str, dtype: Any) -> Non
     assert made.X.dtype == dtype
     np.testing.assert_array_equal(found[~changed], clean[~changed])
     assert changed.mean() == pytest.approx(0.25, abs=0.03)
+    # Some sparse rows store only the constant feature, to which no noise is added.
+    np.testing.assert_array_equal(changed, (found != clean).any(axis=1))
     added = (found - clean)[changed]
     spread = clean.std(axis=0)
     np.testing.assert_allclose(feature_spread(X[rows]), spread, rtol=1e-6, atol=1e-9)
@@ -279,6 +281,13 @@ def test_rows_are_changed_where_they_have_values(layout: str, dtype: Any) -> Non
         if layout == "sparse":
             # Zeros that are not stored remain zero.
             assert not added[:, j][clean[changed][:, j] == 0].any()
+
+
+@pytest.mark.parametrize(("as_matrix", "unstored"), [(np.array, True), (sp.csr_array, False)])
+def test_rows_without_noise_do_not_count_as_changed(as_matrix: Callable[[Any], Any], unstored: bool) -> None:
+    for values, changed in (([2.5, 2.5, 2.5], [False] * 3), ([0.0, 2.0, 1.0], [unstored, True, True])):
+        X = as_matrix(np.reshape(values, (3, 1)))
+        assert FeatureNoise(1.0).change_features(X, np.random.RandomState(0)).tolist() == changed
 
 
 def test_rows_that_noise_changed_are_counted_in_what_is_kept() -> None:

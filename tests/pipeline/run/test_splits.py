@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -211,6 +212,26 @@ def test_a_class_with_fewer_rows_than_folds_is_named(tmp_path: Path) -> None:
         part, test = split(replace(two.spec, seed=fold), stream)
         assert test is not None
         assert np.bincount(part.codes).tolist() == np.bincount(test.codes).tolist() == [10, 1]
+
+
+def test_folds_of_drawn_rows_are_checked_with_every_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = cell_of({"name": "agrawal", "concept": 10, "n_train": 2000}, protocol="crossval", folds=5)
+    # The rarest class has 6, 6, 4, 7 and 7 rows.
+    cells = [Cell(replace(drawn.spec, seed=seed)) for seed in range(5)]
+    check_splits(cells[:2])
+    for some in (cells, cells[::-1]):
+        with pytest.raises(InputError) as error:
+            check_splits(some)
+        assert str(error.value) == (
+            "data set 'agrawal': class 'B' has 4 of 2,000 rows of repetition 2, too few for 5 folds, some of "
+            "which would lack the class; set folds to 4 or fewer, or raise n_train"
+        )
+    # The rows of other data sets are the same for all seeds: one check suffices.
+    fixed = cell_of({"name": "breast-cancer"}, protocol="crossval", folds=5)
+    spy = Mock(side_effect=split)
+    monkeypatch.setattr(splits, "split", spy)
+    check_splits([Cell(replace(fixed.spec, seed=seed)) for seed in range(5)])
+    assert spy.call_count == 1
 
 
 def test_a_class_that_only_the_test_part_has_is_named(tmp_path: Path) -> None:
