@@ -235,15 +235,15 @@ def _label(label: str, i: int) -> str:
 
 
 def _rows_of_files(tables: Mapping[int, Table], at: Sequence[float], *, earlier: bool = False) -> int:
-    """Return the largest n for which every table has its rounded share of n rows; `_ROWS` without tables.
+    """Return the largest number of rows for which every table has its share; `_ROWS` without tables.
 
-    With `earlier`, return the n of an earlier version, which was often smaller.
+    With `earlier`, return the number of an earlier version, which a rounding error could make smaller.
     """
     bounds = [0.0, *at, 1.0]
-    # Begin with an n that is too large: rounding makes a share up to 1 smaller, and quotients a little.
-    more = 0 if earlier else 1
-    shares = ((len(t.y), bounds[i + 1] - bounds[i]) for i, t in tables.items())
-    n = min((int((length + more) / share) + more for length, share in shares), default=_ROWS)
+    quotients = (len(t.y) / (bounds[i + 1] - bounds[i]) for i, t in tables.items())
+    # 100 / (1 - 2/3) is 299.99999999999994.
+    n = min((int(each if earlier else round(each, 6)) for each in quotients), default=_ROWS)
+    # A share between two changes may be rounded up.
     while any(round(bounds[i + 1] * n) - round(bounds[i] * n) > len(t.y) for i, t in tables.items()):
         n -= 1
     return n
