@@ -439,6 +439,11 @@ def statistics(chromium: Browser, call: str, module: str = "statistics") -> Any:
         (["12.3 ± 0.4", "not in the text", "4 (2)", "– (8)"], [2, 0, 1, 3], [0, 2, 1, 3]),
         (["3 vs 4", "20news[b]", "digits", "20news[a]"], [0, 3, 1, 2], [2, 1, 3, 0]),
         (["3 vs 4", "3 vs 1"], [1, 0], [0, 1]),
+        # Winners of grids: C may be 1e-05 or 0.55, and several repetitions choose several.
+        (["C = 0.55", "C = 0.6 ▲", "C = 1e-05", "–", "C = 0.1"], [2, 4, 0, 1, 3], [1, 0, 4, 2, 3]),
+        (["r = 1 (3); r = 0.5 (1)", "r = 1 (3); r = 0.25 (1)", "r = 0.1 (4)"], [2, 1, 0], [0, 1, 2]),
+        (["coef0 = -1, r = 2", "coef0 = -2, r = 2", "coef0 = -1, r = 0.5"], [1, 2, 0], [0, 2, 1]),
+        (["2011-06-10", "2011-06-09", "2011-05-30"], [2, 1, 0], [0, 1, 2]),
     ],
 )
 def test_columns_of_numbers_and_of_names_are_sorted(

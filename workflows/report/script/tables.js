@@ -13,6 +13,19 @@ export function leading(text) {
   return found ? Number(found[1].replaceAll(",", "").replace("−", "-").replace("∞", "Infinity")) : null;
 }
 
+// Numbers in texts, such as the value of "C = 1e-05". A minus sign counts only in a setting: dates have dashes too.
+const NUMBERS = /((?:(?<== )-)?\d+(?:\.\d+)?(?:e[-+]?\d+)?)/i;
+
+// Compare texts with their numbers by value.
+function inOrder(one, other) {
+  const [first, second] = [one, other].map((text) => text.split(NUMBERS));
+  for (let i = 0; i < Math.min(first.length, second.length); i++) {
+    const found = i % 2 ? first[i] - second[i] : first[i].localeCompare(second[i], "en", { sensitivity: "base" });
+    if (found) return found;
+  }
+  return first.length - second.length || one.localeCompare(other, "en");
+}
+
 const textOf = (row, column) => row.cells[column]?.textContent.trim() ?? "";
 
 // Return the rows in the order of a column; rows without a value come last in both directions.
@@ -21,7 +34,7 @@ function ordered(rows, column, down) {
   // Names begin with numbers too, such as "20newsgroups": one text without a number makes the column text.
   const numeric = texts.every((text, i) => numbers[i] !== null || MISSING.test(text));
   const missing = (i) => (numeric ? numbers[i] === null : /^[–-]?$/.test(texts[i]));
-  const compared = (i, j) => (numeric && numbers[i] - numbers[j]) || texts[i].localeCompare(texts[j], "en", { numeric: true });
+  const compared = (i, j) => (numeric && numbers[i] - numbers[j]) || inOrder(texts[i], texts[j]);
   return rows.map((_, i) => i)
     .sort((i, j) => missing(i) - missing(j) || (missing(i) ? 0 : (down ? -1 : 1) * compared(i, j)) || i - j)
     .map((i) => rows[i]);
