@@ -539,6 +539,24 @@ def test_columns_of_numbers_and_of_names_are_sorted(
     assert found == [rising, falling]
 
 
+def test_a_logarithmic_axis_has_two_to_nine_ticks(opened: Opened) -> None:
+    source = re.sub("export |import .*", "", (SCRIPT / "figures.js").read_text(encoding="utf-8"))
+    found = opened.run(
+        f"""(() => {{ {source}
+          const lows = Array.from({{ length: 400 }}, (_, i) => 10 ** (i / 100 - 3));
+          return [1, 1.2, 2, 5, 10, 100, 1e4, 1e6].flatMap(factor => lows.map(low => {{
+            const [, , first, last] = axisOf([low, low * factor], 0, 1, {{ log: true }});
+            return [first, last, ticks(first, last, true)];
+          }}));
+        }})()"""
+    )
+    for first, last, ticks in found:
+        assert 2 <= len(ticks) <= 9
+        assert first <= ticks[0]
+        assert ticks[-1] <= last
+        assert ticks == sorted({*ticks})
+
+
 @pytest.mark.parametrize("digits", range(4))
 def test_numbers_are_rounded_as_in_the_report(digits: int, opened: Opened) -> None:
     # Halves, and decimals that the nearest float is a little above or below.

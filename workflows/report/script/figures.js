@@ -128,12 +128,16 @@ export class Visibility {
 const WIDTH = 400, HEIGHT = 290, LEFT = 58, RIGHT = 12, TOP = 10, BOTTOM = 46;
 export const DASHES = { "-": "", "--": "6 3", "-.": "7 3 1.5 3", ":": "1.5 2.5" };
 
+// Steps of a logarithmic axis, as multiples of powers of ten. The last give two ticks from high = 1.56 low on, the least that `axisOf` makes.
+const MULTIPLES = [[1], [1, 3], [1, 2, 5], ...[1, 2, 5].map((parts) => Array.from({ length: 9 * parts }, (_, i) => 1 + i / parts))];
+
 function ticks(low, high, log) {
   if (log) {
     const powers = [];
     for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) powers.push(e);
-    const steps = powers.length > 4 ? [1] : powers.length > 2 ? [1, 3] : [1, 2, 5];
-    return powers.flatMap((e) => steps.map((m) => m * 10 ** e)).filter((t) => t >= low && t <= high);
+    const coarsest = powers.length > 4 ? 0 : powers.length > 2 ? 1 : 2;
+    return MULTIPLES.slice(coarsest).map((steps) => powers.flatMap((e) => steps.map((m) => m * 10 ** e)).filter((t) => t >= low && t <= high))
+      .find((found) => found.length > 1);
   }
   const raw = (high - low) / 5, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
