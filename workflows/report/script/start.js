@@ -18,7 +18,10 @@ if (numbers) {
 
 for (const code of document.querySelectorAll("pre.copy")) {
   const button = element("button", { type: "button", click: async () => {
-    await navigator.clipboard.writeText(code.textContent);
+    getSelection().selectAllChildren(code);
+    // A page from another machine by plain HTTP has no clipboard, but its selection can be copied.
+    if (navigator.clipboard) await navigator.clipboard.writeText(code.textContent);
+    else if (!document.execCommand("copy")) return;
     button.textContent = "Copied";
   } }, "Copy");
   code.before(button);
