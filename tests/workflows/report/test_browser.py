@@ -166,6 +166,24 @@ def test_axe_finds_no_violation(width: int, scheme: str, page: str, chromium: Br
     assert found == []
 
 
+@pytest.mark.parametrize("clipboard", ["undefined", "{ writeText: async (text) => (window.copied = text) }"])
+def test_text_is_copied_with_and_without_a_clipboard(clipboard: str, page: str, chromium: Browser) -> None:
+    chromium.show(1280)
+    chromium.open(page)
+    # A page by plain HTTP has no clipboard.
+    chromium.run(f"Object.defineProperty(navigator, 'clipboard', {{ value: {clipboard} }})")
+    chromium.run("document.addEventListener('copy', () => { window.copied = getSelection().toString(); })")
+    found = chromium.run("""(async () => {
+      document.querySelectorAll("details").forEach(each => each.open = true);
+      const code = document.querySelector("pre.copy"), button = code.previousSibling;
+      button.click();
+      await new Promise(done => setTimeout(done, 50));
+      return [window.copied, code.textContent, button.textContent];
+    })()""")
+    assert found[0].strip() == found[1].strip()
+    assert found[2] == "Copied"
+
+
 def test_page_without_script_shows_tables_and_figures(page: str, chromium: Browser) -> None:
     chromium.show(1280)
     chromium.send("Emulation.setScriptExecutionDisabled", value=True)

@@ -350,6 +350,89 @@ def test_hiding_an_algorithm_leaves_a_data_set_of_its_name(opened: Opened, tmp_p
     assert sorted(opened.column("#explore .row table", 0)) == ["AROW", "b"]
 
 
+def test_hiding_an_algorithm_hides_its_columns_and_rows_of_every_table(opened: Opened) -> None:
+    opened.open("#explore?hide=AROW&pair=0,5")
+    shown = opened.run(
+        """[...document.querySelectorAll("table")].map(table => {
+          const seen = (each) => getComputedStyle(each).display !== "none";
+          const cells = [...table.rows].filter(seen).flatMap(row => [...row.cells].filter(seen));
+          return [table.caption.textContent, cells.some(cell => (cell.title || cell.textContent) === "AROW")];
+        })"""
+    )
+    assert any(title.startswith("Every pair by") for title, _ in shown)
+    # The two algorithms to compare keep their names; learners of other algorithms may be called so.
+    named = [title for title, named in shown if named]
+    assert named == ["Perceptron minus AROW", "What each algorithm is"]
+    button = "[...document.querySelectorAll('.legend button')].find(e => e.textContent.endsWith('AROW'))"
+    opened.run(f"{button}.click()")
+    heads = "[...document.querySelector('#accuracy table').rows[0].cells]"
+    names = opened.view.design.algorithms
+    assert opened.run(f"{heads}.filter(e => e.offsetHeight).map(e => e.textContent)") == ["data set", *names]
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "columns", "about"),
+    [
+        (["first", "second", "p (Holm)"], ["PA", "p", "0.5"], [None] * 3, "0 1"),
+        (["data set", "leader", "algorithm", "p (Holm)"], ["PA", "p", "k", "1"], [None] * 4, "1 2"),
+        (["", "PA", "k"], ["k", "0.5", ""], [None, "0", "2"], "2"),
+        (["noise", "k", "PA"], ["PA", "1", "2"], [None, "2", "0"], ""),
+        (["algorithm", "points"], ["PA on a, b", "7"], [None] * 2, "0"),
+    ],
+)
+def test_rows_and_columns_about_algorithms_are_marked(
+    head: list[str], row: list[str], columns: list[str | None], about: str, opened: Opened
+) -> None:
+    source = re.sub("export |import .*", "", (SCRIPT / "tables.js").read_text(encoding="utf-8"))
+    found = opened.run(
+        f"""(() => {{ {source}
+          const table = document.createElement("table"), parts = [table.createTHead(), table.createTBody()];
+          const rows = [{json.dumps(head)}, {json.dumps(row)}].map((texts, i) => {{
+            const made = parts[i].insertRow();
+            for (const text of texts) made.insertCell().textContent = text;
+            return made;
+          }});
+          mark(table, ["PA", "p", "k"]);
+          const columns = rows.map(made => [...made.cells].map(cell => cell.dataset.a ?? null));
+          return [...columns, rows[1].dataset.a];
+        }})()"""
+    )
+    assert found == [columns, columns, about]
+
+
+def test_a_filter_counts_rows_that_are_shown(opened: Opened) -> None:
+    opened.open()
+    tests = "document.querySelector('#explore details:has(> div > .tools)')"
+    opened.run(
+        f"""(input => {{ input.value = "SOP"; input.dispatchEvent(new Event("input")); }})
+        ({tests}.querySelector("input[type=search]"))"""
+    )
+    count = f"{tests}.querySelector('[role=status]').textContent"
+    assert opened.run(count) == "6 rows"
+    button = "[...document.querySelectorAll('.legend button')].find(e => e.textContent.endsWith('AROW'))"
+    opened.run(f"{button}.click()")
+    assert opened.run(count) == "5 rows"
+    opened.choose("Noise", "30% label noise")
+    assert opened.run(count) == "5 rows"
+    opened.run(f"{button}.click()")
+    assert opened.run(count) == "6 rows"
+
+
+def test_recomputed_tables_keep_columns_left_out_and_opened_tests(opened: Opened) -> None:
+    opened.open()
+    heads = "[...document.querySelector('#explore table').rows[0].cells]"
+    shown = f"{heads}.filter(each => each.offsetHeight).map(each => each.textContent)"
+    before = opened.run(shown)
+    opened.run("document.querySelectorAll('#explore .menu input')[1].click()")
+    opened.run("document.querySelector('#explore details:has(> div > .tools) summary').click()")
+    opened.choose("Noise", "30% label noise")
+    opened.choose("Metric", opened.view.other_comparisons[0][0].metric.label)
+    assert opened.run(f"{shown}.length") == len(before) - 1
+    assert before[2] not in opened.run(shown)
+    assert not opened.run("document.querySelectorAll('#explore .menu input')[1].checked")
+    assert opened.run("document.querySelector('#explore details:has(> div > .tools)').open")
+
+
 def test_values_of_any_size_and_curves_of_one_point_are_shown(opened: Opened, tmp_path: Path) -> None:
     results = make_results(datasets=("a", "b"), algorithms=("PA", "CW"), noise=(0.0,), seeds=1, tuned=())
     study = {**results.study, "metrics": ["test_accuracy", "ram_hours", "model_kilobytes"]}
@@ -439,6 +522,11 @@ def statistics(chromium: Browser, call: str, module: str = "statistics") -> Any:
         (["12.3 ± 0.4", "not in the text", "4 (2)", "– (8)"], [2, 0, 1, 3], [0, 2, 1, 3]),
         (["3 vs 4", "20news[b]", "digits", "20news[a]"], [0, 3, 1, 2], [2, 1, 3, 0]),
         (["3 vs 4", "3 vs 1"], [1, 0], [0, 1]),
+        # Winners of grids: C may be 1e-05 or 0.55, and several repetitions choose several.
+        (["C = 0.55", "C = 0.6 ▲", "C = 1e-05", "–", "C = 0.1"], [2, 4, 0, 1, 3], [1, 0, 4, 2, 3]),
+        (["r = 1 (3); r = 0.5 (1)", "r = 1 (3); r = 0.25 (1)", "r = 0.1 (4)"], [2, 1, 0], [0, 1, 2]),
+        (["coef0 = -1, r = 2", "coef0 = -2, r = 2", "coef0 = -1, r = 0.5"], [1, 2, 0], [0, 2, 1]),
+        (["2011-06-10", "2011-06-09", "2011-05-30"], [2, 1, 0], [0, 1, 2]),
     ],
 )
 def test_columns_of_numbers_and_of_names_are_sorted(
@@ -449,6 +537,24 @@ def test_columns_of_numbers_and_of_names_are_sorted(
     rows = f"{json.dumps(texts)}.map(text => ({{ cells: [{{ textContent: text }}] }}))"
     found = opened.run(f"(() => {{ {source} const rows = {rows}; return [false, true].map({sort}); }})()")
     assert found == [rising, falling]
+
+
+def test_a_logarithmic_axis_has_two_to_nine_ticks(opened: Opened) -> None:
+    source = re.sub("export |import .*", "", (SCRIPT / "figures.js").read_text(encoding="utf-8"))
+    found = opened.run(
+        f"""(() => {{ {source}
+          const lows = Array.from({{ length: 400 }}, (_, i) => 10 ** (i / 100 - 3));
+          return [1, 1.2, 2, 5, 10, 100, 1e4, 1e6].flatMap(factor => lows.map(low => {{
+            const [, , first, last] = axisOf([low, low * factor], 0, 1, {{ log: true }});
+            return [first, last, ticks(first, last, true)];
+          }}));
+        }})()"""
+    )
+    for first, last, ticks in found:
+        assert 2 <= len(ticks) <= 9
+        assert first <= ticks[0]
+        assert ticks[-1] <= last
+        assert ticks == sorted({*ticks})
 
 
 @pytest.mark.parametrize("digits", range(4))

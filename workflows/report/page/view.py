@@ -21,7 +21,7 @@ from ....pipeline.analysis.study_results import StudyResults
 from ....pipeline.counts import LATEST_ERRORS
 from ....pipeline.errors import InputError, did_you_mean
 from ....pipeline.noise import Noise, parse_noise
-from ....pipeline.scoring import SCORINGS, can_rank, is_of_test_part
+from ....pipeline.scoring import ALWAYS, SCORINGS, can_rank, is_of_test_part
 from ..plots.svg import Styles, styles_of, swatch
 from .blocks import Legend
 
@@ -192,6 +192,10 @@ class StudyView:
                 "other weights: the best ones of at most the norm of its own weights; name another metric"
             )
         elif not self.averages.measured(METRICS[metric]):
+            if metric in ALWAYS or METRICS[metric] in self.asked:
+                raise InputError(
+                    f"metric {metric!r}: no finished cell has a value of it; name another metric"
+                )
             raise InputError(
                 f'metric {metric!r} was not measured: name it in the study, metrics = ["{metric}"]'
             )

@@ -39,8 +39,9 @@ def rank_diagram(comparison: Comparison, styles: Styles, ax: Axes | None, width:
 
     if comparison.k < 2 or comparison.n < 1:
         raise InputError(
-            "ranks need at least two algorithms with results, and a data set on which all of them have "
-            f"finished; found {comparison.k} and {comparison.n}"
+            f"ranks by {comparison.metric.label} need at least two algorithms that run on all data sets and "
+            "have a value of it, and a data set with complete values of all of them; found "
+            f"{comparison.k} and {comparison.n}: choose another metric or noise level"
         )
     if ax is None:
         with theme():

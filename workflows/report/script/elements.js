@@ -40,8 +40,4 @@ export function fixed(value, digits) {
   return (rounded || 0).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-// Return the place of the algorithm that a row is about, or -1, given the row's first entry and its header. A
-// data set may have the label of an algorithm; a matrix of pairs has no first header.
-export const algorithmOf = (names, text, head) => (["algorithm", "first", ""].includes(head) ? names.indexOf(text) : -1);
-
 export const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;

@@ -1,7 +1,7 @@
 // Choose algorithms, data sets, noise and metric; the ranks, tests and figures of the choice are computed here.
-import { algorithmOf, drawn, element, fixed, number, plural } from "./elements.js";
+import { drawn, element, fixed, number, plural } from "./elements.js";
 import { compare } from "./statistics.js";
-import { enhance } from "./tables.js";
+import { enhance, mark, refilter } from "./tables.js";
 import { DASHES, chart } from "./figures.js";
 
 // "0-3,7" and back, for the address.
@@ -56,13 +56,17 @@ export function explore(D, visibility) {
   };
   const meanOf = (m, i, data) => average(data.map((j) => valueOf(m, j, i)).filter((v) => v !== null));
 
-  function table(title, header, rows, note = "") {
+  // What each recomputed table keeps when it is drawn again.
+  const kept = { ranks: {}, tests: {}, pair: {}, one: {} };
+
+  function table(memory, title, header, rows, note = "") {
     const made = element("table", {}, element("caption", {}, element("span", {}, title)),
       element("thead", {}, element("tr", {}, ...header.map((head, i) => element("th", { scope: "col", class: i ? "" : "text" }, head)))),
-      element("tbody", {}, ...rows.map(([first, ...rest]) => element("tr", { "data-a": algorithmOf(algorithms, first, header[0]) },
+      element("tbody", {}, ...rows.map(([first, ...rest]) => element("tr", {},
         element("th", { scope: "row", class: "text", title: first }, first), ...rest.map((text) => element("td", {}, text))))));
     const box = element("div", {}, element("div", { class: "scroll fit", role: "region", tabindex: "0", "aria-label": title }, made), element("p", { class: "note" }, note));
-    enhance(made);
+    mark(made, algorithms);
+    enhance(made, memory);
     return box;
   }
 
@@ -84,7 +88,7 @@ export function explore(D, visibility) {
     });
   }
 
-  const sync = [], told = element("p", { role: "status", class: "lead" }), ranks = element("div"), costs = element("div", { class: "panels" });
+  const sync = [], told = element("p", { role: "status", class: "lead" }), ranks = element("div"), tests = element("details"), costs = element("div", { class: "panels" });
   const pair = element("div", { class: "row" }), one = element("div", { class: "row" });
   const groups = [...new Set(D.groups)], dataBoxes = boxes(datasets, "d");
   const groupBoxes = groups.map((group) => {
@@ -122,10 +126,11 @@ export function explore(D, visibility) {
       return [algorithms[i], fixed(c.mean[x], 2), span ? `${fixed(span[0], 2)} to ${fixed(span[1], 2)}` : "–",
         shown(state.m, meanOf(state.m, i, c.data)), x === best ? "–" : `${shownP(against(x).holm)}${against(x).favored === x ? " ▲" : ""}`, ...costs.map((column) => column[at])];
     }) : [];
-    ranks.replaceChildren(table(`Mean ranks of the choice`, ["algorithm", "mean rank", "95% interval", `mean ${labelOf(state.m)}`, "p against the first", ...costMetrics.map((m) => metrics[m].label)], rows,
+    ranks.replaceChildren(table(kept.ranks, `Mean ranks of the choice`, ["algorithm", "mean rank", "95% interval", `mean ${labelOf(state.m)}`, "p against the first", ...costMetrics.map((m) => metrics[m].label)], rows,
       `1 is best. Tests and intervals count base sets, here ${c.blocks}. Intervals: bootstrap, from eight base sets on. p: signed-rank tests of every pair, Holm-adjusted; ▲: the base sets favor this one, although its mean rank over all data sets is worse. Other values are means over seeds and data sets; milliseconds are those of whole runs, all epochs included.`));
-    if (c.pairs.length > 1) ranks.append(element("details", {}, element("summary", {}, `Every pair (${c.pairs.length})`),
-      table("Wilcoxon signed-rank tests of the choice", ["first", "second", "wins", "losses", "p (Holm)"], c.pairs.map((p) => [algorithms[c.names[p.i]], algorithms[c.names[p.j]], `${p.wins}`, `${p.losses}`, shownP(p.holm)]))));
+    tests.replaceChildren(element("summary", {}, `Every pair (${c.pairs.length})`),
+      table(kept.tests, "Wilcoxon signed-rank tests of the choice", ["first", "second", "wins", "losses", "p (Holm)"], c.pairs.map((p) => [algorithms[c.names[p.i]], algorithms[c.names[p.j]], `${p.wins}`, `${p.losses}`, shownP(p.holm)])));
+    if (c.pairs.length > 1) ranks.append(tests);
   }
 
   function legend() {
@@ -153,7 +158,7 @@ export function explore(D, visibility) {
     pair.replaceChildren(
       chart({ title: `${first} against ${second}, ${D.noise[state.n]}: ${labelOf(state.m)}`, diagonal: true, x: { label: second }, y: { label: first },
         series: [{ style: D.styles[i], points: rows.map(([k, x, y]) => [unit(state.m) * y, unit(state.m) * x, `${datasets[k]}: ${first} ${shown(state.m, x)}, ${second} ${shown(state.m, y)}`]) }] }),
-      table(`${first} minus ${second}`, ["data set", first, second, "difference"],
+      table(kept.pair, `${first} minus ${second}`, ["data set", first, second, "difference"],
         rows.map(([k, ...values]) => [datasets[k], ...values.map((value) => shown(state.m, value))]),
         `At first the data sets come first on which ${first} loses most to ${second} at this noise level.`));
   }
@@ -170,7 +175,7 @@ export function explore(D, visibility) {
           points: rows[i].flatMap((v, at) => (v === null ? [] : [[t[at], v / q.scale, `${algorithms[i]}: ${q.label} ${number(v / q.scale)} at ${number(t[at])} examples`]])) })) }));
     }
     const levels = all(D.noise).filter((n) => metrics[state.m].values[n][k]);
-    parts.push(table(`${labelOf(state.m)}, ${datasets[k]}`, ["algorithm", ...levels.map((n) => D.noise[n]), ...(D.winners[k] ? [`winner of the grid, ${D.noise[state.n]}`] : [])],
+    parts.push(table(kept.one, `${labelOf(state.m)}, ${datasets[k]}`, ["algorithm", ...levels.map((n) => D.noise[n]), ...(D.winners[k] ? [`winner of the grid, ${D.noise[state.n]}`] : [])],
       state.a.map((i) => [algorithms[i], ...levels.map((n) => shown(state.m, valueOf(state.m, k, i, n))), ...(D.winners[k] ? [D.settings[D.winners[k][state.n]?.[i]] ?? "–"] : [])])));
     one.replaceChildren(...parts);
   }
@@ -192,6 +197,7 @@ export function explore(D, visibility) {
     });
     when("pair", [d, n, m, two], showPair);
     when("one", [a, n, m, s, q], showOne);
+    refilter();
     address();
   }
 

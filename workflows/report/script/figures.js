@@ -1,5 +1,6 @@
 // Hovering and hiding in all figures, and figures that the page draws itself.
-import { algorithmOf, drawn, element, number } from "./elements.js";
+import { drawn, element, number } from "./elements.js";
+import { refilter } from "./tables.js";
 
 // The points of a figure that hovering finds: algorithm, place in the drawing, text.
 const POINTS = new WeakMap();
@@ -80,10 +81,6 @@ export class Visibility {
     // On paper the bar comes first.
     document.querySelector("main").prepend(this.bar);
     document.adoptedStyleSheets = [this.#sheet];
-    for (const head of document.querySelectorAll("tbody th")) {
-      const place = algorithmOf(names, head.title || head.textContent.trim(), head.closest("table").rows[0].cells[0].textContent.trim());
-      if (place >= 0) head.parentElement.dataset.a = place;
-    }
   }
 
   // Make the entries of a legend buttons: pointing at one highlights, a click hides.
@@ -93,7 +90,7 @@ export class Visibility {
       const place = this.names.indexOf(entry.lastChild.textContent);
       if (place < 0) continue;
       entry.replaceChildren(element("button", { type: "button", "aria-pressed": "true", "data-entry": place,
-        title: "Click to hide or show everywhere", click: () => this.toggle(place),
+        title: "Click to hide or show its lines, marks, rows and columns", click: () => this.toggle(place),
         pointerenter: () => this.#apply(place), pointerleave: () => this.#apply(),
         focus: () => this.#apply(place), blur: () => this.#apply() }, ...entry.childNodes));
     }
@@ -110,6 +107,7 @@ export class Visibility {
     this.#apply();
     for (const button of document.querySelectorAll("[data-entry]"))
       button.setAttribute("aria-pressed", !this.hidden.has(+button.dataset.entry));
+    refilter();
     const listed = [...this.hidden].map((place) => this.names[place]).join(", ");
     this.bar.replaceChildren(...(listed ? [`Hidden: ${listed} `, element("button", { type: "button", click: () => {
       this.hidden.clear();
@@ -119,8 +117,8 @@ export class Visibility {
   }
 
   #apply(one) {
-    const rules = [...this.hidden].map((place) => `figure [data-a="${place}"], tr[data-a="${place}"] { display: none; }`);
-    if (one !== undefined) rules.push(`figure [data-a]:not([data-a="${one}"]) { opacity: 0.12; }`, `tr[data-a="${one}"] > * { background: var(--tint); }`);
+    const rules = [...this.hidden].map((place) => `figure [data-a="${place}"], table [data-a~="${place}"] { display: none; }`);
+    if (one !== undefined) rules.push(`figure [data-a]:not([data-a="${one}"]) { opacity: 0.12; }`, `td[data-a="${one}"], th[data-a="${one}"], tr[data-a~="${one}"] > * { background: var(--tint); }`);
     const text = rules.join("\n");
     // Each replacement computes the styles of the whole page again.
     if (text !== this.text) this.#sheet.replaceSync((this.text = text));
@@ -130,12 +128,16 @@ export class Visibility {
 const WIDTH = 400, HEIGHT = 290, LEFT = 58, RIGHT = 12, TOP = 10, BOTTOM = 46;
 export const DASHES = { "-": "", "--": "6 3", "-.": "7 3 1.5 3", ":": "1.5 2.5" };
 
+// Steps of a logarithmic axis, as multiples of powers of ten. The last give two ticks from high = 1.56 low on, the least that `axisOf` makes.
+const MULTIPLES = [[1], [1, 3], [1, 2, 5], ...[1, 2, 5].map((parts) => Array.from({ length: 9 * parts }, (_, i) => 1 + i / parts))];
+
 function ticks(low, high, log) {
   if (log) {
     const powers = [];
     for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) powers.push(e);
-    const steps = powers.length > 4 ? [1] : powers.length > 2 ? [1, 3] : [1, 2, 5];
-    return powers.flatMap((e) => steps.map((m) => m * 10 ** e)).filter((t) => t >= low && t <= high);
+    const coarsest = powers.length > 4 ? 0 : powers.length > 2 ? 1 : 2;
+    return MULTIPLES.slice(coarsest).map((steps) => powers.flatMap((e) => steps.map((m) => m * 10 ** e)).filter((t) => t >= low && t <= high))
+      .find((found) => found.length > 1);
   }
   const raw = (high - low) / 5, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);

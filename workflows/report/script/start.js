@@ -1,11 +1,14 @@
 // Start what the page has.
 import { element } from "./elements.js";
-import { enhance } from "./tables.js";
+import { enhance, mark } from "./tables.js";
 import { Visibility, hover } from "./figures.js";
 import { explore } from "./explore.js";
 
 const numbers = JSON.parse(document.getElementById("numbers")?.textContent ?? "null");
-for (const table of document.querySelectorAll("table")) enhance(table);
+for (const table of document.querySelectorAll("table")) {
+  if (numbers) mark(table, numbers.algorithms);
+  enhance(table);
+}
 if (numbers) {
   const visibility = new Visibility(numbers.algorithms, () => {});
   for (const list of document.querySelectorAll(".legend")) visibility.legend(list);
@@ -15,7 +18,10 @@ if (numbers) {
 
 for (const code of document.querySelectorAll("pre.copy")) {
   const button = element("button", { type: "button", click: async () => {
-    await navigator.clipboard.writeText(code.textContent);
+    getSelection().selectAllChildren(code);
+    // A page from another machine by plain HTTP has no clipboard, but its selection can be copied.
+    if (navigator.clipboard) await navigator.clipboard.writeText(code.textContent);
+    else if (!document.execCommand("copy")) return;
     button.textContent = "Copied";
   } }, "Copy");
   code.before(button);

@@ -80,6 +80,8 @@ def verdict(comparison: Comparison) -> str:
     """Say in a sentence which algorithm leads at one noise level and whether that is significant."""
     first = leaders(comparison)
     if not first:
+        if not comparison.k and not comparison.bound:
+            return f"no algorithm has a value of {comparison.metric.label}, so nothing is ranked."
         lacks = [text for each in comparison.dropped for text in each.missing.values()]
         if lacks and all(text.startswith("undefined") for text in lacks):
             label = comparison.metric.label

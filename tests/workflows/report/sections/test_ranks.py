@@ -9,9 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from singlepass.pipeline.errors import InputError
 from singlepass.workflows.report.page.view import StudyView
+from singlepass.workflows.report.parts.figures import rank_diagram
 from singlepass.workflows.report.parts.rank_tables import comparison_matrices, mean_rank_table
 from singlepass.workflows.report.parts.score_tables import score_tables
+from singlepass.workflows.report.words.wording import verdict
 
 from ...synthetic_results import DATASETS, fail, make_results
 from ..report_page import csv_rows, render
@@ -76,6 +79,23 @@ def test_algorithms_without_a_value_of_a_further_metric_are_named() -> None:
     [other] = view.other_comparisons
     assert "Not ranked, without a value: A." in mean_rank_table(other, view.design).note
     assert "Not ranked" not in mean_rank_table(view.comparisons, view.design).note
+
+
+def test_a_metric_without_a_value_of_any_algorithm() -> None:
+    made = make_results(datasets=("a", "b"), algorithms=("A", "B"), noise=(0.0,), seeds=2, tuned=())
+    cells = made.cells.assign(log_loss_clean=np.nan)
+    view = StudyView(replace(made, cells=cells, study=made.study | {"metrics": ["log_loss"]}))
+    [comparison] = view.comparisons
+    assert verdict(comparison) == "no algorithm has a value of online log loss, so nothing is ranked."
+    with pytest.raises(InputError, match=r"ranks by online log loss need .* a value of it"):
+        rank_diagram(comparison, view.styles, None, None)
+    # The study names log loss, and every cell measures updates.
+    view = StudyView(replace(made, cells=cells, study=made.study | {"metrics": ["clean_error", "log_loss"]}))
+    for name in ("log_loss", "support_vectors"):
+        with pytest.raises(InputError, match=f"metric '{name}': no finished cell has a value of it"):
+            view.comparisons_of(name, None)
+    with pytest.raises(InputError, match="metric 'auc' was not measured: name it in the study"):
+        view.comparisons_of("auc", None)
 
 
 def test_a_metric_that_is_undefined_on_every_data_set(tmp_path: Path) -> None:
