@@ -93,15 +93,15 @@ const ABOUT = ["algorithm", "first", "second", "leader"];
 
 // Mark the rows and columns of a table that are about algorithms. A data set may have the label of one.
 export function mark(table, names) {
-  const heads = [...table.rows[0].cells].map((cell) => cell.textContent), places = heads.map((head) => names.indexOf(head));
+  const heads = [...(table.rows[0]?.cells ?? [])].map((cell) => cell.textContent), places = heads.map((head) => names.indexOf(head));
   // A matrix of pairs has no first header.
   heads[0] ||= "algorithm";
   // Columns of algorithms are the last ones: other headers, such as "k", may be labels too.
   const first = places.lastIndexOf(-1) + 1;
-  for (const row of table.rows) places.slice(first).forEach((place, i) => (row.cells[first + i].dataset.a = place));
+  for (const row of table.rows) [...row.cells].slice(first).forEach((cell, i) => (cell.dataset.a = places[first + i]));
   // Grids that differ between data sets have rows such as "PA-I on a, b".
   const placeOf = (text) => (names.includes(text) ? names.indexOf(text) : names.findIndex((name) => text.startsWith(`${name} on `)));
-  for (const row of table.tBodies[0].rows) {
+  for (const row of table.tBodies[0]?.rows ?? []) {
     // The title of a first cell is its text without its mark.
     const about = [...row.cells].filter((_, i) => ABOUT.includes(heads[i])).map((cell) => placeOf(cell.title || cell.textContent));
     row.dataset.a = about.filter((place) => place >= 0).join(" ");
