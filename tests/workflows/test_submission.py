@@ -430,16 +430,21 @@ def test_limits_are_at_most_those_of_the_system(system: str, monkeypatch: pytest
     assert found == {kind: (most, most) for kind, most in expected.items()}
 
 
-def test_code_that_exits_is_an_error_in_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "answer"), [("SystemExit(7)", ", line 1: it ended Python"), ("KeyboardInterrupt(7)", "pt: 7")]
+)
+def test_code_that_exits_is_an_error_in_the_answer(
+    error: str, answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["", "9", "9"])
     monkeypatch.setattr(recomputation, "_limit", lambda seconds, memory: None)
     (tmp_path / "plugins").mkdir()
-    (tmp_path / "plugins/leaving.py").write_text("raise SystemExit(7)\n")
+    (tmp_path / "plugins/leaving.py").write_text(f"raise {error}\n")
     task = {"study": STUDY, "base": ".", "data": {}, "cells": [], "drawn": []}
     Path(recomputation.TASK).write_text(json.dumps(task))
     recomputation.main()
-    assert json.loads(Path(recomputation.ANSWER).read_text()) == {"error": "SystemExit: 7"}
+    assert answer in json.loads(Path(recomputation.ANSWER).read_text())["error"]
 
 
 def test_verification_finds_data_files_in_the_current_folder(
