@@ -614,3 +614,12 @@ def test_the_command_line(
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"submitted: 4 of {CELLS} cells computed again (--seed 7): all results are equal\n"
     assert singlepass("verify", "submitted.zip").returncode == 2
+
+
+def test_a_strangers_texts_give_the_terminal_no_commands(
+    singlepass: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["cell k (A on \x1b]0;pwn\x07\n)"]
+    found = Verification("s", 1, ["k"], lines, 0, planned=1, missing=0, unfinished=0)
+    monkeypatch.setattr("singlepass.workflows.submission.verify", lambda *_, **__: found)
+    assert singlepass("verify", "a.zip", "--trust").stderr == r"cell k (A on \x1b]0;pwn\x07 )" "\n"
