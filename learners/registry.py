@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from .guests.capymoa import leave_signals_to_python
 from .guests.kinds import METHODS, WANTED, adapter_of, lacking
+from .guests.returned import why_not_imported
 from .guests.versions import imports_of, is_local, version_of
 from .table import NAMES, ROWS
 
@@ -102,8 +103,9 @@ def _installed() -> dict[str, LearnerClass]:
         package = point.dist.name if point.dist else "unknown"
         try:
             learner = point.load()
-        except Exception as error:  # a broken package must not stop the others from loading
-            problem = f"it cannot be imported ({type(error).__name__}: {error})"
+        # A broken package must not stop the others from loading.
+        except (Exception, SystemExit) as error:
+            problem = f"it cannot be imported ({why_not_imported(error)})"
         else:
             if not _is_learner(learner):
                 problem = f"a learner is a class with {WANTED}"
@@ -304,14 +306,16 @@ def _run(path: Path, content: bytes, module_name: str) -> None:
     try:
         # The loader of `spec` may run a .pyc file of an earlier content with the same size and second.
         exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
-    except Exception as error:
+    except BaseException as error:
         del sys.modules[module_name]
+        if not isinstance(error, Exception | SystemExit):
+            raise
         lines = [
             frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
         ]
         # A syntax error has no line here, but its message contains the line.
         where = f", line {lines[-1]}" if lines else ""
-        raise ValueError(f"plugin file {path}{where}: {type(error).__name__}: {error}") from error
+        raise ValueError(f"plugin file {path}{where}: {why_not_imported(error)}") from error
 
 
 def _source(learner: LearnerClass) -> str | None:

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 # Maximum length of an error message in characters: about one screen of text.
 LONGEST = 2000
 # A hint lists at most this many names.
 _MOST_NAMES = 10
+# Characters that terminals may take for commands, or that XML or UTF-8 cannot contain. Tabs and line breaks
+# are left out.
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def printable(text: str) -> str:
+    """Return a text in which characters that match `UNPRINTABLE` are escaped, as in repr."""
+    return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 class InputError(Exception):
     """Report wrong input from the user.
 
     The message is one line that names the file, line, key or parameter and says what to change. The command
-    line prints it without a traceback and exits with status 2; a notebook shows the line alone. If a message
-    exceeds `LONGEST` characters, because it quotes a file, its middle is cut out.
+    line prints it without a traceback and exits with status 2; a notebook shows the line alone. Unprintable
+    characters are escaped. If a message exceeds `LONGEST` characters, because it quotes a file, its middle is
+    cut out.
     """
 
     def __init__(self, message: str) -> None:
+        message = printable(message)
         if len(message) > LONGEST:
             message = f"{message[: LONGEST - 400]} … {message[-300:]}"
         super().__init__(message)
@@ -34,8 +45,7 @@ def utf8_path(path: str) -> str:
     try:
         path.encode()
     except UnicodeEncodeError:
-        shown = path.encode(errors="backslashreplace").decode()
-        raise InputError(f"{shown}: this path is not UTF-8 text: rename the file or folder") from None
+        raise InputError(f"{path}: this path is not UTF-8 text: rename the file or folder") from None
     return path
 
 

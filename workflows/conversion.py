@@ -9,7 +9,7 @@ from typing import Any
 
 from ..pipeline import data
 from ..pipeline.data import Stream
-from ..pipeline.errors import InputError
+from ..pipeline.errors import InputError, printable
 from .progress import progress_display
 from .shipped import find_study, shipped_studies
 
@@ -82,5 +82,5 @@ def _line(stream: Stream) -> str:
     if stream.y_test is not None:
         shown += f" and {len(stream.y_test):,} in a test part"
     classes = ", ".join([*stream.classes[:5], *(["…"] if len(stream.classes) > 5 else [])])
-    shown += f", {stream.X.shape[1]:,} features, {len(stream.classes)} classes ({classes})"
+    shown += f", {stream.X.shape[1]:,} features, {len(stream.classes)} classes ({printable(classes)})"
     return f"{shown}, fingerprint {stream.fingerprint[:16]}"

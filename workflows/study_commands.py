@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..pipeline.errors import InputError
+from ..pipeline.errors import InputError, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -312,7 +312,8 @@ def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: fl
     drawn = secrets.randbelow(1 << 32) if seed is None else seed
     found = verified(archive, cells=cells, seed=drawn, seconds=seconds, memory=memory, trusted=trust)
     for line in found.problems:
-        click.echo(line, err=True)
+        # It quotes a stranger's texts.
+        click.echo(printable(" ".join(line.split())), err=True)
     told = count(len(found.problems), "difference") if found.problems else "all results are equal"
     sample = f"{len(found.sample):,} of {found.cells:,} cells computed again (--seed {drawn})"
     click.echo(f"{found.study}: {sample}: {told}")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .capymoa import as_named, is_classifier, leave_signals_to_python
 from .kinds import lacking
-from .returned import first_line
+from .returned import why_not_imported
 from .versions import version_of
 from .vowpal_wabbit import VowpalWabbit
 
@@ -62,10 +62,10 @@ def find_guest(name: str, *, again: bool = False) -> FoundGuest:
     leave_signals_to_python()
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # Any error is possible: CapyMOA, for example, looks for Java when it is imported. Only the first line
         # of its message is used.
-        raise ValueError(f"module {module_name!r} cannot be imported: {first_line(error)}") from None
+        raise ValueError(f"module {module_name!r} cannot be imported: {why_not_imported(error)}") from None
     found: Any = module
     for part in class_name.split("."):
         found = getattr(found, part, None)

@@ -26,6 +26,13 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
+def why_not_imported(error: BaseException) -> str:
+    """Return, in one line, why a file or module could not be imported: SystemExit, or `first_line`."""
+    if isinstance(error, SystemExit):
+        return 'it ended Python (sys.exit) when imported: put that code under `if __name__ == "__main__":`'
+    return first_line(error)
+
+
 def copied(found: Any) -> Any:
     """Return a copy of an array or list, which the learner may return again with other values."""
     return found.copy() if isinstance(found, np.ndarray | list) else found

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from cachetools import LRUCache, cached
 
+from ..errors import UNPRINTABLE, InputError
 from ..randomness import random_state
 from .formats.labels import case_notes, class_name
 from .tables.cache import recipe_key
@@ -146,6 +147,13 @@ class Source(Dataset):
             positive=positive,
             task_lists=self.task_lists,
         )
+        # Names of tasks go to terminals and figures. Other tasks may have such classes.
+        for name in filter(UNPRINTABLE.search, classes):
+            if any(name in each.removeprefix(label) for each, _ in found):
+                raise InputError(
+                    f"data set {self.name!r}: the class {name!r} has a control or invalid character, which "
+                    "the name of its task cannot have: rename the class in the data"
+                )
         kept = tuple(sorted((key, value) for key, value in options.items() if value != declared[key].default))
         return [TaskRef(each, self.name, resolved, label, kept) for each, resolved in found]
 

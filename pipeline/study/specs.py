@@ -24,7 +24,7 @@ from pydantic import (
 
 from ... import learners
 from .. import data
-from ..errors import did_you_mean
+from ..errors import UNPRINTABLE, did_you_mean
 from ..noise import Noise, parse_noise
 
 if TYPE_CHECKING:
@@ -187,16 +187,16 @@ NoiseSpec = Annotated[Noise, PlainValidator(parse_noise), PlainSerializer(lambda
 def _without(characters: str) -> AfterValidator:
     def checked(text: str) -> str:
         if re.search(characters, text):
-            raise ValueError(f"{text!r} has a control character: give one without")
+            raise ValueError(f"{text!r} has a control or invalid character: give one without")
         return text
 
     return AfterValidator(checked)
 
 
 # A name that tables and figures show.
-Label = Annotated[str, _without(r"[\x00-\x1f\x7f-\x9f]")]
+Label = Annotated[str, _without(rf"[\t\n\r]|{UNPRINTABLE.pattern}")]
 # A text that may have tabs and line breaks.
-Description = Annotated[str, _without(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")]
+Description = Annotated[str, _without(UNPRINTABLE.pattern)]
 
 # Validator that turns a single value into a list of one value.
 AS_LIST = BeforeValidator(lambda value: value if isinstance(value, list) else [value])

@@ -11,6 +11,7 @@ import pytest
 from sklearn.svm import SVC
 
 from singlepass.learners import AROW, OnlineClassifier, Perceptron, available, load_plugin, registry
+from singlepass.learners.guests.names import find_guest
 from singlepass.learners.registry import is_batch, is_linear
 from singlepass.learners.table import NAMES, TABLE
 
@@ -105,6 +106,17 @@ def test_broken_installed_learners_are_left_out(monkeypatch, point, reason):
     assert sorted(found) == sorted(NAMES)
 
 
+def test_a_module_that_ends_python_does_not_end_the_command(tmp_path, monkeypatch):
+    (tmp_path / "unguarded_script.py").write_text("raise SystemExit")
+    monkeypatch.syspath_prepend(tmp_path)
+    line = r"imported.*it ended Python \(sys\.exit\) when imported: put that code under `if __name__ =="
+    with pytest.raises(ValueError, match=line):
+        find_guest("unguarded_script:Learner")
+    _install(monkeypatch, ("Mine", "unguarded_script:Learner"))
+    with pytest.warns(UserWarning, match=line):
+        assert "Mine" not in available()
+
+
 def test_a_name_taken_twice_names_both_packages(monkeypatch, tmp_path):
     found = []
     for package, learner in (("first", "Perceptron"), ("second", "AROW")):
@@ -158,6 +170,7 @@ def test_an_edited_plugin_file_of_the_same_size_and_second_is_run(tmp_path, monk
         ("x = 1", "defines no class with the methods predict and learn, predict and partial_fit"),
         ("def f(:", r"mine\.py: SyntaxError: .*line 1"),
         ("x = 1\n1 / 0", r"mine\.py, line 2: ZeroDivisionError"),
+        ("import sys\nsys.exit()", r"mine\.py, line 2: it ended Python \(sys\.exit\) when imported"),
         (PLUGIN.replace("Timid", "Perceptron"), "the learner name 'Perceptron' is taken"),
     ],
 )
@@ -169,6 +182,16 @@ def test_bad_plugin_files(tmp_path, text, message):
         with pytest.raises(ValueError, match=message):
             load_plugin(path)
     assert available() == before
+
+
+def test_an_interrupted_plugin_file_is_run_again(tmp_path, monkeypatch):
+    path = tmp_path / "mine.py"
+    path.write_text(f"import os\nif 'INTERRUPTED' in os.environ:\n    raise KeyboardInterrupt\n{PLUGIN}")
+    monkeypatch.setenv("INTERRUPTED", "1")
+    with pytest.raises(KeyboardInterrupt):
+        load_plugin(path)
+    monkeypatch.delenv("INTERRUPTED")
+    assert list(load_plugin(path)) == ["Timid"]
 
 
 def test_two_plugin_files_of_one_name(tmp_path):

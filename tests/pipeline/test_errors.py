@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from singlepass.pipeline.errors import did_you_mean
+from singlepass.pipeline.errors import InputError, did_you_mean
 
 
 def test_the_nearest_name_is_named_and_all_names_are_listed() -> None:
@@ -17,3 +17,8 @@ def test_a_name_of_something_else_is_suggested_if_it_is_more_alike() -> None:
     assert did_you_mean("tau", ["C"], ["tune"]) == "known: C"
     # It was given where only options are taken.
     assert did_you_mean("target", ["bias"], others) == "known: bias"
+
+
+def test_messages_give_terminals_no_commands() -> None:
+    text = "\x1b[31m \x9b \x7f \ud800 \ufffe"
+    assert str(InputError(f"a\tß\u200d{text}")) == "a\tß\u200d" r"\x1b[31m \x9b \x7f \ud800 \ufffe"

@@ -430,16 +430,21 @@ def test_limits_are_at_most_those_of_the_system(system: str, monkeypatch: pytest
     assert found == {kind: (most, most) for kind, most in expected.items()}
 
 
-def test_code_that_exits_is_an_error_in_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "answer"), [("SystemExit(7)", ", line 1: it ended Python"), ("KeyboardInterrupt(7)", "pt: 7")]
+)
+def test_code_that_exits_is_an_error_in_the_answer(
+    error: str, answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["", "9", "9"])
     monkeypatch.setattr(recomputation, "_limit", lambda seconds, memory: None)
     (tmp_path / "plugins").mkdir()
-    (tmp_path / "plugins/leaving.py").write_text("raise SystemExit(7)\n")
+    (tmp_path / "plugins/leaving.py").write_text(f"raise {error}\n")
     task = {"study": STUDY, "base": ".", "data": {}, "cells": [], "drawn": []}
     Path(recomputation.TASK).write_text(json.dumps(task))
     recomputation.main()
-    assert json.loads(Path(recomputation.ANSWER).read_text()) == {"error": "SystemExit: 7"}
+    assert answer in json.loads(Path(recomputation.ANSWER).read_text())["error"]
 
 
 def test_verification_finds_data_files_in_the_current_folder(
@@ -609,3 +614,12 @@ def test_the_command_line(
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"submitted: 4 of {CELLS} cells computed again (--seed 7): all results are equal\n"
     assert singlepass("verify", "submitted.zip").returncode == 2
+
+
+def test_a_strangers_texts_give_the_terminal_no_commands(
+    singlepass: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["cell k (A on \x1b]0;pwn\x07\n)"]
+    found = Verification("s", 1, ["k"], lines, 0, planned=1, missing=0, unfinished=0)
+    monkeypatch.setattr("singlepass.workflows.submission.verify", lambda *_, **__: found)
+    assert singlepass("verify", "a.zip", "--trust").stderr == r"cell k (A on \x1b]0;pwn\x07 )" "\n"

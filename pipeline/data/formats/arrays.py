@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,9 @@ def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
     if labels.dtype == object:
         # An object array of only numbers or booleans gets their dtype, so that its classes have the same
         # names as those of a numeric array.
-        labels = pd.Series(labels).infer_objects().to_numpy()
+        # Lone surrogates, of which pandas can make no strings, are refused later.
+        with contextlib.suppress(UnicodeEncodeError):
+            labels = pd.Series(labels).infer_objects().to_numpy()
     return labels.astype(str) if labels.dtype == object else labels
 
 
@@ -117,6 +120,10 @@ def frame_table(owner: str, frame: Any, y: Any = None) -> tuple[pa.Table, str]:
         target += "_"
     try:
         return table.append_column(target, pa.array(labels)), target
+    except UnicodeError:
+        raise InputError(
+            f"{owner}: y has a label with a lone surrogate, which is not text: remove it"
+        ) from None
     except pa.ArrowException:
         raise InputError(f"{owner}: y has labels of type {labels.dtype}: give text or numbers") from None
 

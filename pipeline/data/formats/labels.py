@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,6 +128,10 @@ def _named(
     if "" in texts:
         row = int(np.flatnonzero(codes == texts.index(""))[0]) + 1
         raise InputError(f"{path}, row {row}: the label is missing")
+    for text in texts:
+        # Only labels given in memory can have surrogates.
+        if re.search(r"[\ud800-\udfff]", text):
+            raise InputError(f"{path}: the label {text!r} has a lone surrogate, which is not text: remove it")
     return list(dict.fromkeys(texts)), texts, codes.reshape(-1)
 
 

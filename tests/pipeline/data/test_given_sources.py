@@ -205,6 +205,8 @@ HUGE = csr_array(np.where(np.arange(120).reshape(40, 3) == 7, np.inf, 0.0))
         ((ROWS, ROWS), "data set 'mine': y must be one column of labels; its shape is (40, 3)"),
         ((ROWS, [None, *LABELS[1:]]), "data set 'mine': y, row 1: the label is missing"),
         ((ROWS[:2], pd.array([1, None], "Int64")), "data set 'mine': y, row 2: the label is missing"),
+        ((ROWS, ["a\ud800", *LABELS[1:]]), "data set 'mine': y: the label 'a\\ud800' has a lone surrogate"),
+        ((ROWS, np.array(["\ud800", *LABELS[1:]], object)), "the label '\\ud800' has a lone surrogate"),
         ((ROWS, ROWS[:, 0]), "data set 'mine': y: 40 different labels in 40 rows"),
         ((ROWS, LABELS, ROWS), "X_test is given without y_test"),
         ((ROWS, LABELS, ROWS[:, :2], LABELS), "X has 3 columns and X_test has 2"),
@@ -232,6 +234,7 @@ def test_a_frame_has_no_delimiter() -> None:
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["x"], "the frame cannot be read (Duplicate column"),
         (pd.DataFrame({"a": [object(), 2]}), ["x", "y"], "data set 'mine': the frame cannot be read"),
         (pd.Series([1, 2]), ["x", "y"], "data set 'mine': a Series is one column: give a frame"),
+        (pd.DataFrame({"a": [1, 2]}), ["x", "\ud800"], "'mine': y has a label with a lone surrogate"),
         (pd.DataFrame({"a": [1, 2]}), [1j, 2j], "data set 'mine': y has labels of type complex128: give"),
     ],
 )

@@ -53,6 +53,15 @@ def test_patterns(folder: Path) -> None:
     assert column(f"{folder}/a.parquet", test=f"{folder}/[bc].parquet") == [0, 1]
 
 
+def test_the_name_of_a_task_has_no_control_character(write: Write) -> None:
+    path = write("d.csv", "a,label\n1,x\n2,y\n3,\x1b[31mz\n")
+    assert len(expand(path=path)) == 1
+    assert expand(path=path, task="pair:x,y")[0].label == "d[x-vs-y]"
+    for task in ("one-vs-rest", "pairs", "pair:x,\x1b[31mz"):
+        with pytest.raises(InputError, match=r"d\.csv': the class '\\x1b\[31mz' has a control"):
+            expand(path=path, task=task)
+
+
 def test_which_files_train_is_part_of_what_a_table_is(folder: Path) -> None:
     both = expand(path=f"{folder}/[ab].parquet")[0]
     one = expand(path=f"{folder}/a.parquet", options={"test": f"{folder}/b.parquet"})[0]

@@ -121,15 +121,23 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"algorithms": [{"name": "A", "label": []}]}, "algorithms[1].label: [] should be a valid string"),
         (
             {"datasets": [{"name": "a", "label": "a\0"}]},
-            "datasets[1].label: 'a\\x00' has a control character: give one without",
+            "datasets[1].label: 'a\\x00' has a control or invalid character: give one without",
         ),
         (
             {"rankings": [{"title": "a\x07", "algorithms": ["A", "B"]}]},
-            "rankings[1].title: 'a\\x07' has a control character",
+            "rankings[1].title: 'a\\x07' has a control or invalid character",
         ),
-        ({"title": "a\x07b"}, "title: 'a\\x07b' has a control character: give one without"),
-        ({"description": "a\x07b"}, "description: 'a\\x07b' has a control character: give one without"),
-        ({"algorithms": [{"name": "\x1b[31m"}]}, "algorithms[1].name: '\\x1b[31m' has a control character"),
+        ({"algorithms": [{"name": "A", "label": "\uffff"}]}, "'\\uffff' has a control or invalid character"),
+        ({"datasets": [{"name": "a", "label": "\ud800"}]}, "'\\ud800' has a control or invalid character"),
+        ({"title": "a\x07b"}, "title: 'a\\x07b' has a control or invalid character: give one without"),
+        (
+            {"description": "a\x07b"},
+            "description: 'a\\x07b' has a control or invalid character: give one without",
+        ),
+        (
+            {"algorithms": [{"name": "\x1b[31m"}]},
+            "algorithms[1].name: '\\x1b[31m' has a control",
+        ),
         (
             {"baselines": True, "algorithms": [{"name": [1]}]},
             "algorithms[1].name: [1] should be a valid string",

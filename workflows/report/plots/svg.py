@@ -23,6 +23,8 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from ....pipeline.errors import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -315,7 +317,8 @@ def _bare(svg: str, title: str) -> ET.Element:
     for metadata in root.findall("metadata"):
         root.remove(metadata)
     root.set("role", "img")
-    ET.SubElement(root, "title").text = title
+    # Earlier results may have names with characters that XML does not allow.
+    ET.SubElement(root, "title").text = printable(title)
     root[:] = [root[-1], *root[:-1]]
     return root
 

@@ -83,3 +83,8 @@ def test_size_is_read_off_the_root() -> None:
 
 def test_numbers_of_a_path_are_rounded() -> None:
     assert shortened("M 1.234567 20.0 \nL 3 4.5") == "M 1.2346 20 L 3 4.5"
+
+
+def test_titles_are_xml() -> None:
+    text = standalone(SVG, "d[\x1b[31mz-vs-rest]\uffff")
+    assert ET.fromstring(text)[0].text == r"d[\x1b[31mz-vs-rest]\uffff"
