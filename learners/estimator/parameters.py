@@ -8,7 +8,7 @@ import functools
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, Union, get_args, get_origin
 
@@ -64,6 +64,14 @@ check_count_or_all = _check(
 check_seed = _check("an integer from 0 to 2**32 - 1", lambda value: _is_integer(value) and 0 <= value < 2**32)
 
 
+def _as_float(value: Any) -> float:
+    """Return a number as a float; a large integer is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def check_positive(learner: BaseEstimator, name: str, or_else: str = "") -> None:
     """Raise ValueError unless the parameter is a finite number > 0; `or_else` names other valid values."""
     value = getattr(learner, name)
@@ -78,7 +86,7 @@ def check_scale(learner: BaseEstimator, name: str) -> None:
     could become NaN.
     """
     check_positive(learner, name)
-    if not 1e-150 <= float(getattr(learner, name)) <= 1e150:
+    if not 1e-150 <= _as_float(getattr(learner, name)) <= 1e150:
         _refuse(learner, name, "a number from 1e-150 to 1e150")
 
 
@@ -91,12 +99,16 @@ def between(low: float, high: float, include_high: bool = False) -> _Check:
     )
 
 
-def one_of(options: Iterable[Any]) -> _Check:
+def one_of(options: Sequence[Any]) -> _Check:
     """Return a check that a parameter is one of `options`."""
     requirement = "one of " + ", ".join(map(repr, options))
-    return _check(
-        requirement, lambda value: any(isinstance(value, type(each)) and value == each for each in options)
-    )
+
+    def is_option(value: Any) -> bool:
+        # True is no 1, but an integer of NumPy may be.
+        same = [each for each in options if _is_integer(each) == _is_integer(value)]
+        return any(value == each for each in same if _is_integer(each) or isinstance(value, type(each)))
+
+    return _check(requirement, is_option)
 
 
 def check_weights(learner: BaseEstimator, name: str) -> None:
@@ -113,7 +125,7 @@ def check_weights(learner: BaseEstimator, name: str) -> None:
     if not isinstance(value, Mapping):
         _refuse(learner, name, "None or a dict {label: weight > 0}")
     for label, weight in value.items():
-        if not (_is_number(weight) and 1e-150 <= float(weight) <= 1e150):
+        if not (_is_number(weight) and 1e-150 <= _as_float(weight) <= 1e150):
             raise ValueError(
                 f"{type(learner).__name__}: {name} of {label!r} must be a number > 0, from 1e-150 to 1e150, "
                 f"got {weight!r}"

@@ -22,6 +22,7 @@ import cloudpickle
 import numpy as np
 
 from ..estimator.online_classifier import OnlineClassifier
+from ..numeric.compiled import plain_name
 from .capymoa import leave_signals_to_python
 from .kinds import lacking
 from .returned import GuestError, first_line
@@ -187,9 +188,8 @@ class _Walk:
             and type(value).__name__ != "member_descriptor"
             and (name != "__slotnames__" or cls in self._copied)
         ]
-        # Not `__name__`, which compiled code can change: see `tell_apart`.
-        name = cls.__qualname__.rpartition(".")[2]
-        return ["class", name, *map(self.listed, (type(cls), *cls.__bases__)), *members, *compiled]
+        bases = map(self.listed, (type(cls), *cls.__bases__))
+        return ["class", plain_name(cls), *bases, *members, *compiled]
 
     def _function(self, function: FunctionType) -> Any:
         if importable(function):

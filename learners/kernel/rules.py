@@ -111,11 +111,11 @@ class RuleClassifier(KernelClassifier):
         return None
 
     def _learn_block(self, view, n, codes, scores):
-        return learn(view, n, codes, scores, tell_apart(self._rule()), self._maintenance())
+        return learn(view, n, codes, scores, *tell_apart((self._rule(), self._maintenance())))
 
 
 class MulticlassRuleClassifier(RuleClassifier, MulticlassKernelClassifier):
     """Base of the kernel learners whose rule takes two or more classes."""
 
     def _learn_block_of_classes(self, view, n, codes, scores):
-        return learn_classes(view, n, codes, scores, tell_apart(self._rule()), self._maintenance())
+        return learn_classes(view, n, codes, scores, *tell_apart((self._rule(), self._maintenance())))

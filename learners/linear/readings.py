@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..estimator.inner_learner import own_method
 from ..estimator.pieces import Passage, Reading
-from ..numeric.compiled import INLINE, compiled, register_jitable, tell_apart
+from ..numeric.compiled import INLINE, compiled, plain_name, register_jitable, tell_apart
 from ..numeric.lanes import (
     LANES,
     holds_anywhere,
@@ -218,7 +218,7 @@ class LinearReading(Reading):
         try:
             self._loop(in_any_order(X), codes, scores, counts, *noted, *arguments)
         except TypingError as error:
-            rule = type(self._rules[0]).__qualname__.rpartition(".")[2]
+            rule = plain_name(type(self._rules[0]))
             raise TypeError(
                 f"{rule}.step does not compile for several models at once: instead of branches, `and` and "
                 "`max` use `where` of singlepass.learners.numeric.lanes; of functions, only abs, min and "

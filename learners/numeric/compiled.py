@@ -17,6 +17,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import uuid
 import weakref
@@ -51,9 +52,11 @@ _LOCK_SECONDS = 10.0
 # Cache folders whose file system has no working locks; no lock is tried there again.
 _WITHOUT_LOCKS: set[Path] = set()
 
-# Rule classes of others that `tell_apart` has given a name, and the numbers in these names.
+# Classes that `tell_apart` has given a name, and the numbers in these names.
 _TOLD_APART: weakref.WeakSet[type] = weakref.WeakSet()
 _NUMBERS = itertools.count(1)
+_MARK = "_told_apart_"
+_TELLING = threading.Lock()
 
 _Values = TypeVar("_Values", bound=tuple[Any, ...])
 
@@ -76,12 +79,19 @@ def tell_apart(values: _Values) -> _Values:
     """
     kind = type(values)
     if kind is not tuple and kind not in _TOLD_APART and _package_of(kind) is None:
-        _TOLD_APART.add(kind)
-        kind.__name__ = f"{kind.__name__}_{next(_NUMBERS)}"
+        with _TELLING:
+            if kind not in _TOLD_APART:
+                kind.__name__ = f"{plain_name(kind)}{_MARK}{next(_NUMBERS)}"
+                _TOLD_APART.add(kind)
     for value in values:
         if isinstance(value, tuple):
             tell_apart(value)
     return values
+
+
+def plain_name(kind: type) -> str:
+    """Return the name of a class without what `tell_apart` adds."""
+    return kind.__name__.partition(_MARK)[0]
 
 
 def _can_be_saved(kind: types.Type) -> bool:

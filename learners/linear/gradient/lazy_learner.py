@@ -173,7 +173,7 @@ class LazyLearner(MulticlassClassifier):
     _state = ("_weights", "_second", "_third", "_clock")
 
     def _begin_with(self, zeros):
-        self._rule_of_stream = tell_apart(self._rule())
+        self._rule_of_stream = self._rule()
         places = range(1, self._rule_of_stream.size)
         more = [new_state(zeros.size, place=place).reshape(zeros.shape) for place in places]
         self._weights = zeros
@@ -194,13 +194,13 @@ class LazyLearner(MulticlassClassifier):
         return _learn_classes, (*arrays, self._rule_of_stream, LOSSES.index(self.loss))
 
     def _score(self, X, scores):
-        _score_rows(X, self._arrays(), self._clock, self._rule_of_stream, scores)
+        _score_rows(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
 
     def _score_classes(self, X, scores):
-        _score_rows_of_classes(X, self._arrays(), self._clock, self._rule_of_stream, scores)
+        _score_rows_of_classes(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
         w = np.empty_like(self._weights)
-        _weights(self._flat_arrays(), self._clock, self._rule_of_stream, w.reshape(-1))
+        _weights(self._flat_arrays(), self._clock, tell_apart(self._rule_of_stream), w.reshape(-1))
         return as_coef(w, len(self.classes_))

@@ -60,11 +60,14 @@ class Made(OnlineClassifier):
         ({"r": 1e200}, "r must be a number from 1e-150 to 1e150, got 1e\\+200"),
         ({"loss": "ramp"}, "loss must be one of 'hinge', 'logistic', got 'ramp'"),
         ({"mode": 3}, "mode must be one of 1, 2, None, got 3"),
+        ({"mode": True}, "mode must be one of 1, 2, None, got True"),
         ({"mode": "1"}, "mode must be one of 1, 2, None, got '1'"),
         ({"share": 0.5}, "share must be a number between 0.5 and 1.0, 0.5 excluded, got 0.5"),
         ({"budget": 0}, "budget must be an integer >= 1, got 0"),
         ({"average": 1}, "average must be True or False, got 1"),
         ({"class_weight": {"a": -1.0}}, "class_weight of 'a' must be a number > 0"),
+        ({"class_weight": {"a": 10**400}}, "class_weight of 'a' must be a number > 0"),
+        ({"r": 10**400}, "r must be a number from 1e-150 to 1e150"),
         ({"class_weight": {"a": np.float32(0.0)}}, "class_weight of 'a' must be a number > 0"),
         ({"class_weight": {"a": np.float16("inf")}}, "class_weight of 'a' must be a number > 0"),
         ({"eta": None}, "eta must be a finite number > 0, got None"),
@@ -73,6 +76,7 @@ class Made(OnlineClassifier):
     ],
 )
 def test_types_of_fields(settings, message):
+    check_fields(Made(mode=np.int64(2)))
     check_fields(Made(mode=None, class_weight={"a": np.float32(0.5)}))
     with pytest.raises(ValueError, match=f"^Made: {message}"):
         check_fields(Made(**settings))

@@ -291,8 +291,13 @@ def test_labels_that_have_not_occurred_have_weight_one():
         weights_by_code(learner)
 
 
-@pytest.mark.slow
-@every_weighted_learner
+@pytest.mark.parametrize(
+    "learner",
+    [
+        pytest.param(each, id=repr(each), marks=[] if isinstance(each, Perceptron) else pytest.mark.slow)
+        for each in WEIGHTED
+    ],
+)
 def test_without_weights_accuracy_satisfies_scikit_learn(learner):
     """The tag that scikit-learn's check of weights needs exempts learners from no other check."""
     if isinstance(learner, PassiveAggressive) and learner.variant == "PA":

@@ -1,6 +1,7 @@
 """Compiled code is cached on disk under a hash of its sources, and importing the package compiles nothing."""
 
 import errno
+import importlib
 import json
 import os
 import pickle
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import cloudpickle
 import filelock
 import numba
 import numpy as np
@@ -268,6 +270,71 @@ def test_a_rule_defined_again_runs_its_own_code(source):
     assert scores[0].any()
     assert scores[1].tolist() == (2.0 * scores[0]).tolist()
     assert digests[0] != digests[1]
+
+
+DIGEST = """
+import pickle, sys
+from singlepass.learners.guests.given import digest_of
+print(digest_of(pickle.load(open(sys.argv[1], "rb")))[0])
+"""
+
+
+def test_a_learner_sent_after_it_ran_is_the_same(tmp_path):
+    names = {"__name__": "__main__"}
+    exec(OWN_RULE, names)
+    names["Own"]().fit(np.eye(3), [0, 1, 0])
+    (tmp_path / "own.pickle").write_bytes(cloudpickle.dumps(names["Own"]))
+    command = [sys.executable, "-c", DIGEST, str(tmp_path / "own.pickle")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == digest_of(names["Own"])[0]
+
+
+# A learner whose weights are computed by its own rule when they are read.
+OWN_LAZY_RULE = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from singlepass.learners.linear.gradient.lazy_learner import LazyLearner
+
+class Rule(NamedTuple):
+    eta: float
+    size: int = 1
+    def now(self, clock):
+        return (1.0 * self.eta,)
+    @staticmethod
+    def weight(ir, w, factor):
+        return ir.fmul(w, factor)
+    def follow(self, state, j, w, g, now):
+        state[0][j] -= g
+
+@dataclass(eq=False, repr=False)
+class Own(LazyLearner):
+    loss: str = "hinge"
+    epochs: int = 1
+    def _rule(self):
+        return Rule(1.0)
+"""
+LOADED = """
+import pickle
+import numpy as np
+for name in ("first", "second"):
+    with open(name, "rb") as file:
+        print(*pickle.load(file).decision_function(np.eye(3)))
+"""
+
+
+@pytest.mark.slow
+def test_rules_of_one_name_stay_apart_in_loaded_learners(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, module_name, factor in (("first", "own_first", "1.0"), ("second", "own_second", "2.0")):
+        (tmp_path / f"{module_name}.py").write_text(OWN_LAZY_RULE.replace("1.0 *", f"{factor} *"))
+        own = importlib.import_module(module_name).Own().fit(np.eye(3), [0, 1, 0])
+        (tmp_path / name).write_bytes(pickle.dumps(own))
+    command = [sys.executable, "-c", LOADED]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    first, second = ([float(each) for each in line.split()] for line in done.stdout.splitlines())
+    assert second == [2.0 * each for each in first]
+    assert any(first)
 
 
 @pytest.mark.slow
