@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from singlepass.pipeline.data import describe
 from singlepass.pipeline.errors import InputError
 from singlepass.workflows import bench
+from singlepass.workflows.bench import cells, kernel, libraries, streams
 
 
 @pytest.mark.parametrize("name", bench.BENCHMARKS)
@@ -34,3 +37,27 @@ def test_a_file_that_cannot_be_written_is_refused_before_measuring(
     with pytest.raises(InputError) as refused:
         bench.run_bench("linear", out, gigabytes=None, cells=None)
     assert str(refused.value).startswith(problem)
+
+
+def test_cells_download_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("a study of an absent data set was made")
+
+    monkeypatch.setattr(streams, "describe", list)
+    monkeypatch.setattr(cells, "make_study", opened)
+    for lines in (cells.cell(), cells.metrics()):
+        assert lines
+        assert all(line.peer.startswith("not on this machine: singlepass data fetch ") for line in lines)
+
+
+def test_damaged_data_are_skipped_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(*_: object, **__: object) -> None:
+        raise InputError("a9a: damaged")
+
+    entries = [replace(entry, state="present") for entry in describe()]
+    monkeypatch.setattr(streams, "describe", lambda: entries)
+    monkeypatch.setattr(streams, "expand", damaged)
+    monkeypatch.setattr(cells, "make_study", damaged)
+    skipped = [*streams.real_streams(libraries.REAL), *cells.cell(), *cells.metrics()]
+    assert [(line.ours, line.peer) for line in skipped] == [("skipped", "a9a: damaged")] * 8
+    assert [line.name for line in kernel.streams() if isinstance(line, streams.NamedStream)] == ["generated"]
