@@ -124,6 +124,8 @@ def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) ->
         (["run", "quickstart", "--scheduler", "tcp://127.0.0.1:1", "--patience", "nan"], ["nan is not in"]),
         (["bench", "ingestion", "--size", "nan"], ["'--size': nan is not in the range"]),
         (["bench", "roofline", "--cells", "100"], ["--cells is for cluster: roofline has no such option"]),
+        (["verify", "none.zip"], ["none.zip: no such archive: give one that singlepass submit makes"]),
+        (["verify", "s3://bucket/a.zip", "--trust"], ["s3://bucket/a.zip: is a URL"]),
         (["verify", "none.zip", "--seconds", "inf"], ["'--seconds': inf is not in the range"]),
         (["verify", "none.zip", "--memory", "nan"], ["'--memory': nan is not in the range"]),
         (["run", "quickstart", "--patience", "3"], ["--patience needs a cluster"]),
