@@ -171,13 +171,13 @@ _COUNTED = [name for name, benchmark in BENCHMARKS.items() if benchmark.counted]
     type=click.IntRange(min=100),
     help=f"{', '.join(_COUNTED)}: cells of the largest study that is run.  [default: 5000]",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Also write the table to this Markdown file.")
-def bench(what: str, out: Path | None, gigabytes: float | None, cells: int | None) -> None:
+@click.option("--out", help="Also write the tables to the end of this Markdown file.")
+def bench(what: str, out: str | None, gigabytes: float | None, cells: int | None) -> None:
     """Measure speed."""
     if gigabytes is not None and what not in _SIZED:
         raise click.UsageError(f"--size is for {', '.join(_SIZED)}: {what} generates no files")
     if cells is not None and what not in _COUNTED:
-        raise click.UsageError(f"--cells is for {', '.join(_COUNTED)}: {what} has a fixed number of cells")
+        raise click.UsageError(f"--cells is for {', '.join(_COUNTED)}: {what} has no such option")
     run_bench(what, out, gigabytes=gigabytes, cells=cells)
 
 

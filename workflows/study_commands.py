@@ -291,7 +291,7 @@ def submit(results: str, to: Path | None) -> None:
 
 
 @click.command()
-@click.argument("archive", type=click.Path(path_type=Path))
+@click.argument("archive")
 @click.option(
     "--cells", type=click.IntRange(min=1), default=20, show_default=True, help="Cells to compute again."
 )
@@ -301,16 +301,17 @@ def submit(results: str, to: Path | None) -> None:
 @click.option("--trust", is_flag=True, help="Run the code of the archive with your rights.")
 @click.option("--seconds", type=Amount(min=1), default=3600.0, show_default=True, help="Time limit.")
 @click.option("--memory", type=Amount(min=1), default=16.0, show_default=True, help="Limit in GB.")
-def verify(archive: Path, cells: int, seed: int | None, trust: bool, seconds: float, memory: float) -> None:
+def verify(archive: str, cells: int, seed: int | None, trust: bool, seconds: float, memory: float) -> None:
     """Compute a random sample of the cells of ARCHIVE (made by `submit`) again, and compare their results.
 
     This runs a stranger's code in a subprocess with limits of time and memory: read SECURITY.md first.
     """
+    from ..pipeline.store.folder import local_folder
     from .report.words.wording import count
     from .submission import verify as verified
 
-    drawn = secrets.randbelow(1 << 32) if seed is None else seed
-    found = verified(archive, cells=cells, seed=drawn, seconds=seconds, memory=memory, trusted=trust)
+    path, drawn = local_folder(archive), secrets.randbelow(1 << 32) if seed is None else seed
+    found = verified(path, cells=cells, seed=drawn, seconds=seconds, memory=memory, trusted=trust)
     for line in found.problems:
         # It quotes a stranger's texts.
         click.echo(printable(" ".join(line.split())), err=True)

@@ -160,6 +160,8 @@ def verify(
     `seed` draws the sample of at most `cells` cells. The subprocess may run for `seconds` and take `memory`
     gigabytes. Raises InputError if the archive is damaged, or if its code is not `trusted`.
     """
+    if not archive.exists():
+        raise InputError(f"{archive}: no such archive: give one that singlepass submit makes")
     if archive.is_dir():
         raise InputError(f"{archive}: is a folder: give an archive, which singlepass submit makes of it")
     if not trusted:

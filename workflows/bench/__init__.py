@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from typing import NamedTuple
+
+from ...pipeline.errors import InputError
 
 
 class Benchmark(NamedTuple):
@@ -94,13 +95,25 @@ BENCHMARKS = {
 }
 
 
-def run_bench(what: str, out: Path | None, *, gigabytes: float | None, cells: int | None) -> None:
-    """Run a benchmark of `BENCHMARKS`, print its tables, and append them to the Markdown file `out`."""
+def run_bench(what: str, out: str | None, *, gigabytes: float | None, cells: int | None) -> None:
+    """Run a benchmark of `BENCHMARKS`, print its tables, and append them to the Markdown file `out`.
+
+    Raises InputError, before anything is measured, if `out` is a URL or cannot be written.
+    """
+    from ...pipeline.store.folder import local_folder
     from .runner import show
 
+    file = None if out is None else local_folder(out)
+    if file is not None:
+        try:
+            file.open("a").close()
+        except OSError as error:
+            raise InputError(
+                f"--out {out}: cannot be written ({error.strerror}): name a file in an existing folder"
+            ) from None
     given = {"gigabytes": gigabytes, "cells": cells}
     options = {name: value for name, value in given.items() if value is not None}
     for table in BENCHMARKS[what].tables:
         module, name = table.split(".")
         measure = getattr(importlib.import_module(f".{module}", __name__), name)
-        show(f"singlepass bench: {name}", measure(**options), out)
+        show(f"singlepass bench: {name}", measure(**options), file)

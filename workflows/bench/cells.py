@@ -15,7 +15,6 @@ import pandas as pd
 from ...learners import take_rows
 from ...learners.guests.guest import Guest
 from ...learners.guests.kinds import as_guest
-from ...pipeline.errors import InputError
 from ...pipeline.run.shared_inputs import inputs_of
 from ...pipeline.run.task import run_cell
 from ...pipeline.study.cell import Cell
@@ -27,7 +26,8 @@ from ..running.progress import RunProgress
 from ..running.run import run_study
 from ..running.workers import WorkerOptions
 from . import runner
-from .runner import Contest, Measurement, Work, cost, microseconds, milliseconds, processor_time, skipped
+from .runner import Contest, Measurement, Work, cost, microseconds, milliseconds, processor_time
+from .streams import with_data
 
 _AROW, _PA = {"name": "AROW"}, {"name": "PassiveAggressive", "label": "PA-I"}
 
@@ -89,16 +89,17 @@ def cell() -> list[Measurement]:
     lines: list[Measurement] = []
     for name, classes, protocol in TASKS:
         datasets = [{"name": name, "task": f"pair:{','.join(classes)}"}]
-        options: dict[str, Any] = {"protocol": protocol, "max_examples": 1000, "folds": 10}
-        try:
-            cells = cells_of(make_study(datasets, [_AROW, _PA], **options))
-            lines += [_compare_with_pass(each) for each in cells]
-        except InputError as error:
-            lines.append(skipped(f"{name}, {' or '.join(classes)}", str(error)))
+        compare = partial(_compare_with_passes, datasets, protocol)
+        lines += with_data(f"{name}, {' or '.join(classes)}", name, compare)
     ratios = [each.ratio for each in lines if not math.isnan(each.ratio)]
     if ratios:
         lines.append(Measurement("geometric mean", "", "", geometric_mean(ratios), MEAN_AIM))
     return lines
+
+
+def _compare_with_passes(datasets: list[Any], protocol: str) -> list[Measurement]:
+    study = make_study(datasets, [_AROW, _PA], protocol=protocol, max_examples=1000, folds=10)
+    return [_compare_with_pass(each) for each in cells_of(study)]
 
 
 def _compare_with_pass(cell: Cell) -> Measurement:
@@ -145,20 +146,23 @@ def metrics() -> list[Measurement]:
     """Compare cells that measure metrics, and so count predictions by class, with cells that do not."""
     lines: list[Measurement] = []
     for dataset in DATASETS:
-        try:
-            without, counting = (
-                cells_of(make_study([dataset], [_AROW, {**_PA, "variant": "PA-I"}], metrics=list(names)))
-                for names in ((), METRICS)
-            )
-        except InputError as error:
-            lines.append(skipped(str(dataset["name"]), str(error)))
-            continue
-        for plain, own in zip(without, counting, strict=True):
-            row, _ = (run(each) for each in (plain, own))
-            what = f"{plain.spec.dataset.label}, {plain.spec.algorithm} ({row['n_examples']:,} rows)"
-            works = {"with metrics": partial(run_cell, own), "without metrics": partial(run_cell, plain)}
-            contest = Contest(what, "with metrics", "without metrics", METRICS_AIM, ratio=cost)
-            lines += runner.contend(works, [contest], METRICS_TURNS, timed=processor_time)
+        name = str(dataset["name"])
+        lines += with_data(name, name, partial(_compare_metrics, dataset))
+    return lines
+
+
+def _compare_metrics(dataset: dict[str, object]) -> list[Measurement]:
+    without, counting = (
+        cells_of(make_study([dataset], [_AROW, {**_PA, "variant": "PA-I"}], metrics=list(names)))
+        for names in ((), METRICS)
+    )
+    lines: list[Measurement] = []
+    for plain, own in zip(without, counting, strict=True):
+        row, _ = (run(each) for each in (plain, own))
+        what = f"{plain.spec.dataset.label}, {plain.spec.algorithm} ({row['n_examples']:,} rows)"
+        works = {"with metrics": partial(run_cell, own), "without metrics": partial(run_cell, plain)}
+        contest = Contest(what, "with metrics", "without metrics", METRICS_AIM, ratio=cost)
+        lines += runner.contend(works, [contest], METRICS_TURNS, timed=processor_time)
     return lines
 
 

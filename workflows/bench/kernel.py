@@ -22,7 +22,7 @@ from ...learners.kernel.values.row_storage import aligned
 from ...learners.numeric.compiled import compiled
 from . import runner
 from .runner import Contest, Measurement, Work, microseconds, milliseconds
-from .streams import NamedStream, is_sparse, real_streams
+from .streams import NamedStream, is_sparse, measure_each, real_streams
 
 BLOCK, SUPPORT = 60, 3_000
 # How often the tile (inner products alone) and the passes that are compared with it are timed.
@@ -115,18 +115,23 @@ def measure_tile() -> list[Measurement]:
     return lines
 
 
-def streams() -> list[NamedStream]:
-    """Return dense float32 streams: the real ones that are present, or a generated one if there are none."""
-    found = [stream for stream in real_streams(REAL) if isinstance(stream, NamedStream)]
-    if not found:
+def streams() -> list[NamedStream | Measurement]:
+    """Return dense float32 streams: the real ones, or a generated one if none can be used.
+
+    For a data set that is absent or damaged, return a line of the table.
+    """
+    found = list(real_streams(REAL))
+    if not any(isinstance(each, NamedStream) for each in found):
         rng = np.random.RandomState(0)
         X = (rng.uniform(size=(10_000, 123)) < 0.11).astype(np.float32)
         y = (X @ rng.standard_normal(123) > 0) ^ (rng.uniform(size=10_000) < 0.2)
-        return [NamedStream("generated", X, y.astype(np.int32))]
-    return [
-        stream._replace(X=np.asarray(stream.X.toarray() if is_sparse(stream.X) else stream.X, np.float32))
-        for stream in found
-    ]
+        found.append(NamedStream("generated", X, y.astype(np.int32)))
+    return [each if isinstance(each, Measurement) else _dense(each) for each in found]
+
+
+def _dense(stream: NamedStream) -> NamedStream:
+    X = stream.X.toarray() if is_sparse(stream.X) else stream.X
+    return stream._replace(X=np.asarray(X, np.float32))
 
 
 def one_pass(learner: Any, X: Any, y: Any) -> None:
@@ -231,9 +236,8 @@ def measure_growth() -> list[Measurement]:
 
 def kernel() -> list[Measurement]:
     """Run all comparisons of kernel values and kernel learners."""
-    lines = measure_tile()
-    for stream in streams():
-        lines += measure_stream(stream)
-        if stream.y.max() == 1:
-            lines += measure_features(stream)
-    return lines + measure_growth()
+
+    def measure(stream: NamedStream) -> list[Measurement]:
+        return measure_stream(stream) + (measure_features(stream) if stream.y.max() == 1 else [])
+
+    return measure_tile() + measure_each(streams(), measure) + measure_growth()

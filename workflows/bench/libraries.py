@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,21 +57,29 @@ REAL = {"mnist": ("mnist", "one-vs-rest:3"), "a9a": ("a9a", "binary")}
 EQUAL_REAL = {"a9a": ("a9a", "binary"), "20newsgroups": ("20newsgroups", "one-vs-rest:sci.space")}
 LOSS_AIM, SPEED_AIM = "≤ 1.01", "≥ 1"
 
-_hinge = partial(SGDClassifier, loss="hinge", penalty=None, eta0=1.0, fit_intercept=False)
+_hinge = partial(SGDClassifier, loss="hinge", penalty=None, eta0=1.0, fit_intercept=False, shuffle=False)
 
-# Algorithms of each library: how to create them, and the learner of this package that is most like them.
-SCIKIT_LEARN = {
+# Algorithms of a library: how to create each, and the learner of this package that is most like it.
+Algorithms: TypeAlias = Mapping[str, tuple[Any, Callable[[], Any]]]
+SCIKIT_LEARN: Algorithms = {
     "SGDClassifier PA-I": (partial(_hinge, learning_rate="pa1"), PassiveAggressive),
-    "SGDClassifier hinge": (partial(_hinge, learning_rate="constant"), OnlineGradientDescent),
-    "Perceptron": (partial(TheirPerceptron, fit_intercept=False), Perceptron),
+    "SGDClassifier hinge": (
+        partial(_hinge, learning_rate="constant"),
+        partial(OnlineGradientDescent, rate="constant"),
+    ),
+    "Perceptron": (partial(TheirPerceptron, fit_intercept=False, shuffle=False), Perceptron),
 }
-RIVER = {
+RIVER: Algorithms = {
     "PAClassifier": ({"C": 1.0, "mode": 1, "learn_intercept": False}, PassiveAggressive),
     "Perceptron": ({}, Perceptron),
     "ALMAClassifier": ({}, ALMA),
-    "LogisticRegression": ({"intercept_lr": 0.0}, OnlineGradientDescent),
+    "LogisticRegression": (
+        {"intercept_lr": 0.0},
+        # River's step.
+        partial(OnlineGradientDescent, eta=0.01, loss="logistic", rate="constant"),
+    ),
 }
-VOWPAL_WABBIT = {"adaptive steps": ([], AdaGradRDA), "--sgd": (["--sgd"], OnlineGradientDescent)}
+VOWPAL_WABBIT: Algorithms = {"adaptive steps": ([], AdaGradRDA), "--sgd": (["--sgd"], OnlineGradientDescent)}
 
 
 class Round(NamedTuple):
@@ -193,7 +201,7 @@ class Library(NamedTuple):
     module: str
     package: str
     program: str | None
-    algorithms: Mapping[str, tuple[Any, type[Any]]]
+    algorithms: Algorithms
     rounds: Callable[[NamedStream], Iterator[Round]]
 
     @property
@@ -226,7 +234,7 @@ def measure_library(library: Library, stream: NamedStream) -> list[Measurement]:
         unit = microseconds(rows, _A_ROW)
         for name, (settings, ours) in library.algorithms.items():
             theirs = f"{library.name} {name}"
-            contest = Contest(what, "ours", "peer", unit=unit, named=ours.__name__, peer_named=theirs)
+            contest = Contest(what, "ours", "peer", unit=unit, named=type(ours()).__name__, peer_named=theirs)
             works = {"ours": pass_in_parts(ours, parts), "peer": peer(name, settings)}
             lines += runner.contend(works, [contest], 3)
     return lines

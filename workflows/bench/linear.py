@@ -56,8 +56,12 @@ _PEER, _READ = "scikit-learn PA-I", "reading X once"
 _PA_I = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0, "fit_intercept": False}
 _scikit_learn = partial(SGDClassifier, **_PA_I, shuffle=False, max_iter=1, tol=None)
 TWO_CLASSES = {"PA-I": PassiveAggressive, "AROW": AROW}
-# Learners whose weights all shrink with every row.
-SHRINKING: dict[str, Any] = {"truncated gradient": TruncatedGradient, "FOBOS": FOBOS, "RDA": RDA}
+# Learners whose weights all shrink with every row. With its default l1, RDA's weights would all stay 0.
+SHRINKING: dict[str, Any] = {
+    "truncated gradient": TruncatedGradient,
+    "FOBOS": FOBOS,
+    "RDA": partial(RDA, l1=1e-5),
+}
 MANY_CLASSES: dict[str, Any] = {
     "PA-I": PassiveAggressive,
     "Perceptron": Perceptron,

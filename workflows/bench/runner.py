@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -118,6 +118,11 @@ def processor_time(work: Work) -> float:
     began = time.thread_time()
     work()
     return time.thread_time() - began
+
+
+def prepared_time(prepare: Any) -> float:
+    """Return the seconds of the function that `prepare` returns; preparing it is not timed."""
+    return wall_time(prepare())
 
 
 def best_times(

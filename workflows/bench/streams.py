@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...pipeline.data import describe, expand, open_stream
+from ...pipeline.errors import InputError
 from .runner import Measurement, skipped
 
 # Rows and features of generated streams: dense like MNIST, and sparse like RCV1's training part, with as many
@@ -18,6 +20,8 @@ DENSE, SPARSE, NON_ZEROS = (60_000, 784), (20_000, 47_000), 75
 STORED = 0.19
 # Rows, features, classes and words per row of a generated stream, like LIBSVM's version of 20 Newsgroups.
 TOPIC_ROWS, TOPIC_FEATURES, TOPICS, TOPIC_NON_ZEROS = 16_000, 60_000, 20, 80
+
+T = TypeVar("T")
 
 
 def is_sparse(X: Any) -> bool:
@@ -50,19 +54,32 @@ def absent(title: str, name: str) -> Measurement:
     return skipped(title, f"not on this machine: singlepass data fetch {name}")
 
 
-def real_streams(tasks: Mapping[str, tuple[str, str]]) -> Iterator[NamedStream | Measurement]:
-    """Yield streams one by one; for a data set that is not on this machine, yield a line of the table.
+def with_data(title: str, name: str, use: Callable[[], list[T]]) -> list[T | Measurement]:
+    """Return what `use` returns, which opens a data set, or the table line that says why it cannot be used.
 
-    `tasks` has, by the title of each stream, its data set and task. Rows are copied to memory, because the
-    rows of an opened stream may be mapped from a file.
+    `use` is not called if the data set is not on this machine, because it would download it.
     """
-    present = {entry.name for entry in describe() if entry.state.startswith("present")}
+    if not any(entry.name == name and entry.state.startswith("present") for entry in describe()):
+        return [absent(title, name)]
+    try:
+        return [*use()]
+    except InputError as error:
+        return [skipped(title, str(error))]
+
+
+def real_streams(tasks: Mapping[str, tuple[str, str]]) -> Iterator[NamedStream | Measurement]:
+    """Yield streams one by one; for a data set that is absent or damaged, yield a line of the table.
+
+    `tasks` has, by the title of each stream, its data set and task.
+    """
     for title, (name, task) in tasks.items():
-        if name not in present:
-            yield absent(title, name)
-            continue
-        stream = open_stream(expand(name=name, task=task)[0])
-        yield NamedStream(title, *map(_copied, (stream.X, stream.y, stream.X_test, stream.y_test)))
+        yield from with_data(title, name, partial(_opened, title, name, task))
+
+
+def _opened(title: str, name: str, task: str) -> list[NamedStream]:
+    stream = open_stream(expand(name=name, task=task)[0])
+    # Copy the rows to memory, because those of an opened stream may be mapped from a file.
+    return [NamedStream(title, *map(_copied, (stream.X, stream.y, stream.X_test, stream.y_test)))]
 
 
 def _copied(part: Any) -> Any:

@@ -37,6 +37,13 @@ def test_shrinking_learners_are_compared_with_gradient_descent(monkeypatch: pyte
     assert [(line.ratio, line.aim) for line in lines] == [(1.0, "≤ 1.3")] * len(linear.SHRINKING)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", linear.SHRINKING)
+def test_shrinking_learners_have_weights(name: str) -> None:
+    stream = streams.text(np.random.RandomState(0))
+    assert (linear.SHRINKING[name]().fit(stream.X, stream.y).coef_ != 0).any()
+
+
 def test_a_thinned_stream_has_as_many_non_zeros_as_mnist() -> None:
     thin = streams.thinned(np.random.RandomState(0), np.ones((500, 40), np.float32))
     assert thin.nnz / 20_000 == pytest.approx(streams.STORED, abs=0.01)

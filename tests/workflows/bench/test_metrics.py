@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from singlepass.workflows.bench import BENCHMARKS, cells, runner
+from singlepass.pipeline.data import describe
+from singlepass.workflows.bench import BENCHMARKS, cells, runner, streams
 
 from .untimed import untimed
 
@@ -20,8 +21,10 @@ def test_every_line_has_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
         return untimed(works) | {"with metrics": 2.0}
 
     monkeypatch.setattr(runner, "best_times", timed)
-    monkeypatch.setenv("SINGLEPASS_DATA", "/nowhere")
+    others = [entry for entry in describe() if entry.name != "a9a"]
+    monkeypatch.setattr(streams, "describe", lambda: others)
     lines = cells.metrics()
+    assert [(line.work, line.ours) for line in lines[2:]] == [("a9a", "skipped")]
     assert [line.work for line in lines[:2]] == [
         "arow-synthetic, AROW (50 rows)",
         "arow-synthetic, PA-I (50 rows)",

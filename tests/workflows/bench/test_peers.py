@@ -36,6 +36,29 @@ def test_every_line_has_a_figure(library, convert, stream):  # type: ignore[no-u
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", libraries.SCIKIT_LEARN)
+def test_update_rules_of_scikit_learn_are_equal(name, stream):  # type: ignore[no-untyped-def]
+    make, ours = libraries.SCIKIT_LEARN[name]
+    peer, learner = make(), ours()
+    # Chunks of several rows, which scikit-learn shuffles by default.
+    for X, y in libraries.pieces(stream, 20):
+        peer.partial_fit(X, y, [0, 1])
+        learner.learn(X, y, [0, 1])
+    np.testing.assert_allclose(learner.coef_, peer.coef_, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_the_logistic_update_of_river_is_equal(stream: streams.NamedStream) -> None:
+    models = pytest.importorskip("river.linear_model")
+    settings, ours = libraries.RIVER["LogisticRegression"]
+    peer, learner = models.LogisticRegression(**settings), ours()
+    libraries._predict_then_learn(lambda: peer, libraries.as_dicts(stream.X), (stream.y == 1).tolist())
+    learner.learn(stream.X, stream.y, [0, 1])
+    weights = [peer.weights[feature] for feature in range(stream.X.shape[1])]
+    np.testing.assert_allclose(learner.coef_[0], weights, rtol=1e-5)
+
+
+@pytest.mark.slow
 def test_what_is_not_installed_is_skipped(
     stream: streams.NamedStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:

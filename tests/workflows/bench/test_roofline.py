@@ -37,6 +37,25 @@ def test_the_loops_do_what_they_are_called() -> None:
     assert np.flatnonzero(again).tolist() == touched.tolist()
 
 
+def test_each_timed_pass_is_the_first_of_a_new_learner(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[int] = []
+
+    class Counting:
+        def begin(self, classes: object, n_features: int) -> None:
+            self.learned = 0
+
+        def learn_rows(self, rows: object, codes: object) -> None:
+            self.learned += 1
+            passes.append(self.learned)
+
+    monkeypatch.setattr(roofline, "ROWS", (60, 200))
+    monkeypatch.setattr(roofline, "FEATURES", (1 << 9,))
+    monkeypatch.setattr(roofline, "LEARNERS", {"FTRL": (Counting, 2, "")})
+    roofline.roofline(gigabytes=0.0)
+    assert len(passes) > 1
+    assert set(passes) == {1}
+
+
 @pytest.mark.slow
 def test_every_learner_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "best_times", untimed)

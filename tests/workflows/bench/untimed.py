@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-def untimed(works: dict[str, Callable[[], object]], repeats: int = 1, **_: object) -> dict[str, float]:
+def untimed(
+    works: dict[str, Callable[[], object]],
+    repeats: int = 1,
+    timed: Callable[[Callable[[], object]], object] = lambda work: work(),
+) -> dict[str, float]:
     """Run every work once, and report a time of one second."""
     for work in works.values():
-        work()
+        timed(work)
     return dict.fromkeys(works, 1.0)

@@ -98,6 +98,7 @@ def test_what_was_not_run_cannot_be_tested() -> None:
     assert found["proj-1"].outcome is Outcome.UNTESTED
     assert "Projectron 0.5" in found["proj-1"].figures
     assert found["proj-10"].outcome is Outcome.HOLDS
+    assert not any("  " in verdict.figures for verdict in found.values())
 
 
 def test_the_page(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def _pair(first: float, second: float) -> str:
 def _with_margin_updates(evidence: Evidence) -> Rows:
     mistakes, support = _counts(evidence, ["Perceptron, margin 1", "Perceptron"])
     table = pd.concat([mistakes, support], axis=1)
-    table.columns = ["mistakes with", "without", "support vectors with", "without "]
+    table.columns = ["mistakes with", "mistakes without", "support vectors with", "support vectors without"]
     return {str(name): row for name, row in table.iterrows()}
 
 
@@ -313,7 +313,8 @@ CLAIMS: Mapping[str, Check] = {
     "proj-10": Question(
         _with_margin_updates(),
         together(
-            ahead_on("mistakes with", "without", lower=True), ahead_on("support vectors with", "without ")
+            ahead_on("mistakes with", "mistakes without", lower=True),
+            ahead_on("support vectors with", "support vectors without"),
         ),
         "the Perceptron with margin updates and without",
         digits=0,
