@@ -95,6 +95,7 @@ def feature_spread(X: Any) -> NDArray[np.float64]:
         mean = np.bincount(X.indices, values, minlength=d) / n
         squares = np.bincount(X.indices, (values - mean[X.indices]) ** 2, minlength=d)
         # Add the squared deviations of the zeros, which a CSR matrix does not store.
-        squares += (n - np.bincount(X.indices, minlength=d)) * mean**2
+        # Without stored values, `bincount` returns integers.
+        squares = squares + (n - np.bincount(X.indices, minlength=d)) * mean**2
     spread: NDArray[np.float64] = np.sqrt(squares / n).astype(np.float32).astype(np.float64)
     return spread

@@ -77,7 +77,7 @@ def refused_splits(plan: Plan) -> tuple[str, dict[str, tuple[str, str]]]:
     """
     drawn = {task.label for task in plan.tasks if data.is_drawn(task)}
     try:
-        # Skip generated streams: drawing them takes time and memory, and they contain every class.
+        # Skip generated streams, because drawing them takes time and memory: the run checks them.
         return "", check_splits(cell for cell in plan.split_cells() if cell.spec.dataset.label not in drawn)
     except InputError as error:
         return str(error), {}

@@ -336,3 +336,9 @@ def test_a_worker_refuses_what_no_plan_has() -> None:
     row = run_cell(replace(cell, spec=replace(cell.spec, noise=Noise(0.1, "class")))).row
     assert row["status"] == "failed"
     assert "this task leaves some out: set level = 'task'" in row["error"]
+
+
+def test_feature_noise_leaves_rows_without_values_as_they_are() -> None:
+    empty = sp.csr_matrix((5, 3))
+    assert not FeatureNoise(1.0).change_features(empty, np.random.RandomState(0)).any()
+    assert empty.nnz == 0
