@@ -10,14 +10,16 @@ from collections.abc import Iterable
 LONGEST = 2000
 # A hint lists at most this many names.
 _MOST_NAMES = 10
-# Characters that terminals may take for commands, or that XML or UTF-8 cannot contain. Tabs and line breaks
-# are left out.
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_NOT_IN_XML = r"\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff"
+# Characters that XML (so figures) cannot contain.
+NOT_IN_XML = re.compile(f"[{_NOT_IN_XML}]")
+# Also those that terminals may take for commands. Tabs and line breaks are left out.
+UNPRINTABLE = re.compile(f"[{_NOT_IN_XML}\\x7f-\\x9f]")
 
 
 def printable(text: str) -> str:
-    """Return a text in which characters that match `UNPRINTABLE` are escaped, as in repr."""
-    return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
+    """Return a text in which carriage returns and what `UNPRINTABLE` matches are escaped."""
+    return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text).replace("\r", "\\r")
 
 
 class InputError(Exception):

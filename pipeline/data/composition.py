@@ -235,7 +235,7 @@ def _label(label: str, i: int) -> str:
 
 
 def _rows_of_files(tables: Mapping[int, Table], at: Sequence[float], *, earlier: bool = False) -> int:
-    """Return the largest number of rows for which every table has its share; `_ROWS` without tables.
+    """Return the number of rows at which the first table is used up; `_ROWS` without tables.
 
     With `earlier`, return the number of an earlier version, which a rounding error could make smaller.
     """

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from cachetools import LRUCache, cached
 
-from ..errors import UNPRINTABLE, InputError
+from ..errors import NOT_IN_XML, InputError
 from ..randomness import random_state
 from .formats.labels import case_notes, class_name
 from .tables.cache import recipe_key
@@ -147,8 +147,8 @@ class Source(Dataset):
             positive=positive,
             task_lists=self.task_lists,
         )
-        # Names of tasks go to terminals and figures. Other tasks may have such classes.
-        for name in filter(UNPRINTABLE.search, classes):
+        # Names of tasks go to figures. Other tasks may have such classes.
+        for name in filter(NOT_IN_XML.search, classes):
             if any(name in each.removeprefix(label) for each, _ in found):
                 raise InputError(
                     f"data set {self.name!r}: the class {name!r} has a control or invalid character, which "

@@ -175,7 +175,9 @@ export function explore(D, visibility) {
           points: rows[i].flatMap((v, at) => (v === null ? [] : [[t[at], v / q.scale, `${algorithms[i]}: ${q.label} ${number(v / q.scale)} at ${number(t[at])} examples`]])) })) }));
     }
     const levels = all(D.noise).filter((n) => metrics[state.m].values[n][k]);
-    parts.push(table(kept.one, `${labelOf(state.m)}, ${datasets[k]}`, ["algorithm", ...levels.map((n) => D.noise[n]), ...(D.winners[k] ? [`winner of the grid, ${D.noise[state.n]}`] : [])],
+    // The columns depend on the data set.
+    const memory = (kept.one[`${levels}|${Boolean(D.winners[k])}`] ??= {});
+    parts.push(table(memory, `${labelOf(state.m)}, ${datasets[k]}`, ["algorithm", ...levels.map((n) => D.noise[n]), ...(D.winners[k] ? [`winner of the grid, ${D.noise[state.n]}`] : [])],
       state.a.map((i) => [algorithms[i], ...levels.map((n) => shown(state.m, valueOf(state.m, k, i, n))), ...(D.winners[k] ? [D.settings[D.winners[k][state.n]?.[i]] ?? "–"] : [])])));
     one.replaceChildren(...parts);
   }
