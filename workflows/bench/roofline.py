@@ -117,7 +117,7 @@ def _first_pass(make: Any, n_features: int, rows: CSR, codes: NDArray[np.int32])
 
 
 def _written(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the array after writing it, so that each page has memory of its own; its values stay."""
+    """Return the array after writing it, so that the system provides its memory; its values stay."""
     array += 0.0
     return array
 
