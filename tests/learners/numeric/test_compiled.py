@@ -279,6 +279,7 @@ print(digest_of(pickle.load(open(sys.argv[1], "rb")))[0])
 """
 
 
+@pytest.mark.slow
 def test_a_learner_sent_after_it_ran_is_the_same(tmp_path):
     names = {"__name__": "__main__"}
     exec(OWN_RULE, names)
