@@ -104,9 +104,12 @@ def one_of(options: Sequence[Any]) -> _Check:
     requirement = "one of " + ", ".join(map(repr, options))
 
     def is_option(value: Any) -> bool:
-        # True is no 1, but an integer of NumPy may be.
-        same = [each for each in options if _is_integer(each) == _is_integer(value)]
-        return any(value == each for each in same if _is_integer(each) or isinstance(value, type(each)))
+        for each in options:
+            # True is no 1, but an integer of NumPy may be.
+            same_type = _is_integer(value) if _is_integer(each) else isinstance(value, type(each))
+            if same_type and value == each:
+                return True
+        return False
 
     return _check(requirement, is_option)
 

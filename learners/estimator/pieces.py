@@ -74,7 +74,10 @@ class OneByOne:
         self.learners = learners
 
     def learn_rows(self, X: Rows, codes: NDArray[np.int32]) -> Sequence[Any] | NDArray[np.float64]:
-        """Let every learner learn the rows; return the scores from the ``learn_rows`` of each learner."""
+        """Let every learner learn the rows; return the scores from the ``learn_rows`` of each learner.
+
+        They are a list of arrays or one array, whose first axis is that of the learners.
+        """
         return [each.learn_rows(X, codes) for each in self.learners]
 
     def learn_along(self, X: Rows, codes: NDArray[np.int32], stops: NDArray[np.int64]) -> list[Passage]:

@@ -222,6 +222,7 @@ def check_splits(cells: Iterable[Cell]) -> dict[str, tuple[str, str]]:
         if spec.protocol == "prequential" or (label in folded and not limited):
             continue
         stream = data.open_stream(spec.dataset, root=spec.root_seed, seed=spec.seed, raw=bool(spec.features))
+        n = 0
         if spec.protocol == "crossval":
             n = _rarest(stream, chosen_rows(spec, stream))[0]
             # Numbers of drawn rows vary by about their square root: with many more rows of each class than
@@ -235,7 +236,7 @@ def check_splits(cells: Iterable[Cell]) -> dict[str, tuple[str, str]]:
         except InputError as error:
             if spec.protocol != "crossval":
                 raise
-            refused.append((_rarest(stream, chosen_rows(spec, stream))[0], error))
+            refused.append((n, error))
             continue
         if limited and test is not None and spec.stage != "tune":
             lost = np.setdiff1d(test.codes, train.codes)
