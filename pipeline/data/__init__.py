@@ -13,19 +13,19 @@ that are standardized online there are `along_stream` and `standardised`. `has_t
 have an official test part, `notes` how columns were turned into features. `rows_by_number` draws rows of a
 long generated stream one range at a time.
 
-Inside `watched`, downloads and conversions report their progress. `stream_blocks` yields the rows of a file
-without converting it, `stream_rows` those of an opened stream; both use bounded memory. `pins_of` identifies
-the parsed tables that a study needs, `lacking` lists those that a machine does not have, `chunks` and
-`receive` transfer them. `array_table` and `frame_table` turn rows in memory into a table; `keep_arrays` and
-`keep_frame` store it in the cache under a name.
+Inside `watched`, downloads and conversions report their progress. `pins_of` identifies the parsed tables that
+a study needs, `lacking` lists those that a machine does not have, `chunks` and `receive` transfer them.
+`array_table` and `frame_table` turn rows in memory into a table; `keep_arrays` and `keep_frame` store it in
+the cache under a name.
 """
 
 from __future__ import annotations
 
 from .catalogue.download import mirrored, retrieve
 from .formats.arrays import array_table, check_test_pair, frame_table
-from .formats.blocks import Block, stream_blocks, stream_rows
 from .formats.labels import class_name
+from .formats.sparse_text import sparse_tokens
+from .formats.svmlight import svmlight_scan
 from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, keep_frame
 from .io.folders import cache_folder, cache_space
 from .io.progress import watched
@@ -62,7 +62,6 @@ from .tables.tasks import TaskRef
 
 __all__ = [
     "ArraySource",
-    "Block",
     "DatasetRow",
     "FrameSource",
     "Lack",
@@ -113,9 +112,9 @@ __all__ = [
     "retrieve",
     "rows_by_number",
     "scales_apart",
+    "sparse_tokens",
     "standardised",
-    "stream_blocks",
-    "stream_rows",
+    "svmlight_scan",
     "task_classes",
     "watched",
 ]

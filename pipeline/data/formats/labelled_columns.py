@@ -52,7 +52,7 @@ class ColumnBlock:
     X: Any
     #: The rows' labels, as stored in the file.
     labels: pa.Array
-    #: Sort keys of the rows; None without a sorter or a column to sort by.
+    #: Sort keys of the rows; None without a column to sort by.
     keys: Keys | None
     #: Number of missing values in each column that has any, by the column's name.
     missing: dict[str, int]
@@ -148,7 +148,7 @@ def stored_dtype(files: Sequence[tuple[ColumnFile, Layout]]) -> str:
 
 
 def column_blocks(
-    file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked, sorter: Sorter | None = None
+    file: ColumnFile, layout: Layout, encoder: Encoder, asked: Asked, sorter: Sorter
 ) -> Iterator[ColumnBlock]:
     """Yield the rows of a file a few MB at a time, in file order; raise InputError at an invalid row."""
     done = 0
@@ -179,7 +179,7 @@ def column_blocks(
         dtypes = {array.dtype for array, role in both if role == "number"}
         X = encoder.encode(features, np.float32 if dtypes == {np.dtype(np.float32)} else np.float64)
         order = layout.order
-        keys = None if sorter is None or order is None else sorter.keys(file, order, batch[order], done)
+        keys = None if order is None else sorter.keys(file, order, batch[order], done)
         yield ColumnBlock(X, labels, keys, missing)
         done += len(labels)
 

@@ -65,7 +65,7 @@ def read_sparse(
     return Table(matrices[0], y, classes, matrices[1] if tests else None, y_test)
 
 
-def sparse_tokens(path: Path, scan: Scan, limits: Limits) -> Iterator[Tokens]:
+def sparse_tokens(path: Path, scan: Scan, limits: Limits = USUAL) -> Iterator[Tokens]:
     """Yield the rows of a file in blocks, in file order; blocks do not depend on the number of threads."""
     with open_text(path, limits) as (stream, report_position):
         blocks = whole_lines(stream, _BLOCK_BYTES)

@@ -36,7 +36,7 @@ def test_the_generated_file(tmp_path: Path, number: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chooses_cores", "lines"), [pytest.param(True, 8, marks=pytest.mark.slow), (False, 4)]
+    ("chooses_cores", "lines"), [pytest.param(True, 6, marks=pytest.mark.slow), (False, 2)]
 )
 def test_every_work_of_the_table(chooses_cores: bool, lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if chooses_cores:
@@ -67,7 +67,6 @@ def test_every_work_of_the_table(chooses_cores: bool, lines: int, monkeypatch: p
     assert [line.ours for line in equal] == [f"{41 + 2 * 4000 + 40:,}"] * 2
     assert [line.ratio for line in equal] == [1.0, 1.0]
     assert [line.ratio for line in table if ": convert (1.0 s), peak" in line.work] == [5.0, 5.0]
-    assert [line.ratio for line in table if "stream" in line.work] == [2.0] * 4
 
 
 def test_a_difference_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +90,7 @@ def test_a_difference_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_process_of_its_own_reports_its_memory(tmp_path: Path) -> None:
     path = tmp_path / "f.svmlight"
     ingestion.write_svmlight(path, 0, "{:.4f}")
-    found = ingestion._in_process("stream_unconverted", path)
-    assert found["non_zeros"] == 4000
+    found = ingestion._in_process("read", path)
+    assert found["rows"] == 40
     assert 5 < found["imports_mb"] < found["peak_mb"] < ingestion.CONVERT_MB
     assert found["seconds"] > 0

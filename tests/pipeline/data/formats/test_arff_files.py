@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from singlepass.pipeline.data import expand, open_stream, stream_blocks
+from singlepass.pipeline.data import expand, open_stream
 from singlepass.pipeline.data.formats import arff_files
+from singlepass.pipeline.data.formats.columns import Asked
+from singlepass.pipeline.data.formats.labelled_columns import read_columns
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -40,14 +42,13 @@ def test_nominal_attributes_are_categories_and_labels(write: Write) -> None:
     assert np.asarray(stream.X).tolist() == [[0, 1, 0, 85, 85], [1, 0, 0, 83.5, 86.5], [0, 0, 1, 70, 96]]
 
 
-def test_compressed_in_batches_and_in_blocks(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compressed_in_batches(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arff_files, "_BATCH_VALUES", 8)
     path = write("w.arff.gz", gzip.compress(WEATHER.encode()))
-    stream = open_stream(expand(path=path, target="play")[0])
-    blocks = list(stream_blocks(path, rows=2, target="play"))
-    assert [len(block.labels) for block in blocks] == [2, 1]
-    assert np.vstack([block.X for block in blocks]).tolist() == np.asarray(stream.X).tolist()
-    assert [label for block in blocks for label in block.labels] == ["no", "yes", "yes"]
+    compressed = open_stream(expand(path=path, target="play")[0])
+    plain = open_stream(expand(path=write("w.arff", WEATHER), target="play")[0])
+    assert np.asarray(compressed.X).tolist() == np.asarray(plain.X).tolist()
+    assert [compressed.classes[code] for code in compressed.y] == ["no", "yes", "yes"]
 
 
 def test_sparse_rows(write: Write) -> None:
@@ -119,8 +120,6 @@ def test_numbers_that_are_not_features_keep_all_digits(write: Write, content: st
     # Sorted by t. Columns: the three values of x, a and b, and whether s is missing.
     assert np.asarray(stream.X).tolist() == [[0, 1, 0, 0, 0, 1], [0, 0, 1, 0, 1, 0], [1, 0, 0, 1, 0, 0]]
     assert stream.y.tolist() == [1, 0, 2]
-    (block,) = stream_blocks(path, target="y", options={"ignore": ["s"]})
-    assert block.labels.tolist() == [2.0**53, 2.0**53, 5.0]
     with pytest.raises(InputError, match=r"line 8 \(row 2\): the label is missing \(column 's'\)"):
         expand(path=path, target="s")
     wrong = write("w.arff", content.replace(",5.0", ",five"))
@@ -205,11 +204,11 @@ def test_files_without_rows_and_with_other_bytes(write: Write, content: str | by
 def _read(path: Path, target: str, options: dict[str, Any]) -> tuple[str, str]:
     """Return the rows of a file as text, or "" and the error."""
     try:
-        blocks = list(stream_blocks(path, target=target, rows=3, options=options))
+        found = read_columns([arff_files.ArffFile(path)], Asked(target=target, **options))
     except InputError as error:
         return "", str(error)
     # As text, NaN is equal to itself.
-    return repr([(np.asarray(block.X).tolist(), block.labels.tolist()) for block in blocks]), ""
+    return repr((np.asarray(found.X).tolist(), found.labels.values[found.labels.codes].tolist())), ""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Test files and streams in blocks: every row once, in file order, for any block size."""
+"""Test files that are read in blocks: every row once, in file order, for any block size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from singlepass.pipeline.data import expand, fingerprint, open_stream, stream_blocks, stream_rows, watched
+from singlepass.pipeline.data import expand, fingerprint, open_stream, sparse_tokens, svmlight_scan, watched
 from singlepass.pipeline.data.formats import arrow_files, delimited, sparse_text
 from singlepass.pipeline.data.formats.arrow_files import ArrowFile
 from singlepass.pipeline.data.formats.columns import Asked
@@ -59,21 +59,6 @@ def tiny_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spill, "_SPILL_BYTES", 32)
 
 
-@pytest.mark.usefixtures("tiny_steps")
-@pytest.mark.parametrize("rows", [1, 7, N, N + 1])
-def test_blocks_of_a_file(path: Path, rows: int) -> None:
-    blocks = list(stream_blocks(path, rows=rows))
-    sizes = [len(block.labels) for block in blocks]
-    assert sizes[:-1] == [rows] * (len(sizes) - 1)
-    assert sum(sizes) == N
-    whole = np.vstack([dense(block.X) for block in blocks if block.X.shape[1] == 2])
-    # Without a given width, the first svmlight row has no second feature.
-    assert whole.tolist() == np.column_stack([A, B])[N - len(whole) :].tolist()
-    labels = np.concatenate([block.labels for block in blocks]).tolist()
-    expected = LABELS if path.suffix != ".svmlight" else [1.0 if each == "x" else -1.0 for each in LABELS]
-    assert labels == expected
-
-
 def test_conversion_does_not_depend_on_the_blocks(
     path: Path, request: pytest.FixtureRequest, new_process: Callable[[], None], cache: Path
 ) -> None:
@@ -97,46 +82,13 @@ def test_dtypes(path: Path, dtype: str) -> None:
     np.testing.assert_array_equal(dense(X), np.column_stack([A, B]).astype(dtype))
 
 
-@pytest.mark.parametrize("name", ["digits", "gauss"])
-def test_rows_of_a_stream(name: str) -> None:
-    stream = open_stream(expand(name=name)[0])
-    parts = list(stream_rows(stream, rows=500))
-    np.testing.assert_array_equal(np.vstack([X for X, _ in parts]), stream.X)
-    np.testing.assert_array_equal(np.concatenate([y for _, y in parts]), stream.y)
-    assert parts[0][0].flags.writeable
-
-
-def test_rows_of_a_task_that_leaves_rows_out(path: Path) -> None:
-    stream = open_stream(expand(name="digits", task="pair:3,5")[0])
-    X = np.vstack([part for part, _ in stream_rows(stream, rows=100)])
-    assert stream.rows is not None
-    np.testing.assert_array_equal(X, np.asarray(stream.X)[stream.rows])
-    own = open_stream(expand(path=path)[0])
-    np.testing.assert_array_equal(
-        np.vstack([dense(part) for part, _ in stream_rows(own, rows=9)]), dense(own.X)
-    )
-
-
-def test_wrong_arguments(write: Write) -> None:
-    path = write("f.csv", "a,label\n1,x\n2,y\n")
-    with pytest.raises(ValueError, match="rows must be 1 or more, not 0"):
-        stream_blocks(path, rows=0)
-    with pytest.raises(ValueError, match="rows must be 1 or more, not -1"):
-        next(stream_rows(open_stream(expand(name="digits")[0]), rows=-1))
-    with pytest.raises(InputError, match="has no option 'targt'"):
-        stream_blocks(path, options={"targt": "label"})
-    with pytest.raises(InputError, match=r"f\.csv: no column is called 'z'"):
-        next(stream_blocks(path, target="z"))
-
-
 def test_a_wrong_line_is_named_when_it_is_reached(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse_text, "_BLOCK_BYTES", 8)
     path = write("f.svm", "1 1:1\n" * 20 + "-1 2:1 1:1\n" + "1 1:1\n")
-    blocks = stream_blocks(path, rows=1)
-    for _ in range(20):
-        assert next(blocks).labels.tolist() == [1.0]
+    blocks = sparse_tokens(path, svmlight_scan())
+    assert next(blocks).labels.tolist() == [1.0]
     with pytest.raises(InputError, match="line 21: index 1 follows 2; indices must rise along a line"):
-        next(blocks)
+        list(blocks)
 
 
 def test_rows_of_later_batches_are_counted_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 from sklearn.feature_extraction import FeatureHasher
 
-from singlepass.pipeline.data import cautions, expand, notes, open_stream, stream_blocks
+from singlepass.pipeline.data import cautions, expand, notes, open_stream
 from singlepass.pipeline.data.formats import sorting
 from singlepass.pipeline.data.formats.encoding import Encoder, _Column
 from singlepass.pipeline.errors import InputError
@@ -293,30 +293,6 @@ def test_a_first_line_with_numbers_that_is_read_as_data_is_named(write: Write) -
         assert str(error.value).endswith(hint)
 
 
-def test_blocks_have_the_same_features(write: Write) -> None:
-    path = write("f.csv", JOBS)
-    (block,) = stream_blocks(path, options={**OPTIONS, "missing": "indicator"})
-    expected = np.array(rows_of(path, missing="indicator"))
-    # Blocks do not apply statistics of all rows; the reader must do so.
-    assert np.isnan(block.X[1, 0])
-    expected[1, 0] = np.nan
-    np.testing.assert_array_equal(block.X, expected)
-
-
-def test_hashed_blocks_are_the_rows_of_the_table(write: Write) -> None:
-    path, hashed = write("f.csv", JOBS), {"one_hot": 1, "hash_bits": 5, "missing": "indicator"}
-    blocks = list(stream_blocks(path, rows=2, options={**OPTIONS, **hashed}))
-    expected = np.array(rows_of(path, **hashed))
-    expected[1, 0] = np.nan
-    found = []
-    for block in blocks:
-        assert not isinstance(block.X, np.ndarray)
-        assert block.X.indices.dtype == block.X.indptr.dtype == np.int32
-        found.append(block.X.toarray())
-    np.testing.assert_array_equal(np.concatenate(found), expected)
-    assert np.concatenate([block.labels for block in blocks]).tolist() == ["a", "b", "a"]
-
-
 @pytest.mark.parametrize(
     ("text", "options", "line"),
     [
@@ -389,8 +365,6 @@ def test_columns_without_features_are_refused(write: Write, rows: str, options: 
         InputError, match=r"f\.csv: no features: no column has a word or value \(columns: t\)"
     ):
         expand(path=path, options=options)
-    with pytest.raises(InputError, match="no features"):
-        next(stream_blocks(path, options=options))
     if "missing" in options:
         with pytest.raises(InputError, match=r"line 2 \(row 1\), column 't': no value; "):
             expand(path=path, options={**options, "missing": "error"})

@@ -17,7 +17,6 @@ from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
 from singlepass.pipeline.data.formats import sparse_text, svmlight
-from singlepass.pipeline.data.formats.blocks import stream_blocks
 from singlepass.pipeline.data.formats.files import file_options, read_files
 from singlepass.pipeline.data.formats.sparse_text import read_sparse, sparse_tokens
 from singlepass.pipeline.data.formats.svmlight import svmlight_scan
@@ -234,16 +233,6 @@ def test_the_first_and_the_last_index(write: Write, zero_based: bool) -> None:
         path = write("f.svm", f"1 1:1\n1 {last + 1}:2\n")
         with pytest.raises(InputError, match=rf"line 2: index {last + 1} exceeds {bound};"):
             read(path, n_features=n_features, zero_based=zero_based)
-
-
-def test_the_width_grows_with_the_file(write: Write) -> None:
-    path = write("f.svm", "1\n1\n1\n1\n1 1:1\n1 7:1\n1 2:1\n")
-    assert [block.X.shape[1] for block in stream_blocks(path, rows=1)] == [0, 0, 0, 0, 1, 7, 7]
-    for block in stream_blocks(path, rows=2):
-        assert not isinstance(block.X, np.ndarray)
-        assert block.X.indices.dtype == block.X.indptr.dtype == np.int32
-        assert block.X.dtype == block.labels.dtype == np.float64
-    assert {block.X.shape[1] for block in stream_blocks(path, rows=2, options={"n_features": 9})} == {9}
 
 
 ROW = st.dictionaries(st.integers(1, 40), st.floats(allow_nan=False, allow_infinity=False), max_size=6)
