@@ -163,7 +163,7 @@ def _of_table(source: Source, label: str, options: Mapping[str, Value]) -> Outlo
         generator, n_test = source.generator, count_of(options, "n_test")
         rows, row_bytes = count_of(options, "n_train") + n_test, generator.row_bytes
         features = 1 << count_of(options, "hash_bits") if "hash_bits" in options else generator.n_features
-        state, by_number = "generated for each repetition", generator.by_number is not None
+        state, by_number = "generated for each repetition", generator.by_number
         found = replace(found, state=state, n_test=n_test, by_number=by_number)
     else:
         (rows, features), row_bytes = source.entry.shape, 0

@@ -245,11 +245,11 @@ def rows_by_number(ref: TaskRef, root: int, seed: int) -> tuple[Clicks, int] | N
     unchanged = ref.task == "binary" and all(
         options[name] == option.default for name, option in FEATURE_OPTIONS.items() if name in options
     )
-    if not unchanged or not isinstance(source, GeneratorSource) or source.generator.by_number is None:
+    if not unchanged or not isinstance(source, GeneratorSource) or not source.generator.by_number:
         return None
-    own = {name: options[name] for name in source.generator.parameters}
+    own = {name: count_of(options, name) for name in source.generator.parameters}
     random_state = Draw(root, ref.label, seed).random_state()
-    return source.generator.by_number(random_state, **own), count_of(options, "n_train")
+    return Clicks(random_state, **own), count_of(options, "n_train")
 
 
 # The cache of streams has room for the 45 pairs of a digit set, so that a study of several algorithms on all

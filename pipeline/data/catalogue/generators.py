@@ -7,8 +7,10 @@ training part first, so more test rows never change the training rows.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files as package_files
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from ...noise import Noise
 from ..tables.options import FEATURE_OPTIONS, Option, Options, count_of
 from ..tables.stream import Codes, FloatArray, Matrix, Table, row_slice
-from .clicks import Clicks, draw_clicks
+from .clicks import draw_clicks
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Generator:
     row_bytes: int = 0
     #: Whether `draw` also draws the concept; if so, it takes `n_test` and returns n + n_test rows of it.
     draws_concept: bool = False
-    #: A class whose ``rows(start, stop)`` draws any range of `draw`'s rows; None if ranges cannot be drawn.
-    by_number: Callable[..., Clicks] | None = None
+    #: Whether `Clicks` draws any range of `draw`'s rows.
+    by_number: bool = False
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -347,132 +349,22 @@ def _directions(random_state: np.random.RandomState, n: int) -> FloatArray:
     return directions
 
 
-def _concepts(most: int) -> dict[str, Option]:
-    return {"concept": Option("count", 1, minimum=1, maximum=most)}
-
-
-GENERATORS: dict[str, Generator] = {
-    entry.name: entry
-    for entry in (
-        Generator(
-            name="arow-synthetic",
-            draw=draw_arow_synthetic,
-            n_features=20,
-            classes=("-1", "1"),
-            n_train=5_000,
-            n_test=10_000,
-            note="AROW paper §5.2: two informative dimensions at 45°, 18 of noise",
-        ),
-        Generator(
-            name="gauss",
-            draw=draw_gauss,
-            n_features=2,
-            classes=("-1", "1"),
-            n_test=10_000,
-            note="Haykin: N((0,0), I) against N((2,0), 4I); Bayes accuracy 81.5%",
-        ),
-        Generator(
-            name="checkerboard",
-            draw=draw_checkerboard,
-            n_features=2,
-            classes=("even", "odd"),
-            n_test=10_000,
-            note="uniform on [0, 4]², parity of the square; no linear learner beats chance",
-        ),
-        Generator(
-            name="checkerboard-noisy",
-            draw=draw_checkerboard,
-            n_features=2,
-            classes=("even", "odd"),
-            n_test=10_000,
-            note="checkerboard with 15% of the training labels switched; clean test part",
-            train_noise=0.15,
-        ),
-        Generator(
-            name="waveform-generator",
-            draw=draw_waveform,
-            n_features=21,
-            classes=("1", "2", "3"),
-            n_test=10_000,
-            note="Breiman et al. 1984: noisy mixtures of two of three triangles (waveform is the UCI file)",
-            # The UCI file's first class is our third one (the triangles centred at 7 and 15).
-            groupings={"uci-first-negative": ("1", "2")},
-        ),
-        # Streams with concept drift have no test part by default, since the final concept need not apply to
-        # rows of another time.
-        Generator(
-            name="sea",
-            draw=draw_sea,
-            n_features=3,
-            classes=("above", "below"),
-            note="Street, Kim 2001: x₁ + x₂ <= θ on [0, 10]³; concept = 1 to 4: θ = 8, 9, 7, 9.5",
-            parameters=_concepts(4),
-        ),
-        Generator(
-            name="stagger",
-            draw=draw_stagger,
-            n_features=9,
-            classes=("no", "yes"),
-            note="Schlimmer, Granger 1986: size, colour, shape; concept = 1 to 3",
-            parameters=_concepts(3),
-        ),
-        Generator(
-            name="hyperplane",
-            draw=draw_hyperplane,
-            draws_concept=True,
-            n_features=10,
-            classes=("below", "above"),
-            note="Hulten, Spencer, Domingos 2001: a hyperplane that rotates by `change` in `drift_features`",
-            parameters={
-                "drift_features": Option("count", 2, maximum=10),
-                "change": Option("number", 0.001),
-                "reversal": Option("number", 0.1, maximum=1),
-            },
-        ),
-        Generator(
-            name="random-rbf",
-            draw=draw_random_rbf,
-            draws_concept=True,
-            n_features=10,
-            classes=("0", "1"),
-            note="clouds around `centres` that move by `speed` a row",
-            parameters={"centres": Option("count", 50, minimum=2), "speed": Option("number", 0.0001)},
-        ),
-        Generator(
-            name="led",
-            draw=draw_led,
-            n_features=24,
-            classes=tuple("0123456789"),
-            note="Breiman et al. 1984: digits of a faulty display, 17 irrelevant features; swapped = 0 to 7",
-            parameters={
-                "inverted": Option("number", 0.1, maximum=1),
-                "swapped": Option("count", 0, maximum=7),
-            },
-        ),
-        Generator(
-            name="agrawal",
-            draw=draw_agrawal,
-            n_features=40,
-            classes=("B", "A"),
-            note="Agrawal, Imielinski, Swami 1993: who gets a loan; concept = 1 to 10",
-            parameters={**_concepts(10), "perturbation": Option("number", 0.05, maximum=1)},
-        ),
-        Generator(
-            name="clicks",
-            draw=draw_clicks,
-            draws_concept=True,
-            by_number=Clicks,
-            # A row has 39 non-zeros, each a float32 value with an int32 index.
-            row_bytes=39 * 8,
-            n_features=1 << 18,
-            classes=("no click", "click"),
-            n_train=100_000,
-            note="Criteo's shape: 13 numeric columns, 26 hashed ones; heavy tails, drifts daily",
-            parameters={
-                # At least 64 features besides the numeric ones; at most 30 bits, so that indices fit int32.
-                "hash_bits": Option("count", 18, minimum=7, maximum=30),
-                "rows_per_day": Option("count", 20_000, minimum=1),
-            },
-        ),
+_DRAWN: dict[str, Callable[..., tuple[Matrix, Codes]]] = {
+    function.__name__: function
+    for function in (
+        *(draw_arow_synthetic, draw_gauss, draw_checkerboard, draw_waveform, draw_sea, draw_stagger),
+        *(draw_hyperplane, draw_random_rbf, draw_led, draw_agrawal, draw_clicks),
     )
 }
+
+
+def _declared(entry: dict[str, Any]) -> Generator:
+    """Return the generator that an entry of ``generators.toml`` declares."""
+    parameters = {key: Option(**option) for key, option in entry.pop("parameters", {}).items()}
+    groupings = {key: tuple(classes) for key, classes in entry.pop("groupings", {}).items()}
+    draw, classes = _DRAWN[entry.pop("draw")], tuple(entry.pop("classes"))
+    return Generator(draw=draw, classes=classes, parameters=parameters, groupings=groupings, **entry)
+
+
+_TABLE = tomllib.loads((package_files(__package__) / "generators.toml").read_text("utf-8"))
+GENERATORS: dict[str, Generator] = {entry["name"]: _declared(entry) for entry in _TABLE["generators"]}
