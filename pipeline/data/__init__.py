@@ -24,8 +24,7 @@ from __future__ import annotations
 from .catalogue.download import mirrored, retrieve
 from .formats.arrays import array_table, check_test_pair, frame_table
 from .formats.labels import class_name
-from .formats.sparse_text import sparse_tokens
-from .formats.svmlight import svmlight_scan
+from .formats.sparse_text import sparse_tokens, svmlight_scan
 from .given_sources import ArraySource, FrameSource, frame_path, keep_arrays, keep_frame
 from .io.folders import cache_folder, cache_space
 from .io.progress import watched

@@ -16,9 +16,7 @@ from .arrow_files import ArrowFile
 from .columns import Asked, ColumnFile, lay_out
 from .delimited import DelimitedFile
 from .labelled_columns import combine, read_columns, stored_dtype
-from .sparse_text import Scan, read_sparse
-from .svmlight import svmlight_scan
-from .vowpal_wabbit import vowpal_scan
+from .sparse_text import Scan, read_sparse, svmlight_scan, vowpal_scan
 
 # Largest number of features, because indices and shapes are int32.
 _MOST_FEATURES = 2**31 - 1

@@ -13,8 +13,7 @@ import pytest
 from singlepass.pipeline.data import describe, expand, fetch, open_stream
 from singlepass.pipeline.data.catalogue.download import retrieve
 from singlepass.pipeline.data.catalogue.public import CATALOGUE, PublicFile, PublicSet, StandIn
-from singlepass.pipeline.data.formats.sparse_text import read_sparse
-from singlepass.pipeline.data.formats.svmlight import svmlight_scan
+from singlepass.pipeline.data.formats.sparse_text import read_sparse, svmlight_scan
 from singlepass.pipeline.data.tables.stream import Table
 from singlepass.pipeline.errors import InputError
 

@@ -14,7 +14,7 @@ from pyarrow import feather, parquet
 
 from singlepass.pipeline.data import expand, fingerprint, notes, open_stream
 from singlepass.pipeline.data.formats.files import FORMATS, Format, file_format, text_of_sparse_features
-from singlepass.pipeline.data.formats.svmlight import svmlight_scan
+from singlepass.pipeline.data.formats.sparse_text import svmlight_scan
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]

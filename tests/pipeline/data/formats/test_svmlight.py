@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
-from singlepass.pipeline.data.formats import sparse_text, svmlight
+from singlepass.pipeline.data.formats import sparse_text
 from singlepass.pipeline.data.formats.files import file_options, read_files
-from singlepass.pipeline.data.formats.sparse_text import read_sparse, sparse_tokens
-from singlepass.pipeline.data.formats.svmlight import svmlight_scan
+from singlepass.pipeline.data.formats.sparse_text import read_sparse, sparse_tokens, svmlight_scan
 from singlepass.pipeline.data.io.reading import SPARE_BYTES, USUAL
 from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table
@@ -258,7 +257,7 @@ def test_the_same_as_python(write: Write, rows: list[tuple[int, dict[int, float]
 
 
 def test_what_is_right_is_not_read_line_by_line(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(svmlight, "_read_lines")
+    monkeypatch.delattr(sparse_text, "_svmlight_lines")
     assert read(write("f.svm", "+1 1:-1e-05 3:+2 # a_b\n-1 qid:7 2:1\n"))[0] == [1, -1]
 
 
@@ -322,7 +321,7 @@ def _outcome(block: bytes, *, slowly: bool) -> object:
     scan, spare = svmlight_scan(), b"9" * SPARE_BYTES
     try:
         tokens = (
-            svmlight._read_lines(Path("f"), 1, block, 1 << 25, 1, "max_features = 33,554,432")
+            sparse_text._svmlight_lines(Path("f"), 1, block, 1 << 25, 1, "max_features = 33,554,432")
             if slowly
             else scan(Path("f"), 1, np.frombuffer(bytearray(block + spare), np.uint8)[: len(block)])
         )

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import murmurhash3_32
 
-from singlepass.pipeline.data.formats import vowpal_wabbit
+from singlepass.pipeline.data.formats import sparse_text
 from singlepass.pipeline.data.formats.files import file_options, read_files
-from singlepass.pipeline.data.formats.sparse_text import Tokens
-from singlepass.pipeline.data.formats.vowpal_wabbit import vowpal_scan
+from singlepass.pipeline.data.formats.sparse_text import Tokens, vowpal_scan
 from singlepass.pipeline.data.io.reading import SPARE_BYTES
 from singlepass.pipeline.data.tables.options import resolve_options
 from singlepass.pipeline.data.tables.stream import Table
@@ -45,7 +44,7 @@ def scanned(text: str, hash_bits: int = 18) -> list[tuple[float, Row]]:
     """Return the rows of a text; assert that the slow reader finds the same."""
     scan = vowpal_scan(hash_bits=hash_bits)
     found = rows_of(scan(Path("f.vw"), 1, block_of(text.encode())))
-    assert rows_of(vowpal_wabbit._read_lines(Path("f.vw"), 1, text.encode(), hash_bits)) == found
+    assert rows_of(sparse_text._vowpal_lines(Path("f.vw"), 1, text.encode(), hash_bits)) == found
     return found
 
 
@@ -131,7 +130,7 @@ def test_any_line_is_the_same_for_both_readers(noise: bytes, place: int) -> None
     found = []
     readers: list[Callable[[], Tokens]] = [
         lambda: vowpal_scan(hash_bits=12)(Path("f.vw"), 1, block_of(text)),
-        lambda: vowpal_wabbit._read_lines(Path("f.vw"), 1, text, 12),
+        lambda: sparse_text._vowpal_lines(Path("f.vw"), 1, text, 12),
     ]
     for read_lines in readers:
         try:
