@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
@@ -58,7 +58,7 @@ def _rising_counts(values: Sequence[Any]) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _check_labels(key: str, kind: str, labels: Iterable[str], known: Sequence[str]) -> None:
+def _check_labels(key: str, kind: str, labels: Iterable[str], known: Collection[str]) -> None:
     """Raise ValueError if one of the `labels` under a key is not the label of one of the study's entries.
 
     `kind` says what `known` are: algorithms or data sets.
@@ -167,45 +167,36 @@ class Study(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _folds_are_seeds(cls, table: Any) -> Any:
-        if not isinstance(table, dict) or "seeds" in table:
+    def _completed(cls, table: Any) -> Any:
+        """Add baselines, the study's `tune` to its algorithms, and the folds of crossval as seeds."""
+        if not isinstance(table, dict):
             return table
+        entries = table.get("algorithms")
+        if isinstance(entries, list):
+            if table.get("baselines") is True:
+                # Only if they are missing: a study that is read from results already contains them.
+                # A list, because a wrong value may be unhashable.
+                names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
+                names += [entry.name for entry in entries if isinstance(entry, AlgorithmSpec)]
+                absent = [(name, label) for name, label in BASELINES.items() if name not in names]
+                entries = [*entries, *({"name": name, "label": label} for name, label in absent)]
+            if table.get("tune", "seed") != "seed":
+                # Not of a query strategy, which wraps a single learner and so cannot compare settings.
+                own = {"tune": table["tune"]}
+                entries = [
+                    {**own, **each} if isinstance(each, dict) and not each.get("query") else each
+                    for each in entries
+                ]
+            table = {**table, "algorithms": entries}
         datasets = table.get("datasets")
         parts = [table, *(datasets if isinstance(datasets, list) else [])]
         crossval = any(isinstance(part, dict) and part.get("protocol") == "crossval" for part in parts)
         folds = table.get("folds", DEFAULT_FOLDS)
         # If `folds` is invalid, leave `seeds` unset: the validation of `folds` reports it.
         sound = isinstance(folds, int) and not isinstance(folds, bool) and 2 <= folds <= TUNING_SEED
-        return {**table, "seeds": list(range(folds))} if crossval and sound else table
-
-    @model_validator(mode="before")
-    @classmethod
-    def _tuned_like_the_study(cls, table: Any) -> Any:
-        entries = table.get("algorithms") if isinstance(table, dict) else None
-        if not isinstance(entries, list) or table.get("tune", "seed") == "seed":
-            return table
-        own = {"tune": table["tune"]}
-        # Set the study's `tune` for all algorithms without a query strategy, which wraps a single learner and
-        # so cannot compare the settings of a grid.
-        with_tune = [
-            {**own, **each} if isinstance(each, dict) and not each.get("query") else each for each in entries
-        ]
-        return {**table, "algorithms": with_tune}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_baselines(cls, table: Any) -> Any:
-        if not (isinstance(table, dict) and table.get("baselines") is True):
-            return table
-        entries = table.get("algorithms")
-        if not isinstance(entries, list):
-            return table
-        # Add baselines only if they are missing: a study that is read from results already contains them.
-        # A list, because a wrong value may be unhashable.
-        names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
-        names += [entry.name for entry in entries if isinstance(entry, AlgorithmSpec)]
-        added = [{"name": name, "label": label} for name, label in BASELINES.items() if name not in names]
-        return {**table, "algorithms": [*entries, *added]}
+        if "seeds" not in table and crossval and sound:
+            table = {**table, "seeds": list(range(folds))}
+        return table
 
     @model_validator(mode="after")
     def _protocol_and_order_agree(self) -> Study:
@@ -253,6 +244,12 @@ class Study(BaseModel):
             raise ValueError("label_due needs a delay, because it says when late labels come: set delay")
         if self.test_curve and all(self.protocol_of(entry) == "prequential" for entry in self.datasets):
             raise ValueError("test_curve needs a test part: set protocol 'holdout' or 'crossval'")
+        for i, entry in enumerate(self.datasets, 1):
+            if entry.test_fraction is not None and self.protocol_of(entry) != "holdout":
+                raise ValueError(
+                    f"datasets[{i}]: test_fraction needs a seeded split, but protocol "
+                    f"{self.protocol_of(entry)!r} makes none: give the data set protocol = 'holdout'"
+                )
         return self
 
     @model_validator(mode="after")
@@ -308,7 +305,7 @@ class Study(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _bound_to_data_sets(self) -> Study:
+    def _labels_are_known(self) -> Study:
         datasets = [entry.label for entry in self.datasets]
         models = {entry.label: entry for entry in self.algorithms}
         for entry in self.algorithms:
@@ -321,26 +318,10 @@ class Study(BaseModel):
                             f"algorithms: {entry.label!r} depends on {label!r}, which does not run on data "
                             f"set {name!r}: give both the same datasets"
                         )
-        return self
-
-    @model_validator(mode="after")
-    def _splits_are_seeded(self) -> Study:
-        for i, entry in enumerate(self.datasets, 1):
-            if entry.test_fraction is not None and self.protocol_of(entry) != "holdout":
-                raise ValueError(
-                    f"datasets[{i}]: test_fraction needs a seeded split, but protocol "
-                    f"{self.protocol_of(entry)!r} makes none: give the data set protocol = 'holdout'"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _labels_are_known(self) -> Study:
-        labels = [entry.label for entry in self.algorithms]
-        datasets = [entry.label for entry in self.datasets]
-        _check_labels("curves", "algorithm", self.curves, labels)
-        _check_labels("solutions", "algorithm", self.solutions, labels)
+        _check_labels("curves", "algorithm", self.curves, models)
+        _check_labels("solutions", "algorithm", self.solutions, models)
         for ranking in self.rankings:
-            _check_labels("rankings", "algorithm", ranking.algorithms, labels)
+            _check_labels("rankings", "algorithm", ranking.algorithms, models)
             _check_labels("rankings", "data set", ranking.datasets, datasets)
             for noise in ranking.focus_noise:
                 if noise not in self.noise:
