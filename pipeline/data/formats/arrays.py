@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Sized
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from ...errors import InputError
 from ..io.reading import open_text
 from ..tables.stream import Table, first_where, int32_csr, is_sparse
-from .labels import encode_labels
+from .labels import CodedLabels, encode_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,13 +38,13 @@ def array_table(
     ('no', 'yes')
     """
     check_test_pair(owner, X_test, y_test)
-    features, labels = _features(f"{owner}: X", X, missing), label_array(f"{owner}: y", y)
+    features, labels = _features(f"{owner}: X", X, missing), _coded(f"{owner}: y", y)
     _same_length(owner, "", features.shape[0], labels)
     if X_test is None:
         classes, codes, _ = encode_labels(labels, Path(f"{owner}: y"))
         return Table(features, codes, classes)
     test = _features(f"{owner}: X_test", X_test, missing)
-    test_labels = label_array(f"{owner}: y_test", y_test)
+    test_labels = _coded(f"{owner}: y_test", y_test)
     _same_length(owner, "_test", test.shape[0], test_labels)
     if test.shape[1] != features.shape[1]:
         raise InputError(f"{owner}: X has {features.shape[1]} columns and X_test has {test.shape[1]}")
@@ -59,6 +60,10 @@ def check_test_pair(owner: str, X_test: Any, y_test: Any) -> None:
     if (X_test is None) != (y_test is None):
         given, lacks = ("X_test", "y_test") if y_test is None else ("y_test", "X_test")
         raise InputError(f"{owner}: {given} is given without {lacks}; give both or neither")
+
+
+def _coded(owner: str, y: Any) -> CodedLabels:
+    return CodedLabels(*np.unique(label_array(owner, y), return_inverse=True))
 
 
 def label_array(owner: str, y: Any) -> npt.NDArray[Any]:
@@ -183,7 +188,7 @@ def _refuse_wrong_values(owner: str, X: Any, missing: bool) -> None:
     raise InputError(f"{owner}, row {row + 1}, column {column + 1}: {value}; every feature must {hint}")
 
 
-def _same_length(owner: str, part: str, n_rows: int, labels: npt.NDArray[Any]) -> None:
+def _same_length(owner: str, part: str, n_rows: int, labels: Sized) -> None:
     if n_rows != len(labels):
         raise InputError(f"{owner}: X{part} has {n_rows:,} rows and y{part} {len(labels):,} labels")
 

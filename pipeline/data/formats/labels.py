@@ -25,10 +25,10 @@ _MOST_FRACTIONS = 100
 
 @dataclass(frozen=True, eq=False)
 class CodedLabels:
-    """Contain the labels of a long file: the distinct values as stored, and each row's index into them."""
+    """Contain the labels of a data set: the distinct values as given, and each row's index into them."""
 
     values: npt.NDArray[Any]
-    codes: npt.NDArray[np.int32]
+    codes: npt.NDArray[np.integer[Any]]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -54,10 +54,6 @@ class LabelCollector:
         return list(self._found), self._codes.finish()
 
 
-# Distinct labels are first searched in this many rows, which usually have all of them.
-_FIRST_ROWS = 1 << 16
-
-
 def case_notes(classes: Sequence[str]) -> Iterator[str]:
     """Yield a line for each pair of classes whose names differ only in case."""
     first: dict[str, str] = {}
@@ -68,10 +64,7 @@ def case_notes(classes: Sequence[str]) -> Iterator[str]:
 
 
 def encode_labels(
-    train: npt.NDArray[Any] | CodedLabels,
-    train_path: Path,
-    test: npt.NDArray[Any] | CodedLabels | None = None,
-    test_path: Path | None = None,
+    train: CodedLabels, train_path: Path, test: CodedLabels | None = None, test_path: Path | None = None
 ) -> tuple[tuple[str, ...], Codes, Codes | None]:
     """Turn the labels of a file and its test file into class names and int32 codes.
 
@@ -82,7 +75,8 @@ def encode_labels(
     """
     if len(train) == 0:
         raise InputError(f"{train_path}: the file has no rows")
-    names, texts, codes = _named(train, train_path)
+    texts = _named(train, train_path)
+    names = list(dict.fromkeys(texts))
     _refuse_targets(names, len(train), train_path)
     if len(names) < 2:
         raise InputError(
@@ -90,16 +84,16 @@ def encode_labels(
         )
     numeric = all(is_number(name) for name in names)
     classes = tuple(sorted(names, key=(lambda name: (float(name), name)) if numeric else None))
-    y = _class_codes(classes, texts, codes)
+    y = _class_codes(classes, texts, train.codes)
     if test is None or test_path is None:
         return classes, y, None
-    test_names, test_texts, test_codes = _named(test, test_path)
-    unknown = sorted(set(test_names) - set(classes))
+    test_texts = _named(test, test_path)
+    unknown = sorted(set(test_texts) - set(classes))
     if unknown:
         raise InputError(
             f"{test_path}: label {unknown[0]!r} is not a class of {train_path.name}: {listed(classes)}"
         )
-    return classes, y, _class_codes(classes, test_texts, test_codes)
+    return classes, y, _class_codes(classes, test_texts, test.codes)
 
 
 def is_number(text: str) -> bool:
@@ -111,28 +105,17 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def _named(
-    labels: npt.NDArray[Any] | CodedLabels, path: Path
-) -> tuple[list[str], list[str], npt.NDArray[Any]]:
-    """Return the class names, the class name of each distinct label, and each row's index of its label."""
-    codes: npt.NDArray[Any]
-    if isinstance(labels, CodedLabels):
-        values, codes = labels.values, labels.codes
-    else:
-        # Search only the first rows, because sorting all labels would take a tenth of the reading time.
-        values = np.unique(labels[:_FIRST_ROWS])
-        codes = np.searchsorted(values, labels).clip(max=len(values) - 1)
-        if not np.array_equal(values[codes], labels):
-            values, codes = np.unique(labels, return_inverse=True)
-    texts = [class_name(value) for value in values]
+def _named(labels: CodedLabels, path: Path) -> list[str]:
+    """Return the class name of each distinct label; some may be equal."""
+    texts = [class_name(value) for value in labels.values]
     if "" in texts:
-        row = int(np.flatnonzero(codes == texts.index(""))[0]) + 1
+        row = int(np.flatnonzero(labels.codes == texts.index(""))[0]) + 1
         raise InputError(f"{path}, row {row}: the label is missing")
     for text in texts:
         # Only labels given in memory can have surrogates.
         if re.search(r"[\ud800-\udfff]", text):
             raise InputError(f"{path}: the label {text!r} has a lone surrogate, which is not text: remove it")
-    return list(dict.fromkeys(texts)), texts, codes.reshape(-1)
+    return texts
 
 
 def _refuse_targets(names: list[str], n_rows: int, path: Path) -> None:

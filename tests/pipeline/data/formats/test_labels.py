@@ -17,6 +17,10 @@ from singlepass.pipeline.errors import InputError
 PATH = Path("f.csv")
 
 
+def coded(labels: Any) -> CodedLabels:
+    return CodedLabels(*np.unique(labels, return_inverse=True))
+
+
 @pytest.mark.parametrize(
     ("labels", "classes", "codes"),
     [
@@ -32,7 +36,7 @@ PATH = Path("f.csv")
     ],
 )
 def test_names_and_codes(labels: list[Any], classes: tuple[str, ...], codes: list[int]) -> None:
-    found, y, y_test = encode_labels(np.array(labels), PATH)
+    found, y, y_test = encode_labels(coded(labels), PATH)
     assert found == classes
     assert y.tolist() == codes
     assert y.dtype == np.int32
@@ -44,12 +48,12 @@ def test_measurements_are_no_classes(step: float, refused: bool) -> None:
     labels = np.arange(1000) % 101 * step
     if refused:
         with pytest.raises(InputError, match=r"101 different labels in 1,000 rows, such as 0\.5"):
-            encode_labels(labels, PATH)
+            encode_labels(coded(labels), PATH)
     else:
-        assert len(encode_labels(labels, PATH)[0]) == 101
+        assert len(encode_labels(coded(labels), PATH)[0]) == 101
     # Ratings in halves are classes, and a test part may have a few rows of many classes.
     ratings = np.arange(1000) % 11 * 0.5
-    classes, _, y_test = encode_labels(ratings, PATH, np.array([0.5, 1.5, 2.5]), Path("t.csv"))
+    classes, _, y_test = encode_labels(coded(ratings), PATH, coded([0.5, 1.5, 2.5]), Path("t.csv"))
     assert len(classes) == 11
     assert y_test is not None
     assert y_test.tolist() == [1, 3, 5]
@@ -57,19 +61,19 @@ def test_measurements_are_no_classes(step: float, refused: bool) -> None:
 
 @given(st.lists(st.integers(-5, 5), min_size=2).filter(lambda labels: len(set(labels)) > 1))
 def test_text_and_numbers_are_the_same_labels(labels: list[int]) -> None:
-    as_numbers = encode_labels(np.array(labels, dtype=float), PATH)
-    as_text = encode_labels(np.array([f"{label:+d}" for label in labels]), PATH)
+    as_numbers = encode_labels(coded(np.array(labels, dtype=float)), PATH)
+    as_text = encode_labels(coded([f"{label:+d}" for label in labels]), PATH)
     assert as_numbers[0] == as_text[0] == tuple(str(label) for label in sorted(set(labels)))
     np.testing.assert_array_equal(as_numbers[1], as_text[1])
 
 
 def test_the_test_part_uses_the_training_classes() -> None:
-    classes, _, y_test = encode_labels(np.array(["a", "b", "c"]), PATH, np.array(["c", "c"]), Path("t.csv"))
+    classes, _, y_test = encode_labels(coded(["a", "b", "c"]), PATH, coded(["c", "c"]), Path("t.csv"))
     assert classes == ("a", "b", "c")
     assert y_test is not None
     assert y_test.tolist() == [2, 2]
     with pytest.raises(InputError, match=r"t\.csv: label 'z' is not a class of f\.csv: a, b"):
-        encode_labels(np.array(["a", "b"]), PATH, np.array(["a", "z"]), Path("t.csv"))
+        encode_labels(coded(["a", "b"]), PATH, coded(["a", "z"]), Path("t.csv"))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +92,7 @@ def test_the_test_part_uses_the_training_classes() -> None:
 )
 def test_wrong_labels(labels: list[Any], line: str) -> None:
     with pytest.raises(InputError) as error:
-        encode_labels(np.array(labels), PATH)
+        encode_labels(coded(labels), PATH)
     assert str(error.value) == line
 
 
