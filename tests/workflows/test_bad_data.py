@@ -299,7 +299,7 @@ def test_a_test_file_that_is_the_training_file(
         (
             "a;label\n" + "".join(f"{i},5;{'xy'[i % 2]}\n" for i in range(20)),
             'delimiter = ";"',
-            "line 2 (row 1), column 'a': '0,5' is not a number: it has a decimal comma; write decimal points",
+            "line 2 (row 1), column 'a': '0,5' is not a number: it has a decimal comma or separates",
         ),
     ],
 )
