@@ -13,6 +13,7 @@ import pandas as pd
 from ..pipeline.analysis.failures import Failure, failures
 from ..pipeline.errors import InputError
 from ..pipeline.store.bases import BASES
+from ..pipeline.store.locking import holder_of, silence
 from ..pipeline.store.reference import REFERENCE
 from ..pipeline.store.schema import STATUSES
 from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
@@ -114,7 +115,7 @@ class RunStatus:
 def run_status(url: str) -> RunStatus:
     """Return the progress of the run that writes to a folder or fsspec URL, without taking its lock."""
     store = existing(url)
-    holder, silence, cluster = store.holder(), store.silence(), store.read_json(CLUSTER)
+    holder, silent, cluster = holder_of(store.folder), silence(store.folder), store.read_json(CLUSTER)
     rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
     planned = store.read_json("plan.json").get("planned")
     own = _of_the_plan(rows, store)
@@ -140,7 +141,7 @@ def run_status(url: str) -> RunStatus:
         per_minute=per_minute,
         seconds_left=max(left, 0) / per_minute * 60 if per_minute and left is not None else None,
         holder="" if holder is None else str(holder),
-        silent_seconds=None if silence is None else silence.total_seconds(),
+        silent_seconds=None if silent is None else silent.total_seconds(),
         attendance=None if holder is None or "workers" not in cluster else Attendance(**cluster["workers"]),
         workers=_workers(own, ended, now),
         failures=failures(own),

@@ -22,7 +22,7 @@ from ..errors import InputError
 from .bases import BASES, Base
 from .checksums import check_parquet
 from .folder import Folder
-from .locking import Holder, StoreLock, holder_of, locked, silence
+from .locking import StoreLock, locked
 from .parts import Compaction, Parts, compact
 from .schema import EARLIER_PLAN, PLAN, SCHEMAS, CellResult, as_now, schema_of
 from .tables import in_order, joined, part_of, to_frame, to_parquet
@@ -306,14 +306,6 @@ class Store:
         """Raise InputError, which names the new holder, if another process has taken this store over."""
         if self.lock is not None:
             self.lock.check()
-
-    def holder(self) -> Holder | None:
-        """Return the process that has the store's lock or lease, or None."""
-        return holder_of(self.folder)
-
-    def silence(self) -> timedelta | None:
-        """Return the time since the holder renewed its lease, or None if there is no lease."""
-        return silence(self.folder)
 
 
 def _fits(value: Any, types: Any) -> bool:

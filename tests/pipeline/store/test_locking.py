@@ -20,7 +20,7 @@ import pytest
 
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store import locking
-from singlepass.pipeline.store.locking import HOLDER, LEASE, LOCK, Holder, holder_here
+from singlepass.pipeline.store.locking import HOLDER, LEASE, LOCK, Holder, holder_here, holder_of, silence
 from singlepass.pipeline.store.store import Store, exclusive
 
 HOLD = """
@@ -66,7 +66,7 @@ def test_the_second_is_told_who_the_first_is_and_follows_when_it_is_killed(store
     with pytest.raises(InputError) as refused, exclusive(store):
         pass
     assert line in str(refused.value)
-    holder = store.holder()
+    holder = holder_of(store.folder)
     assert holder is not None
     assert holder.pid == process.pid
     process.send_signal(signal.SIGKILL)
@@ -74,10 +74,10 @@ def test_the_second_is_told_who_the_first_is_and_follows_when_it_is_killed(store
     process.stdout.close()
     # The killed holder's file is still there.
     assert Path(store.root, HOLDER).exists()
-    assert store.holder() is None
+    assert holder_of(store.folder) is None
     with exclusive(store):
-        assert store.holder() is not None
-    assert store.holder() is None
+        assert holder_of(store.folder) is not None
+    assert holder_of(store.folder) is None
     assert not Path(store.root, HOLDER).exists()
 
 
@@ -93,7 +93,7 @@ def test_nobody_is_named_who_does_not_hold_it(store: Store, said: bytes) -> None
         with filelock.FileLock(f"{store.root}/{LOCK}"):
             with pytest.raises(InputError, match=r"writing to it$"), exclusive(store):
                 pass
-            assert store.holder() is None
+            assert holder_of(store.folder) is None
 
 
 @pytest.mark.parametrize("kind", ["folder", "link"])
@@ -112,7 +112,7 @@ def test_asking_who_holds_it_refuses_nobody(store: Store) -> None:
 
     def ask() -> None:
         while not ended.wait(0.005):
-            asking.holder()
+            holder_of(asking.folder)
 
     thread = threading.Thread(target=ask)
     thread.start()
@@ -127,23 +127,23 @@ def test_asking_who_holds_it_refuses_nobody(store: Store) -> None:
 
 def test_a_lease_that_is_renewed_is_respected(remote: Store) -> None:
     with exclusive(remote):
-        holder = remote.holder()
+        holder = holder_of(remote.folder)
         assert holder is not None
         began = time.monotonic()
         line = f"another run is writing to it .process {holder.pid} on"
         with pytest.raises(InputError, match=line), exclusive(Store(remote.url)):
             pass
         assert time.monotonic() - began < 10
-        silence = remote.silence()
-        assert silence is not None
-        assert silence.total_seconds() < 10
-    assert remote.holder() is None
+        silent = silence(remote.folder)
+        assert silent is not None
+        assert silent.total_seconds() < 10
+    assert holder_of(remote.folder) is None
     assert not remote.fs.exists(f"{remote.root}/{LEASE}")
 
 
 def test_a_lease_that_is_not_renewed_is_taken_over_after_a_while(remote: Store) -> None:
     remote.folder.write(LEASE, elsewhere().document())
-    assert remote.holder() is not None
+    assert holder_of(remote.folder) is not None
     notes: list[str] = []
     began = time.monotonic()
     with exclusive(remote, notes.append):
@@ -199,8 +199,8 @@ def test_a_lease_that_was_lost_is_left_to_the_one_who_has_it(remote: Store) -> N
     with exclusive(remote):
         remote.folder.write(LEASE, other.document())
         time.sleep(0.6)
-        assert remote.holder() == other
-    assert remote.holder() == other
+        assert holder_of(remote.folder) == other
+    assert holder_of(remote.folder) == other
 
 
 def test_who_has_lost_the_lease_writes_no_more_and_names_the_holder(remote: Store) -> None:

@@ -21,7 +21,7 @@ import pytest
 from singlepass.pipeline.analysis.study_results import read_results
 from singlepass.pipeline.errors import InputError
 from singlepass.pipeline.store import locking
-from singlepass.pipeline.store.locking import LEASE, holder_here
+from singlepass.pipeline.store.locking import LEASE, holder_here, holder_of
 from singlepass.pipeline.store.schema import PROVENANCE
 from singlepass.pipeline.store.store import Store, exclusive
 from singlepass.workflows.running.run import run_study
@@ -139,7 +139,7 @@ def test_a_killed_run_at_a_url_resumes(url: str, tmp_path: Path, silent: Any) ->
     assert process.wait() == -signal.SIGKILL
     # Its lease is still there; on the same machine the process is known to have ended.
     assert store.fs.exists(f"{store.root}/{LEASE}")
-    assert store.holder() is None or not Path("/proc/self/ns/pid").exists()
+    assert holder_of(store.folder) is None or not Path("/proc/self/ns/pid").exists()
     kept = len(store.done())
     assert 0 < kept < 60
     study, _ = find_study(str(tmp_path / "s.toml"))
@@ -198,4 +198,4 @@ def test_a_run_whose_lease_is_taken_over_stops(url: str, study_file: Path, silen
     silent.advance = take
     with pytest.raises(InputError, match=r"process 77 on far since .* has taken the output over"):
         run_study(study, url, progress=silent, options=WorkerOptions(threads=1))
-    assert Store(url).holder() == taker
+    assert holder_of(Store(url).folder) == taker
