@@ -46,10 +46,9 @@ class Format:
     options: Mapping[str, Option]
     #: Opens a file with columns: ``open(path, options)``; options include defaults. None for svmlight and VW.
     open: Callable[[Path, Options], ColumnFile] | None = None
-    #: Returns, given options, the function that parses lines of svmlight or VW; None for files with columns.
-    scan: Callable[[Options], Scan] | None = None
-    #: Returns, given options, the number of features of svmlight or VW text; 0 if its largest index says it.
-    n_features: Callable[[Options], int] = lambda options: 0
+    #: Returns, given options, the function that parses lines of svmlight or VW, and the number of features or
+    #: 0, if the largest index says it. None for files with columns.
+    scan: Callable[[Options], tuple[Scan, int]] | None = None
     #: Whether a file may be compressed as a whole; formats that compress their own content may not.
     compressible: bool = True
 
@@ -69,6 +68,16 @@ def _open_delimited(path: Path, options: Options) -> DelimitedFile:
     )
 
 
+def _svmlight(options: Options) -> tuple[Scan, int]:
+    n_features, zero_based = count_of(options, "n_features"), bool(options["zero_based"])
+    return svmlight_scan(n_features=n_features, zero_based=zero_based, limits=Limits.of(options)), n_features
+
+
+def _vowpal_wabbit(options: Options) -> tuple[Scan, int]:
+    hash_bits = count_of(options, "hash_bits")
+    return vowpal_scan(hash_bits=hash_bits), 1 << hash_bits
+
+
 FORMATS: dict[str, Format] = {
     "svmlight": Format(
         suffixes=(".svmlight", ".libsvm", ".svm"),
@@ -77,12 +86,7 @@ FORMATS: dict[str, Format] = {
             "zero_based": Option("flag", False),
             "dense": Option("flag", False),
         },
-        scan=lambda options: svmlight_scan(
-            n_features=count_of(options, "n_features"),
-            zero_based=bool(options["zero_based"]),
-            limits=Limits.of(options),
-        ),
-        n_features=lambda options: count_of(options, "n_features"),
+        scan=_svmlight,
     ),
     "vw": Format(
         suffixes=(".vw",),
@@ -91,8 +95,7 @@ FORMATS: dict[str, Format] = {
             "hash_bits": Option("count", 18, minimum=1, maximum=30),
             "dense": Option("flag", False),
         },
-        scan=lambda options: vowpal_scan(hash_bits=count_of(options, "hash_bits")),
-        n_features=lambda options: 1 << count_of(options, "hash_bits"),
+        scan=_vowpal_wabbit,
     ),
     "csv": Format(
         suffixes=(".csv", ".tsv"),
@@ -162,15 +165,6 @@ def open_columns(path: Path, options: Options) -> ColumnFile | None:
     return None if opener is None else opener(path, options)
 
 
-def text_of_sparse_features(path: Path, options: Options) -> tuple[Scan, int]:
-    """Return the function that parses an svmlight or Vowpal Wabbit file, and its number of features or 0."""
-    found = file_format(path, options["format"])
-    scan = FORMATS[found].scan
-    if scan is None:
-        raise ValueError(f"{path}: {found} is not a format of sparse features")
-    return scan(options), FORMATS[found].n_features(options)
-
-
 def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -> Table:
     """Read the files `paths` one after the other into the training part, and `tests` into the test part.
 
@@ -180,11 +174,12 @@ def read_files(paths: Sequence[Path], tests: Sequence[Path], options: Options) -
     # Keep the file's precision if features will be standardized: means and deviations need the exact numbers.
     dtype = "" if options["standardize"] else str(options["dtype"])
     found = file_format(paths[0], options["format"])
-    if FORMATS[found].scan is not None:
+    scanner = FORMATS[found].scan
+    if scanner is not None:
         for each in (*paths, *tests):
             if file_format(each, options["format"]) != found:
                 raise InputError(f"{each}: is not of the format of the training file, {found}")
-        scan, n_features = text_of_sparse_features(paths[0], options)
+        scan, n_features = scanner(options)
         limits = Limits.of(options)
         table = read_sparse(paths, tests, scan, n_features=n_features, dtype=dtype, limits=limits)
         return with_layout(str(paths[0]), table, dense=bool(options["dense"]))

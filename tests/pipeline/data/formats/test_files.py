@@ -13,8 +13,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from singlepass.pipeline.data import expand, fingerprint, notes, open_stream
-from singlepass.pipeline.data.formats.files import FORMATS, Format, file_format, text_of_sparse_features
-from singlepass.pipeline.data.formats.sparse_text import svmlight_scan
+from singlepass.pipeline.data.formats.files import FORMATS, file_format
 from singlepass.pipeline.errors import InputError
 
 Write = Callable[[str, str | bytes], Path]
@@ -40,18 +39,16 @@ def test_the_same_content_has_one_fingerprint(write: Write, tmp_path: Path) -> N
         assert stream.name == "f"
 
 
-def test_text_of_sparse_features_needs_no_option_n_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(FORMATS, "plain", Format((".plain",), {}, scan=lambda options: svmlight_scan()))
+def test_the_number_of_features_of_sparse_text() -> None:
+    limits = {"max_line": 9, "max_expansion": 9, "max_features": 9}
     for name, options, expected in [
-        ("plain", {}, 0),
-        (
-            "svmlight",
-            {"n_features": 7, "zero_based": False, "max_line": 9, "max_expansion": 9, "max_features": 9},
-            7,
-        ),
+        ("svmlight", {"n_features": 0, "zero_based": False, **limits}, 0),
+        ("svmlight", {"n_features": 7, "zero_based": False, **limits}, 7),
         ("vw", {"hash_bits": 3}, 8),
     ]:
-        assert text_of_sparse_features(Path("f"), {"format": name, **options})[1] == expected
+        scan = FORMATS[name].scan
+        assert scan is not None
+        assert scan(options)[1] == expected
 
 
 def test_pinned_fingerprint(write: Write) -> None:
