@@ -5,15 +5,17 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numba
 import pyarrow as pa
@@ -31,7 +33,6 @@ from ...pipeline.study.plan import Plan, make_plan
 from ...pipeline.study.study import Study
 from ...pipeline.workers.cluster.cluster_file import left_behind
 from ...pipeline.workers.environment import Environment, this_environment
-from ...pipeline.workers.warned import each_once
 from .progress import RunProgress
 from .provenance import provenance, with_reuse
 from .stages import Stage, stages
@@ -46,6 +47,8 @@ FLUSH_SECONDS = 2.0
 _FLUSH_CELLS = 8192
 # A run warns of a third-party learner that takes longer than this per example.
 _SLOW_MILLISECONDS = 0.5
+# Maximum number of warnings shown. Without it, a warning with a changing number would be shown for every row.
+_MOST_SAID = 20
 _THREADS = WorkerOptions()
 
 
@@ -129,7 +132,7 @@ def run_study(
         raise InputError(f"--rerun-times: {out} has no base whose cells to compute again: add --base")
     plan = plan_of(study, file, plugins, store)
     store.prepare()
-    with each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
+    with _each_once(progress.note), exclusive(store, progress.note), ExitStack() as stack:
         for part in store.set_aside:
             progress.note(f"{part}: damaged, moved to {out}/damaged; its content is computed again")
         held = store.read_json("study.json").get("name", study.name)
@@ -379,3 +382,45 @@ class _Run:
         fingerprints = self.plan.data_fingerprints
         self.store.write_json("plan.json", {"planned": self.total, "data": fingerprints, "plugins": plugins})
         self.store.write_json("study.json", self.plan.study.model_dump(mode="json"))
+
+
+@contextmanager
+def _each_once(note: Callable[[str], None]) -> Iterator[None]:
+    """In the ``with`` block, pass each distinct warning of any thread to `note` once, at most `_MOST_SAID`.
+
+    Python itself would repeat warnings: it forgets which it has shown whenever a library changes the warning
+    filters, and scikit-learn does that at every call.
+    """
+    before, lock = warnings.showwarning, threading.Lock()
+    said: set[tuple[str, str]] = set()
+    ended = False
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if ended:
+            # After the block, act like the original function: a library that replaced `showwarning` inside
+            # the block may restore this function later.
+            before(message, category, filename, lineno, file, line)
+            return
+        words = " ".join(str(message).split())
+        with lock:
+            if (category.__name__, words) in said or len(said) > _MOST_SAID:
+                return
+            said.add((category.__name__, words))
+            full = len(said) > _MOST_SAID
+        place = "/".join(Path(filename).parts[-2:])
+        note("further warnings are not shown" if full else f"warning: {category.__name__}: {words} ({place})")
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        ended = True
+        if warnings.showwarning is show:
+            warnings.showwarning = before
