@@ -42,6 +42,9 @@ CLUSTER = "cluster.json"
 DOCUMENTS = ("study.json", "plan.json", "provenance.json", BASES, MARK, CLUSTER)
 # The types of values that are read from documents: a list has the type of its entries, a dictionary the types
 # of its keys, of which those with "?" may be missing. Other keys of study.json are only shown or compared.
+_DATASET = {"label": str, "task?": str, "parameters?": dict, "compose?": list, "test_fraction?": float | None}
+_ALGORITHM = {"name": str, "label": str, "winner?": str | None, "tuned_as?": str | None, "datasets?": [str]}
+_RANKING = {"title": str, "algorithms": [str], "datasets?": [str], "focus?": str | None, "focus_noise?": list}
 _TYPES: dict[str, Any] = {
     "study.json": {
         "name": str,
@@ -59,27 +62,9 @@ _TYPES: dict[str, Any] = {
         "metrics?": [str],
         "rank_by?": str | None,
         "curves?": [str],
-        "datasets?": [
-            {
-                "label": str,
-                "task?": str,
-                "parameters?": dict,
-                "compose?": list,
-                "test_fraction?": float | None,
-            }
-        ],
-        "algorithms?": [
-            {"name": str, "label": str, "winner?": str | None, "tuned_as?": str | None, "datasets?": [str]}
-        ],
-        "rankings?": [
-            {
-                "title": str,
-                "algorithms": [str],
-                "datasets?": [str],
-                "focus?": str | None,
-                "focus_noise?": list,
-            }
-        ],
+        "datasets?": [_DATASET],
+        "algorithms?": [_ALGORITHM],
+        "rankings?": [_RANKING],
     },
     "plan.json": {"planned": int, "data?": dict, "plugins?": dict},
     "provenance.json": {
