@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..errors import InputError
-from .io.folders import cache_folder, scratch_folder
+from .io.folders import cache_folder, scratch_folder, writing
 from .own_sources import ConvertedSource, FileSource
 from .tables.cache import converted_table, kept_folder
 from .tables.options import FEATURE_OPTIONS, Option, Options
@@ -87,16 +87,13 @@ def keep_frame(table: pa.Table) -> str:
     from pyarrow import feather
 
     folder = cache_folder() / "frames"
-    try:
-        with scratch_folder(folder) as scratch:
-            written = scratch / "frame.arrow"
-            feather.write_feather(table, written, compression="uncompressed")
-            with written.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
-            # Replacing is safe: if two processes store the same frame, the files are equal.
-            written.replace(frame_path(f"{FrameSource.PREFIX}{digest}"))
-    except OSError as error:
-        raise InputError(f"{folder}: the cache cannot be written ({error.strerror})") from None
+    with writing(folder), scratch_folder(folder) as scratch:
+        written = scratch / "frame.arrow"
+        feather.write_feather(table, written, compression="uncompressed")
+        with written.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+        # Replacing is safe: if two processes store the same frame, the files are equal.
+        written.replace(frame_path(f"{FrameSource.PREFIX}{digest}"))
     return f"{FrameSource.PREFIX}{digest}"
 
 

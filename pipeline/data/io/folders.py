@@ -42,16 +42,23 @@ def cache_space() -> int:
 
 
 @contextmanager
-def scratch_folder(parent: Path) -> Iterator[Path]:
-    """Make an empty folder inside `parent` for the block; raise InputError if `parent` cannot be written."""
+def writing(folder: Path) -> Iterator[None]:
+    """Turn an OSError of the block into an InputError: `folder` of the cache cannot be written."""
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
+        yield
     except OSError as error:
         raise InputError(
-            f"{parent}: the cache cannot be written ({error.strerror}); "
+            f"{folder}: the cache cannot be written ({error.strerror}); "
             "set SINGLEPASS_CACHE to a writable folder"
         ) from None
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """Make an empty folder inside `parent` for the block; raise InputError if `parent` cannot be written."""
+    with writing(parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
     try:
         yield scratch
     finally:

@@ -15,7 +15,7 @@ from typing import IO, Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError
+from .folders import writing
 
 T = TypeVar("T", bound=np.generic)
 
@@ -73,7 +73,7 @@ class SpillingArray(Generic[T]):
         return whole.reshape(shape) if shape is not None else whole
 
     def _spill(self) -> None:
-        try:
+        with writing(self._folder):
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._file = _unnamed_file(self._folder)
@@ -81,11 +81,6 @@ class SpillingArray(Generic[T]):
                 self._file.write(bytes(_HEADER_BYTES))
             for block in self._blocks:
                 self._file.write(block.data)
-        except OSError as error:
-            raise InputError(
-                f"{self._folder}: the cache cannot be written ({error.strerror}); "
-                "set SINGLEPASS_CACHE to a writable folder"
-            ) from None
         self._blocks, self._held = [], 0
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ...documents import open_document, seal_document
 from ...errors import InputError
-from ..io.folders import cache_folder, scratch_folder
+from ..io.folders import cache_folder, scratch_folder, writing
 from ..io.reading import file_state, is_settled
 from ..io.spill import linked, steps
 from .stream import Table, arrays_of, content_fingerprint, csr_of, freeze
@@ -105,30 +105,27 @@ def _parts(table: Table) -> dict[str, npt.NDArray[Any]]:
 
 
 def _store(folder: Path, recipe: Mapping[str, Any], table: Table) -> None:
-    try:
-        with scratch_folder(folder.parent) as scratch:
-            written = {}
-            with ThreadPoolExecutor(1) as pool:
-                # Hash in another thread while writing, since both take equally long and release the GIL.
-                fingerprint = pool.submit(content_fingerprint, table)
-                for name, array in _parts(table).items():
-                    path = scratch / f"{name}.npy"
-                    _save(path, array)
-                    written[name] = {"bytes": path.stat().st_size, "form": _form(array)}
-            manifest = {
-                "fingerprint": fingerprint.result(),
-                "classes": list(table.classes),
-                "notes": list(table.notes),
-                "cautions": list(table.cautions),
-                "shape": list(table.X.shape),
-                "shape_test": None if table.X_test is None else list(table.X_test.shape),
-                "parts": written,
-                "recipe": dict(recipe),
-            }
-            (scratch / _MANIFEST).write_bytes(seal_document(manifest))
-            _put(scratch, folder)
-    except OSError as error:
-        raise InputError(f"{folder.parent}: the cache cannot be written ({error.strerror})") from None
+    with writing(folder.parent), scratch_folder(folder.parent) as scratch:
+        written = {}
+        with ThreadPoolExecutor(1) as pool:
+            # Hash in another thread while writing, since both take equally long and release the GIL.
+            fingerprint = pool.submit(content_fingerprint, table)
+            for name, array in _parts(table).items():
+                path = scratch / f"{name}.npy"
+                _save(path, array)
+                written[name] = {"bytes": path.stat().st_size, "form": _form(array)}
+        manifest = {
+            "fingerprint": fingerprint.result(),
+            "classes": list(table.classes),
+            "notes": list(table.notes),
+            "cautions": list(table.cautions),
+            "shape": list(table.X.shape),
+            "shape_test": None if table.X_test is None else list(table.X_test.shape),
+            "parts": written,
+            "recipe": dict(recipe),
+        }
+        (scratch / _MANIFEST).write_bytes(seal_document(manifest))
+        _put(scratch, folder)
 
 
 def _put(scratch: Path, folder: Path) -> None:
