@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hashlib
 import pickle
@@ -312,11 +311,6 @@ def _memory_limit() -> float | None:
         limit: float | None = get_worker().memory_manager.memory_limit
         return limit
     return None
-
-
-async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function in another thread, so that the worker's event loop is not blocked meanwhile."""
-    return await asyncio.to_thread(function, *args)
 
 
 class _Call:
