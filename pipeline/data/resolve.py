@@ -125,15 +125,8 @@ def expand(
     label : str, optional
         Label in results; by default the name, or the file name without suffixes.
     options : mapping, optional
-        For all sets: ``bias`` (append a constant feature 1, since the linear learners have no bias term),
-        ``standardize`` (mean 0, standard deviation 1 over the training part of the whole set; "online": over
-        the rows of the stream so far), ``dtype`` ("float32" or "float64"), ``positive`` (the positive class
-        of a binary task). Public sets: ``dense`` (true: dense rows, false: CSR; by default as distributed),
-        ``join`` (append the official test part to the training part), ``verify`` (false: accept unknown
-        content). Generators: ``n_train``, ``n_test``. Files: ``test`` (path of a test file), ``format``;
-        svmlight: ``n_features``, ``zero_based``, ``dense``; CSV: ``header``, ``delimiter``; all with columns:
-        ``categorical``, ``text``, ``ignore``, ``order_by``, ``missing``, ``one_hot``, ``hash_bits``,
-        ``hash_seed``, ``dense`` (docs/own-data.md).
+        Other keys of the entry, such as ``standardize`` and ``n_train``; docs/study.md lists them, and
+        docs/own-data.md describes those of files.
     base : str or Path, default="."
         Folder from which relative paths start (that of the study file).
     compose, at, width : optional

@@ -31,7 +31,7 @@ class Option:
 ONLINE = "online"
 STANDARDIZE = Option("flag", False, choices=(ONLINE,))
 
-# What these and other options mean is in the docstring of `expand`.
+# docs/study.md and docs/own-data.md describe these and other options.
 FEATURE_OPTIONS: dict[str, Option] = {
     "bias": Option("flag", False),
     "standardize": STANDARDIZE,
