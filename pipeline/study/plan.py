@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,11 +137,11 @@ class Plan:
 
     def tuning_cells(self) -> Iterator[Cell]:
         """Yield all tuning cells."""
-        return _cells(self.tuning_groups())
+        return chain.from_iterable(group.cells() for group in self.tuning_groups())
 
     def evaluation_cells(self, winners: Winners) -> Iterator[Cell]:
         """Yield the evaluation cells that `evaluation_groups` makes, one by one."""
-        return _cells(self.evaluation_groups(winners))
+        return chain.from_iterable(group.cells() for group in self.evaluation_groups(winners))
 
     def cell(self, group: Group, stage: str, seed: int, params: Mapping[str, Scalar]) -> Cell | None:
         """Return the cell with these properties; None if no winners of its grids give the study such a cell.
@@ -402,11 +403,6 @@ class Plan:
         return PlannedAlgorithm(
             algorithm, self.learners[algorithm.label].version, algorithm.strategy, execution
         )
-
-
-def _cells(groups: Iterable[CellGroup]) -> Iterator[Cell]:
-    for group in groups:
-        yield from group.cells()
 
 
 def _least(*limits: int | None) -> int | None:
