@@ -85,11 +85,6 @@ class KernelALMA(KernelClassifier):
     alpha: Share = 0.9
     B: Positive | None = None
     C: Positive = 2**0.5
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     def _check_parameters(self):
         if self.B is None and self.alpha == 0:

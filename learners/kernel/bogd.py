@@ -115,11 +115,6 @@ class BOGD(KernelClassifier):
     gamma_max: Positive = 5.0
     projection: Literal["clip", "scale"] = "clip"
     random_state: Seed = 0
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     def _check_parameters(self):
         if not self.eta * self.lam < 1.0:

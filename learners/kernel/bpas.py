@@ -95,11 +95,6 @@ class BPAS(RuleClassifier):
 
     budget: Several = 100
     C: Positive = 1.0
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     _keeps_companions = True
 

@@ -280,11 +280,6 @@ class BSGD(KernelClassifier):
     budget: Several = 100
     lam: Positive = 0.01
     maintenance: Literal["merging", "removal"] = "merging"
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     _keeps_companions = True
 

@@ -45,10 +45,11 @@ class _SlotsInTurn:
         self._used += n
 
 
+@dataclass(eq=False, repr=False)
 class _BudgetPerceptron(KernelClassifier):
     """A kernel Perceptron with at most `budget` support vectors."""
 
-    budget: Count
+    budget: Count = 100
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
@@ -92,20 +93,13 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
     2
     """
 
-    budget: int = 100
     random_state: Seed = 0
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
         self._victims = RandomSlots(int(self.random_state), self._budget)
 
 
-@dataclass(eq=False, repr=False)
 class RemoveOldestPerceptron(_BudgetPerceptron):
     """A Perceptron with a window: on a mistake, a full support set first loses its oldest row.
 
@@ -135,13 +129,6 @@ class RemoveOldestPerceptron(_BudgetPerceptron):
     >>> learner.fit([[0.0], [1.0], [0.2], [0.9], [0.5]], [0, 1, 1, 0, 1]).support_.tolist()
     [2, 3]
     """
-
-    budget: int = 100
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

@@ -130,11 +130,6 @@ class _DistillCache(MulticlassRuleClassifier):
 
     beta: float = 0.1
     budget: Count | None = None
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     _keeps_square = _keeps_companions = True
 

@@ -102,11 +102,6 @@ class Forgetron(KernelClassifier):
     """
 
     budget: Count = 100
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     _keeps_square = True
 

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -49,6 +50,7 @@ def kernel_function(learner):
     return learner.kernel, float(learner.gamma), float(learner.coef0), int(learner.degree)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelClassifier(OnlineClassifier):
     """Base of the kernel learners: ``f(x) = Σ α_i k(x_i, x)`` over a support set of rows.
 
@@ -56,8 +58,8 @@ class KernelClassifier(OnlineClassifier):
     are computed, at the speed of a matrix product, then the learner's loop runs over the block. The outcome
     is exactly that of the sequential algorithm, however the stream is cut into blocks and calls of `learn`.
 
-    A subclass is a dataclass whose fields are its parameters (the last are ``kernel="rbf", gamma=1.0,
-    degree=3, coef0=1.0, epochs=1``). It defines ``_learn_block(view, n, codes, scores)``, which learns a
+    A subclass is a dataclass whose fields are its parameters, in addition to those of the kernel and
+    `epochs`, which are given by name. It defines ``_learn_block(view, n, codes, scores)``, which learns a
     block (see `BlockView`) row by row, starting from `n` support vectors, and returns the new number of
     support vectors, and the mistakes, updates and kernel evaluations in this block.
 
@@ -98,10 +100,11 @@ class KernelClassifier(OnlineClassifier):
     `KernelSecondOrderPerceptron` can then have scores of NaN for good. Center such rows.
     """
 
-    kernel: Annotated[str, one_of(KERNELS)]
-    gamma: Positive
-    degree: Count
-    coef0: Offset
+    kernel: Annotated[str, one_of(KERNELS)] = "rbf"
+    gamma: Positive = 1.0
+    degree: Count = 3
+    coef0: Offset = 1.0
+    epochs: int = 1
 
     _block_rows = BLOCK_ROWS
 
@@ -230,18 +233,18 @@ class KernelClassifier(OnlineClassifier):
         return super().counters() | kernels
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RowCachingClassifier(KernelClassifier):
     """Base of the kernel learners that need kernel values between support vectors, cached row by row.
 
-    A subclass also has the parameter ``cache_mb=200.0``, the limit of the cache in MiB, and its
-    ``_learn_block`` gets a `CachedView`.
+    The parameter `cache_mb` limits the cache, in MiB. The ``_learn_block`` of a subclass gets a `CachedView`.
 
     The row numbers in `support_` start from 0 in every pass, so that a row has the same number in all passes.
     Rows learned after the last pass get the numbers that follow. ``_is_again`` is True from the second pass
     on: then the row to learn may already be stored.
     """
 
-    cache_mb: NonNegative
+    cache_mb: NonNegative = 200.0
 
     _store_class = CachedSupport
 

@@ -87,11 +87,6 @@ class KernelMIRA(MulticlassRuleClassifier):
     """
 
     beta: Positive = 0.1
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     only_adds = True
 

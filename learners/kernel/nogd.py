@@ -226,11 +226,6 @@ class NOGD(KernelClassifier):
     budget: Several = 100
     rank: Count | None = None
     eta: Positive = 0.2
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     # None in models that were saved when the Gram matrix had the size of the budget from the start.
     _budget = None

@@ -63,11 +63,6 @@ class NORMA(KernelClassifier):
     eta0: Positive = 0.1
     lam: NonNegative = 0.01
     decay: bool = False
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     def _check_parameters(self):
         if not self.eta0 * self.lam < 1.0:

@@ -58,11 +58,6 @@ class KernelPassiveAggressive(MulticlassRuleClassifier):
     """
 
     C: Positive = 1.0
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     only_adds = True
 

@@ -27,6 +27,9 @@ class KernelPerceptron(MulticlassRuleClassifier):
 
     Parameters
     ----------
+    margin : float, default=0.0
+        A row is learned if its margin is at most this, >= 0. Above 0, rows that are classified correctly but
+        with little confidence are learned as well.
     kernel : {"rbf", "poly", "linear"}, default="rbf"
         ``exp(-gamma ‖x - z‖²)``, ``(gamma x·z + coef0)^degree`` or ``x·z``.
     gamma : float, default=1.0
@@ -37,9 +40,6 @@ class KernelPerceptron(MulticlassRuleClassifier):
         Offset in the kernel "poly", >= 0, which makes it positive semidefinite.
     epochs : int, default=1
         Passes that `fit` makes.
-    margin : float, default=0.0
-        A row is learned if its margin is at most this, >= 0. Above 0, rows that are classified correctly but
-        with little confidence are learned as well.
 
     See Also
     --------
@@ -57,11 +57,6 @@ class KernelPerceptron(MulticlassRuleClassifier):
     2
     """
 
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
     margin: NonNegative = 0.0
 
     only_adds = True

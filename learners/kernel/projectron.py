@@ -123,11 +123,12 @@ def _learn_classes(work, view, n, codes, scores, eta, rounding):
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
 
+@dataclass(eq=False, repr=False)
 class _Projecting(KernelClassifier):
     """Base of the learners that project rows onto the span of the support set."""
 
-    eta: NonNegative
-    U: Positive | None
+    eta: NonNegative = 0.1
+    U: Positive | None = None
 
     _keeps_factor = _seldom_joins = only_adds = True
 
@@ -160,7 +161,6 @@ class _Projecting(KernelClassifier):
         return _learn(work, view, n, codes, scores, float(self.eta), U, plus, rounding)
 
 
-@dataclass(eq=False, repr=False)
 class Projectron(_Projecting, MulticlassKernelClassifier):
     """The Projectron: a mistake's row is projected onto the span of the support set if that costs little.
 
@@ -217,14 +217,6 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
     (4, 2)
     """
 
-    eta: float = 0.1
-    U: float | None = None
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
-
     @property
     def _takes_many_classes(self) -> bool:  # type: ignore[override]
         return self.U is None
@@ -246,7 +238,6 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
         return _learn_classes(work, view, n, codes, scores, float(self.eta), rounding)
 
 
-@dataclass(eq=False, repr=False)
 class ProjectronPlusPlus(_Projecting):
     """The Projectron++: a Projectron that also learns rows inside the margin, if their δ is small enough.
 
@@ -261,11 +252,11 @@ class ProjectronPlusPlus(_Projecting):
     ----------
     eta : float, default=0.1
         Largest δ with which a mistake's row is projected instead of stored, >= 0.
-    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
-        The kernel and the passes of `fit`, as for `KernelPerceptron`.
     U : float, default=None
         A bound on the norm of the functions to compete with, as for `Projectron`: on a mistake the threshold
         is then that of eq. 13, and on a margin error 1/U replaces `eta`.
+    kernel, gamma, degree, coef0, epochs : default="rbf", 1.0, 3, 1.0, 1
+        The kernel and the passes of `fit`, as for `KernelPerceptron`.
 
     Raises
     ------
@@ -288,14 +279,6 @@ class ProjectronPlusPlus(_Projecting):
     >>> learner.n_support_, learner.n_mistakes_, learner.n_updates_
     (2, 2, 4)
     """
-
-    eta: float = 0.1
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
-    U: float | None = None
 
     def _learn_block(self, view, n, codes, scores):
         return self._project(view, n, codes, scores, True)

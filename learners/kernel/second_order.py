@@ -204,11 +204,6 @@ class KernelSecondOrderPerceptron(_RidgeRegression):
     """
 
     a: Positive = 1.0
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     _ridge, _margin = "a", 0.0
 
@@ -255,11 +250,6 @@ class KernelAROW(_RidgeRegression):
     """
 
     r: Positive = 1.0
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     # Rows with a margin below 1 are learned, so the limit is the largest number below 1.
     _ridge, _margin = "r", math.nextafter(1.0, 0.0)

@@ -124,11 +124,6 @@ class IncrementalSVM(KernelClassifier):
 
     C: Positive = 1.0
     fit_intercept: bool = True
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    epochs: int = 1
 
     # In version 1, dependent rows could fill the margin set until scores became NaN.
     algorithm_version = 2

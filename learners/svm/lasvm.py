@@ -160,12 +160,6 @@ class LASVM(RowCachingClassifier):
     tau: Positive = 1e-3
     fit_intercept: bool = True
     finish: bool = False
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    cache_mb: float = 200.0
-    epochs: int = 1
 
     def _allocate(self, n_features):
         super()._allocate(n_features)

@@ -8,8 +8,8 @@ of the stream.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
 from ..estimator.online_classifier import OnlineClassifier
-from ..estimator.parameters import Count, NonNegative, Positive, between, check_positive
-from ..kernel.kernel_classifier import Offset, RowCachingClassifier, block_ranges
+from ..estimator.parameters import Count, Positive, between, check_positive
+from ..kernel.kernel_classifier import RowCachingClassifier, block_ranges
 from ..kernel.support.block_view import score_of
 from ..kernel.support.cached_support import CachedSupport
 from ..numeric.compiled import compiled, register_jitable
@@ -332,14 +332,11 @@ class OnlineModelSelection(RowCachingClassifier):
     C: Positive = 1.0
     p_value: Annotated[float, between(0, 1)] = 0.1
     min_examples: Count = 30
-    kernel: Literal["rbf", "poly"] = "rbf"
+    kernel: Literal["rbf", "poly"] = field(default="rbf", kw_only=True)
+    degree: ClassVar[int] = 1  # type: ignore[misc]  # not a parameter: each level has its degree
     gamma_init: str | float = "cv"
-    gamma: Positive = 1.0
-    coef0: Offset = 1.0
     tau: Positive = 1e-3
     fit_intercept: bool = True
-    cache_mb: NonNegative = 200.0
-    epochs: int = 1
     test: Literal["welch", "printed"] = "welch"
 
     algorithm_version = 3

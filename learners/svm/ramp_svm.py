@@ -1,7 +1,7 @@
 """Online support vector machines with the ramp loss: OnlineSVMR, OnlineASVMR and one that retrains."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
 import numpy as np
@@ -70,6 +70,7 @@ def learn(view, n, codes, scores, rules, most, within_margin, initial, again):
     return n, mistakes, updates, evaluations, queried
 
 
+@dataclass(eq=False, repr=False)
 class RampSVM(RowCachingClassifier):
     """Base of the online SVMs with the ramp loss: the examples they remember, and their attributes.
 
@@ -82,9 +83,10 @@ class RampSVM(RowCachingClassifier):
 
     _store_class = RampSupport
 
-    C: Positive
-    tol: NonNegative
-    min_gain: NonNegative
+    C: Positive = 1.0
+    _: KW_ONLY
+    tol: NonNegative = 1e-3
+    min_gain: NonNegative = 1e-5
 
     def _allocate(self, n_features):
         super()._allocate(n_features)
@@ -184,23 +186,13 @@ class OnlineRampSVM(RampSVM):
     ([0, 1, 2], 4)
     """
 
-    C: float = 1.0
     max_non_support: SizeOrNone = None
-    tol: float = 1e-3
-    min_gain: float = 1e-5
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    cache_mb: float = 200.0
-    epochs: int = 1
 
     def _learn_block(self, view, n, codes, scores):
         most = ALL if self.max_non_support is None else int(self.max_non_support)
         return learn(view, n, codes, scores, self._rules, most, False, 0.0, self._is_again)[:4]
 
 
-@dataclass(eq=False, repr=False)
 class ActiveRampSVM(RampSVM):
     """OnlineASVMR: the online SVM with the ramp loss that asks for a label only if ``|f(x)| <= 1``.
 
@@ -241,16 +233,6 @@ class ActiveRampSVM(RampSVM):
     >>> learner.n_queried_
     4
     """
-
-    C: float = 1.0
-    tol: float = 1e-3
-    min_gain: float = 1e-5
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    cache_mb: float = 200.0
-    epochs: int = 1
 
     asks_for_labels = True
 
@@ -313,16 +295,7 @@ class RetrainedRampSVM(RampSVM):
     (4, [0, 1])
     """
 
-    C: float = 1.0
     initial: Annotated[float, between(0.0, 1.0, include_high=True)] = 0.1
-    tol: float = 1e-3
-    min_gain: float = 1e-5
-    kernel: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
-    cache_mb: float = 200.0
-    epochs: int = 1
 
     def _learn_block(self, view, n, codes, scores):
         initial = float(self.initial)
