@@ -40,7 +40,7 @@ def _is_learner(candidate: object) -> bool:
 
 
 def _kind(learner: object) -> str | None:
-    """Return the `kind` of a learner or learner class by the table in table.py, None if it is not there."""
+    """Return the `kind` of a learner or learner class by the table of learners, None if it is not there."""
     cls = learner if inspect.isclass(learner) else type(learner)
     row = ROWS.get(cls.__name__)
     return row.kind if row is not None and row.load() is cls else None
