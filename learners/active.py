@@ -195,12 +195,8 @@ class Greedy(QueryAll):
 
     def _allocate(self, n_features: int) -> None:
         super()._allocate(n_features)
-        self._h_of_stream = self.h
+        self._h_of_stream = int(self.h)
         self._begin_group()
-
-    def _group_size(self) -> int:
-        # Files of earlier versions contain the parameter only.
-        return int(getattr(self, "_h_of_stream", self.h))
 
     def _begin_group(self) -> None:
         # The current group: its number of rows so far, and |f|, row and code of its least certain row.
@@ -214,7 +210,7 @@ class Greedy(QueryAll):
         return distance, np.pad(row, ((0, 0), (0, n_features - row.shape[1]))), codes
 
     def _query(self, X: Rows, codes: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
-        start, n, h = 0, count_rows(X), self._group_size()
+        start, n, h = 0, count_rows(X), self._h_of_stream
         while start < n:
             stop = min(n, start + h - self._n_waiting)
             scores[start:stop] = self.learner_.score_rows(row_range(X, start, stop))
@@ -240,11 +236,11 @@ class Greedy(QueryAll):
     def end_of_pass(self, last: bool) -> None:
         # With h > 1 each pass queries different rows, but `end_of_pass` would tell the inner learner that the
         # same rows follow again. So it is called only after the last pass.
-        if last or self._group_size() == 1:
+        if last or self._h_of_stream == 1:
             super().end_of_pass(last)
 
     def switches(self) -> list[int] | None:
         inner = super().switches()
         # The inner learner counts only the rows that it learns, one per group of h rows. Its row t is learned
         # when group t is complete, at the last row of that group.
-        return None if inner is None else [(t + 1) * self._group_size() - 1 for t in inner]
+        return None if inner is None else [(t + 1) * self._h_of_stream - 1 for t in inner]

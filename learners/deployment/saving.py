@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..estimator.online_classifier import OnlineClassifier
 from ..table import ROWS
 
-_FORMAT = "singlepass learner 1"
+_FORMAT = "singlepass learner 2"
 _DOCUMENT = "learner.json"
 _PACKAGE = __name__.rsplit(".", 2)[0]
 

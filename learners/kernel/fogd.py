@@ -46,12 +46,10 @@ def _draw(D, n_features, gamma, seed):
 class _Features:
     """The feature map ``z(x) = [cos(U x), sin(U x)]/√D`` for frequencies U of shape (D, d), in `dtype`."""
 
-    # The gamma and the seed by which U was drawn; None in models that earlier versions saved.
-    drawn_by: tuple[float, int] | None = None
-
     def __init__(self, U, dtype, drawn_by):
         D, self._d = U.shape
-        self.drawn_by = drawn_by
+        # The gamma and the seed by which U was drawn.
+        self._drawn_by = drawn_by
         self._panels = in_panels(U, dtype)
         width = self._panels.size // self._d
         # The number of frequencies is padded (see `in_panels`). The scale of the padding is 0, so that its
@@ -61,15 +59,12 @@ class _Features:
         self.size, self.numbers = 2 * width, np.r_[:D, width : width + D]
         self.n_bytes = U.size * dtype.itemsize
 
-    def widened(self, n_features, drawn_by):
-        """Return the map for rows of `n_features` features; the frequencies of new features are drawn.
-
-        `drawn_by` are the gamma and the seed to use if this map does not know its own.
-        """
-        gamma, seed = self.drawn_by or drawn_by
+    def widened(self, n_features):
+        """Return the map for rows of `n_features` features; the frequencies of new features are drawn."""
+        gamma, seed = self._drawn_by
         # The number of features so far is part of the seed, so that new ones get different frequencies.
         more = _draw(self.D, n_features - self._d, gamma, [seed, self._d])
-        return _Features(np.hstack([self.frequencies, more]), self._panels.dtype, self.drawn_by)
+        return _Features(np.hstack([self.frequencies, more]), self._panels.dtype, self._drawn_by)
 
     @property
     def D(self):
@@ -189,14 +184,12 @@ class FOGD(OnlineClassifier):
     def _widened(self, name, old, new, n_features):
         if name != "_map" or old is None:
             return super()._widened(name, old, new, n_features)
-        # Parameters may have been changed since the first frequencies were drawn.
-        return old.widened(n_features, self._drawn_by)
+        return old.widened(n_features)
 
     def check_state(self):
         super().check_state()
         drawn = getattr(self, "_map", None)
-        # Models that earlier versions saved with another D still load.
-        if drawn is not None and drawn.drawn_by and drawn.D != self.D:
+        if drawn is not None and drawn.D != self.D:
             raise ValueError(
                 f"FOGD: D is {self.D}, but the model has {drawn.D} frequencies; set it back or fit again"
             )

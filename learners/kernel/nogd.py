@@ -227,9 +227,6 @@ class NOGD(KernelClassifier):
     rank: Count | None = None
     eta: Positive = 0.2
 
-    # None in models that were saved when the Gram matrix had the size of the budget from the start.
-    _budget = None
-
     def _check_parameters(self):
         if self.rank is not None and self.rank > self.budget:
             raise ValueError(f"NOGD: rank must be <= budget, got {self.rank!r} > {self.budget!r}")
@@ -251,7 +248,7 @@ class NOGD(KernelClassifier):
             self._reserve(n + len(codes))
             n, *filled, start = _fill(view, n, codes, scores, eta, self._gram)
             counts += filled
-            if n == (self._budget or len(self._gram)):
+            if n == self._budget:
                 self._fix_features(view)
         if self._F is not None:
             counts += _descend(view, n, start, codes, scores, eta, self._F)
@@ -259,7 +256,7 @@ class NOGD(KernelClassifier):
 
     def _reserve(self, n):
         """Enlarge the Gram matrix, at least to twice its size, if `n` support vectors need it."""
-        old, size = self._gram, min(n, self._budget or 0)
+        old, size = self._gram, min(n, self._budget)
         if size > len(old):
             size = min(max(size, 2 * len(old)), self._budget)
             self._gram = grown(old, size, size)

@@ -220,32 +220,23 @@ def learn_two(view1, view2, solution1, solution2, sizes, codes, scores, settings
     return Progress(codes.shape[0], False, (n1, n2), mistakes, updates, evaluations)
 
 
-class Level:
+class Level(CachedSupport):
     """The LASVM of one level of complexity: its stored rows and its solution."""
 
-    def __init__(self, function, n_features, dtype, sparse, cache_mb):
-        self.store = CachedSupport(function, n_features, dtype, sparse, cache_mb)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         self.solution = new_solution()
-
-    @property
-    def size(self):
-        """The number of rows that this model stores."""
-        return self.store.support.size
-
-    def widen(self, n_features):
-        """Accept rows with `n_features` features from now on; stored rows have zeros for the new features."""
-        self.store.widen(n_features)
 
     def learn(self, X, codes, numbers, settings, blocks):
         """Let this new model learn rows X, whose stream numbers are `numbers`; return kernel evaluations."""
         evaluations = 0
         for start, stop in blocks:
-            view = self.store.open_block(row_range(X, start, stop), stop - start, start)
+            view = self.open_block(row_range(X, start, stop), stop - start, start)
             block = codes[start:stop], np.empty(stop - start)
-            size, *_, taken = learn(view, self.size, *block, settings, False, self.solution)
-            self.store.commit(size)
+            size, *_, taken = learn(view, self.support.size, *block, settings, False, self.solution)
+            self.commit(size)
             evaluations += taken
-        born = self.store.support.born
+        born = self.support.born
         born[:] = numbers[born]
         return evaluations
 
@@ -373,7 +364,7 @@ class OnlineModelSelection(RowCachingClassifier):
 
     @property
     def model_bytes_(self) -> int:
-        return sum(model.store.n_bytes() for model in self._models or ())
+        return sum(model.n_bytes() for model in self._models or ())
 
     def counters(self) -> dict[str, int]:
         return super().counters() | {"complexity": self.complexity_}
@@ -393,7 +384,7 @@ class OnlineModelSelection(RowCachingClassifier):
 
     def _use(self, simple, other):
         """Make `simple` and `other` the two models in use; the learner's scores are those of `simple`."""
-        self._models, self._store = (simple, other), simple.store
+        self._models, self._store = (simple, other), simple
 
     def _begin_models(self):
         self._use(self._begin_model(self.complexity_), self._begin_model(self.complexity_ + 1))
@@ -433,11 +424,11 @@ class OnlineModelSelection(RowCachingClassifier):
             block = row_range(X, start, len(codes)), len(codes) - start, number + start - self._pass_start
             simple, other = self._models
             progress = learn_two(
-                simple.store.open_block(*block),
-                other.store.open_block(*block),
+                simple.open_block(*block),
+                other.open_block(*block),
                 simple.solution,
                 other.solution,
-                (simple.size, other.size),
+                (simple.support.size, other.support.size),
                 codes[start:],
                 scores[start:],
                 self._settings,
@@ -446,7 +437,7 @@ class OnlineModelSelection(RowCachingClassifier):
                 scored,
             )
             for model, size in zip(self._models, progress.sizes, strict=True):
-                model.store.commit(size)
+                model.commit(size)
             mistakes += progress.mistakes
             updates += progress.updates
             self.n_kernel_evaluations_ += progress.evaluations
@@ -462,13 +453,13 @@ class OnlineModelSelection(RowCachingClassifier):
         self.switches_.append(int(number))
         clear_losses(self._test)
         _, simple = self._models
-        other, support = self._begin_model(self.complexity_ + 1), simple.store.support
+        other, support = self._begin_model(self.complexity_ + 1), simple.support
         order = np.argsort(support.born)
-        codes = (simple.store.labels[order] > 0.0).astype(np.int32)
+        codes = (simple.labels[order] > 0.0).astype(np.int32)
         self._teach(other, support.matrix(order), codes, support.born[order])
         self._use(simple, other)
         # The current row was scored by the old pair of models; the new model has to score it, too.
-        self.n_kernel_evaluations_ += other.size
+        self.n_kernel_evaluations_ += other.support.size
 
     def _teach(self, model, X, codes, numbers):
         """Let a new model learn the rows of a matrix; `numbers` are their numbers in the stream."""

@@ -175,9 +175,6 @@ def test_a_changed_h_waits_for_the_next_fit():
     assert changed.learn(X[7:], y[7:]).tolist() == plain.learn(X[7:], y[7:]).tolist()
     assert (changed.n_queried_, changed.switches()) == (plain.n_queried_, plain.switches()) == (5, [3, 11])
     assert changed.fit(X, y).n_queried_ == 10
-    # A file of an earlier version contains the parameter only.
-    del changed._h_of_stream
-    assert changed.partial_fit(X, y).n_queried_ == 20
 
 
 def test_kernel_evaluations_are_those_of_every_score():

@@ -266,9 +266,7 @@ class GradientDescent(LinearClassifier):
 
     def _rule(self):
         softmax = self.scores_are_log_odds
-        # Learners saved by earlier versions lack `_falls`.
-        falls = getattr(self, "_falls", self.rate != "constant")
-        numbers = float(self.eta), falls, float(self.l2), float(self.delta)
+        numbers = float(self.eta), self._falls, float(self.l2), float(self.delta)
         return DescentRule(LOSSES.index(self.loss), softmax, *numbers)
 
     def _loop(self):

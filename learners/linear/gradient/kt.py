@@ -203,10 +203,7 @@ class KT(MulticlassClassifier):
         self._scalars = np.zeros(2)  # winnings B, length of the longest row so far
 
     def _scale_in_use(self):
-        """Return the scale with which the model began.
-
-        It is the parameter if the model has not begun, or was loaded from a file of an earlier version.
-        """
+        """Return the scale with which the model began, or the parameter if it has not begun."""
         return getattr(self, "_scale_of_stream", self.scale)
 
     def _loop(self):

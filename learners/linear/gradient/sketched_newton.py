@@ -215,9 +215,8 @@ class SketchedOnlineNewton(LinearClassifier):
 
     def _loop(self):
         alpha = float(self.alpha)
-        # Files of earlier versions do not contain the sketch's kind.
-        kind = getattr(self, "_sketch_of_stream", self.sketch)
-        rule = Oja(alpha, float(self.kappa)) if kind == "oja" else FrequentDirections(alpha)
+        is_oja = self._sketch_of_stream == "oja"
+        rule = Oja(alpha, float(self.kappa)) if is_oja else FrequentDirections(alpha)
         state = self._weights, self._sketch, self._numbers, Sketched(rule, float(self.eta))
         return learn_by_newton_steps, (*state, LOSSES.index("logistic"), self._limit())
 

@@ -77,7 +77,7 @@ def test_model_bytes(learner, kind):
     model = clone(learner).fit(X, y)
     sizes = [getattr(model, "n_stored_", 100 if isinstance(model, IncrementalSVM) else model.n_support_)]
     if isinstance(model, OnlineModelSelection):
-        sizes = [level.size for level in model._models]
+        sizes = [level.support.size for level in model._models]
         assert sizes[0] == model.n_support_
     margin = getattr(model, "n_margin_", 0)
     assert model.model_bytes_ == sum(bytes_of(model, n, row, margin) for n in sizes)
