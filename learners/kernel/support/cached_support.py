@@ -26,7 +26,7 @@ import numpy as np
 
 from ...numeric.compiled import register_jitable
 from ...numeric.rows import as_rows
-from ..values.functions import apply_to_row, function_in_loops
+from ..values.functions import apply_to_row
 from ..values.products import keep_row, move_kept_row, products_of_row
 from ..values.row_storage import grown
 from . import block_view
@@ -158,9 +158,8 @@ class CachedView(NamedTuple):
     #: The kernel values of the block's rows with the stored rows, and the coefficients of the stored rows.
     #: A stored row has a slot: its column in ``block.values``, and its index in the arrays of stored rows.
     block: BlockView
-    #: The rows of the block, in the layout of the stored rows, and their squared norms.
+    #: The rows of the block, in the layout of the stored rows.
     block_rows: object
-    block_norms: np.ndarray
     #: The stored rows (padded matrix or CSR tuple), their squared norms and their k(x, x).
     rows: object
     norms: np.ndarray
@@ -169,8 +168,6 @@ class CachedView(NamedTuple):
     labels: np.ndarray
     #: The gradient of each stored row, as the learner defines and writes it.
     gradients: np.ndarray
-    #: The kernel: its position in `KERNELS`, gamma, coef0 and degree.
-    function: tuple[int, float, float, int]
     cache: CacheLines
     #: (1, slots): scratch for the inner products of one stored row with the others.
     products: np.ndarray
@@ -185,7 +182,7 @@ class CachedSupport:
     def __init__(self, function, n_features, dtype, sparse, cache_mb):
         # A cache line has room for a value of every slot, even a free one, so slots are added in small steps.
         self.support = SupportSet(function, n_features, dtype, sparse, growth=1.25, together=True)
-        self._function, self._dtype = function_in_loops(function, dtype), dtype
+        self._dtype = dtype
         self._diagonal, self._labels, self._gradients = (np.zeros(0) for _ in range(3))
         self._cache = RowCache(int(cache_mb * 2**20), dtype)
 
@@ -196,7 +193,7 @@ class CachedSupport:
     def open_block(self, block, n, first):
         """Return a `CachedView` of a block of `n` rows to learn; after the loop over it, call `commit`."""
         self.support.reserve(max(self.support.size + n, 1))
-        (packed, norms), view = self.support.view(block, n, first)
+        (packed, _), view = self.support.view(block, n, first)
         slots = len(self.support.norms)
         if slots > len(self._labels):
             kept = self._diagonal, self._labels, self._gradients
@@ -205,7 +202,7 @@ class CachedSupport:
         kept = self._diagonal, self._labels, self._gradients
         products = np.empty((1, slots), self._dtype)
         cache = self._cache.in_loops(slots)
-        return CachedView(view, packed, norms, *rows, *kept, self._function, cache, products)
+        return CachedView(view, packed, *rows, *kept, cache, products)
 
     def open_empty_block(self):
         """Return a `CachedView` with an empty block, for a loop over the stored rows."""
@@ -235,7 +232,7 @@ def add(view, n, t, y, g):
     """Store row t of the block as row n, with label `y`, gradient `g`, α = 0; return n + 1."""
     block_view.replace(view.block, n, t, 0.0)
     view.labels[n], view.gradients[n] = y, g
-    view.norms[n] = view.block_norms[t]
+    view.norms[n] = view.block.norms[t]
     view.diagonal[n] = view.block.own[t]
     keep_row(view.rows, n, view.block_rows, t)
     return n + 1
@@ -266,7 +263,7 @@ def cache_row(view, n, i, t):
 def _compute(view, i, first, last, values):
     """Compute k(x_i, x_j) for first <= j < last and write them into `values`."""
     products_of_row(view.rows, i, first, last, view.products)
-    apply_to_row(view.function, view.products[0][first:last], view.norms[i], view.norms[first:last])
+    apply_to_row(view.block.function, view.products[0][first:last], view.norms[i], view.norms[first:last])
     # This is a loop because Numba needs seconds to compile the assignment of a slice.
     for j in range(first, last):
         values[j] = view.products[0, j]
