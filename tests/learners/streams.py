@@ -237,7 +237,7 @@ def as_csr(X):
 
 def inverse_factor_of(model):
     """Return the inverse of the Cholesky factor, which a learner stores in blocks of 8 × 8."""
-    blocks, n = model._support.square, model.n_support_
+    blocks, n = model._support._square, model.n_support_
     panels = -(-n // 8)
     inverse = np.zeros((8 * panels, 8 * panels))
     for panel in range(panels):
@@ -250,6 +250,7 @@ def inverse_factor_of(model):
 
 def factor_of(model):
     """Return the Cholesky factor, which a learner stores with its transpose and a reciprocal diagonal."""
-    factor = np.array(model._support.square)
+    n = model.n_support_
+    factor = model._support._square[:n, :n]
     assert (factor == factor.T).all()
     return np.tril(factor, -1) + np.diag(1.0 / np.diag(factor))

@@ -223,12 +223,6 @@ class SupportSet:
         """Return buffers to score blocks of up to `n` rows; each thread needs separate ones."""
         return BlockRoom(self.rows, n, min(len(self.norms), self.rows.capacity()))
 
-    def values(self, block, n):
-        """Return the kernel values of `n` rows with the support vectors, shape (n or more, size or more)."""
-        room = self.room(n)
-        self._fill(block, n, room)
-        return room.values
-
     def scores(self, block, n, scores, room=None):
         """Write the scores of `n` rows, f(x) or those of all classes, into `scores`."""
         room = self.room(n) if room is None else room
@@ -244,11 +238,6 @@ class SupportSet:
     def born(self):
         """The row numbers of the support vectors in the stream, by slot."""
         return self._born[: self.size]
-
-    @property
-    def square(self):
-        """The learner's matrix with a row per support vector; a triangular one includes unused blocks."""
-        return self._square if self._keeps_factor else self._square[: self.size, : self.size]
 
     def matrix(self, order):
         """Return the support vectors of the given slots as a matrix, dense or CSR."""

@@ -37,7 +37,9 @@ def values(function, vectors, rows, sparse=False):
     view = support.open_block(as_rows(convert(vectors)), len(vectors), 0)
     view.origin[: len(vectors)] = -1 - np.arange(len(vectors))
     support.commit(len(vectors))
-    return support.values(as_rows(convert(rows)), len(rows))[: len(rows), : len(vectors)]
+    room = support.room(len(rows))
+    support._fill(as_rows(convert(rows)), len(rows), room)
+    return room.values[: len(rows), : len(vectors)]
 
 
 @both_precisions
