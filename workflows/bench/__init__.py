@@ -43,7 +43,7 @@ BENCHMARKS = {
     ),
     "kernel": Benchmark(
         "inner products of rows with support vectors, compared with NumPy; kernel learners on whole streams, "
-        "compared with plain loops.",
+        "compared with a plain loop.",
         ("kernel.kernel",),
     ),
     "svm": Benchmark(

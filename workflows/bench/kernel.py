@@ -1,4 +1,4 @@
-"""Compare inner products with BLAS, and kernel learners on whole streams with plain loops.
+"""Compare inner products with BLAS, and kernel learners on whole streams with a plain loop.
 
 The "tile" is the package's code for the inner products of a block of rows with support vectors. A pass is
 judged by its rate of multiplications and additions in kernel values, divided by the rate of the tile alone.
@@ -21,13 +21,13 @@ from ...learners.kernel.values.products import LANES, dense_products
 from ...learners.kernel.values.row_storage import aligned
 from ...learners.numeric.compiled import compiled
 from . import runner
-from .runner import Contest, Measurement, Work, microseconds, milliseconds
+from .runner import Contest, Measurement, Work, milliseconds
 from .streams import NamedStream, is_sparse, measure_each, real_streams
 
 BLOCK, SUPPORT = 60, 3_000
 # How often the tile (inner products alone) and the passes that are compared with it are timed.
 TURNS = 15
-# Number of rows that the plain loops (row by row) learn: the whole stream would take minutes.
+# Number of rows that the plain loop (row by row) learns: the whole stream would take minutes.
 PEER_ROWS = 6_000
 # Number of Fourier features (a cosine and a sine per frequency), and of mistakes that the Perceptron stores.
 FEATURES, WINDOW = 1_000, 1_000
@@ -41,13 +41,11 @@ REAL = {
 TILES = ((np.float32, "> 1"), (np.float64, "1"))
 # The rate that a learner's pass is compared with, and the aim for the ratio.
 PASSES = (("the tile alone", "≥ 0.6"), ("NumPy's matrix product alone", ""))
-# The pass that the kernel Perceptron's time is compared with, and the aim for the speedup.
-LOOPS = (("a plain Numba loop, row by row", "≥ 2"), ("NumPy, row by row", ""))
 
 
 @compiled
 def _plain_perceptron(X: Any, y: Any, gamma: float, rows: Any, alpha: Any) -> Any:
-    """Run a kernel Perceptron as plain loops: row by row, value by value."""
+    """Run a kernel Perceptron as a plain loop: row by row, value by value."""
     n = 0
     for t in range(X.shape[0]):
         score = 0.0
@@ -60,19 +58,6 @@ def _plain_perceptron(X: Any, y: Any, gamma: float, rows: Any, alpha: Any) -> An
         if not y[t] * score > 0.0:
             rows[n] = X[t]
             alpha[n] = y[t]
-            n += 1
-    return n
-
-
-def _numpy_perceptron(X: Any, y: Any, gamma: float) -> int:
-    """Run a kernel Perceptron with NumPy, row by row."""
-    rows, norms = np.empty_like(X), np.empty(len(X), X.dtype)
-    alpha, squares = np.empty(len(X), X.dtype), (X * X).sum(axis=1)
-    n = 0
-    for t in range(len(X)):
-        distance = norms[:n] + squares[t] - 2 * (rows[:n] @ X[t])
-        if not y[t] * (alpha[:n] @ np.exp(-gamma * distance)) > 0.0:
-            rows[n], norms[n], alpha[n] = X[t], squares[t], y[t]
             n += 1
     return n
 
@@ -141,7 +126,7 @@ def one_pass(learner: Any, X: Any, y: Any) -> None:
 
 
 def measure_stream(stream: NamedStream) -> list[Measurement]:
-    """Measure passes of kernel Perceptron and Projectron; with two classes, also compare plain loops."""
+    """Measure passes of kernel Perceptron and Projectron; with two classes, also compare a plain loop."""
     name, X, y, *_ = stream
     gamma, d = GAMMA[name], X.shape[1]
     rates = dict(zip((peer for peer, _ in PASSES), tile_rate(d, np.float32), strict=True))
@@ -157,24 +142,22 @@ def measure_stream(stream: NamedStream) -> list[Measurement]:
             Measurement(what, ours, f"{peer}, {_gigaflops(rates[peer])}", reached / rates[peer], aim)
             for peer, aim in PASSES
         ]
-    return lines if y.max() > 1 else lines + measure_loops(stream.first(PEER_ROWS))
+    return lines if y.max() > 1 else lines + measure_loop(stream.first(PEER_ROWS))
 
 
-def measure_loops(stream: NamedStream) -> list[Measurement]:
+def measure_loop(stream: NamedStream) -> list[Measurement]:
     """Compare the kernel Perceptron with the same algorithm written row by row."""
     name, X, y, *_ = stream
     gamma, sign = GAMMA[name], np.where(y == y.max(), 1.0, -1.0)
     rows, alpha = np.empty_like(X), np.empty(len(X))
-    plain, numpy_ = (peer for peer, _ in LOOPS)
     works: dict[str, Work] = {
         "ours": lambda: one_pass(KernelPerceptron(gamma=gamma), X, y),
-        plain: lambda: _plain_perceptron(X, sign, gamma, rows, alpha),
-        numpy_: lambda: _numpy_perceptron(X, sign, gamma),
+        "plain": lambda: _plain_perceptron(X, sign, gamma, rows, alpha),
     }
     what = f"KernelPerceptron, {name}, {len(X):,}×{X.shape[1]} float32: one pass"
-    contests = [Contest(what, "ours", peer, aim, peer_named=f"{peer},") for peer, aim in LOOPS]
+    contest = Contest(what, "ours", "plain", "≥ 2", peer_named="a plain Numba loop, row by row,")
     with threadpool_limits(1):
-        return runner.contend(works, contests, repeats=1)
+        return runner.contend(works, [contest], repeats=1)
 
 
 def measure_features(stream: NamedStream) -> list[Measurement]:
@@ -201,43 +184,10 @@ def measure_features(stream: NamedStream) -> list[Measurement]:
     return lines
 
 
-def _speedup_per_vector(growth: float, ours: float, peer: float) -> float:
-    """Return the peer's time per support vector divided by ours, which has `growth` times as many vectors."""
-    return peer * growth / ours
-
-
-def measure_growth() -> list[Measurement]:
-    """Measure how scoring time per row grows with the number of support vectors."""
-    rng = np.random.RandomState(0)
-    sizes, chunk, d = (1_000, 4_000, 16_000), 600, 128
-    X = rng.standard_normal((sizes[-1], d)).astype(np.float32)
-    # The rows are so far apart that kernel values and scores are 0 in float32, so every row counts as a
-    # mistake and becomes a support vector.
-    works: dict[str, Work] = {
-        f"{size:,}": partial(
-            KernelPerceptron(gamma=1.0).fit(X[:size], np.arange(size) % 2).score_rows, X[:chunk]
-        )
-        for size in sizes
-    }
-    smallest, *larger = works
-    contests = [
-        Contest(
-            f"a row's score with {size} support vectors, {d} features, float32",
-            size,
-            smallest,
-            unit=microseconds(chunk, digits=1),
-            peer_named=f"{n // sizes[0]} times that with {smallest},",
-            ratio=partial(_speedup_per_vector, n / sizes[0]),
-        )
-        for size, n in zip(larger, sizes[1:], strict=True)
-    ]
-    return runner.contend(works, contests, repeats=5)
-
-
 def kernel() -> list[Measurement]:
     """Run all comparisons of kernel values and kernel learners."""
 
     def measure(stream: NamedStream) -> list[Measurement]:
         return measure_stream(stream) + (measure_features(stream) if stream.y.max() == 1 else [])
 
-    return measure_tile() + measure_each(streams(), measure) + measure_growth()
+    return measure_tile() + measure_each(streams(), measure)
