@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...pipeline.errors import InputError
-from .document import Page, rare_collections
+from .document import Page
 
 if TYPE_CHECKING:
     from ...pipeline.analysis.study_results import StudyResults
@@ -19,11 +19,10 @@ def write_report(results: str | Path, out: Path | None = None) -> list[Path]:
     Without `out` the report goes into the results folder, which must then be local. Raises InputError if
     there are no results, if only tuning cells have run, or if the folder cannot be written to.
     """
-    with rare_collections():
-        from ...pipeline.analysis.study_results import read_results
+    from ...pipeline.analysis.study_results import read_results
 
-        folder = os.path.expanduser(results if out is None else out)
-        return render_report(read_results(str(results)), Path(folder))
+    folder = os.path.expanduser(results if out is None else out)
+    return render_report(read_results(str(results)), Path(folder))
 
 
 def render_report(results: StudyResults, out: Path) -> list[Path]:

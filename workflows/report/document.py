@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gc
 import hashlib
 import itertools
 import json
@@ -11,7 +10,6 @@ import os
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,9 +31,6 @@ _MODULES = ("elements", "statistics", "tables", "figures", "explore", "start")
 # manifest.
 _MANIFEST = "report-files.txt"
 _OWN = re.compile(r"(tables/[^/\\\0]+\.(csv|tex)|figures/[^/\\\0]+\.svg)")
-# New objects after which Python's cyclic garbage collector runs while a report is written. At the default of
-# 700 an eighth of the time goes into collection; at this value memory grows by less than 5 MB.
-_NEW_OBJECTS = 30_000
 
 
 @dataclass(frozen=True)
@@ -117,17 +112,6 @@ def write_whole(contents: Mapping[Path, bytes], left_over: Sequence[Path] = ()) 
             f"the report is written, but files of an earlier report cannot be removed: {', '.join(kept)}; "
             "remove them"
         )
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Run Python's cyclic garbage collector less often inside this context, which saves time."""
-    usual = gc.get_threshold()
-    gc.set_threshold(max(usual[0], _NEW_OBJECTS), *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 def _earlier_files(out: Path) -> set[str]:

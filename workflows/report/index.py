@@ -9,7 +9,7 @@ import pandas as pd
 from ...pipeline.analysis.study_results import has_results, read_results
 from ...pipeline.errors import InputError
 from . import render_report
-from .document import Page, rare_collections
+from .document import Page
 from .page.blocks import Section, Text
 from .page.table import TableBlock, TableCell
 from .page.view import StudyView
@@ -31,13 +31,11 @@ def write_index(folder: Path, out: Path) -> list[Path]:
     The report of each results folder goes into the subfolder of `out` with the same name. Results for which
     no report can be written are listed with the reason. Raises InputError if `out` cannot be written to.
     """
-    with rare_collections():
-        rows = [_row(each, out / each.name) for each in results_in(folder)]
-        table = TableBlock("", f"Results in {folder.name}", _HEADER, rows, labels=2, wrap=True)
-        note = Text("Each study's best mean rank is given at its lowest and its highest noise level.", "soft")
-        return Page(
-            f"Results in {folder.name}", [note], [Section("results", "Results", [table])], stem="index"
-        ).write(out)
+    title = f"Results in {folder.name}"
+    rows = [_row(each, out / each.name) for each in results_in(folder)]
+    table = TableBlock("", title, _HEADER, rows, labels=2, wrap=True)
+    note = Text("Each study's best mean rank is given at its lowest and its highest noise level.", "soft")
+    return Page(title, [note], [Section("results", "Results", [table])], stem="index").write(out)
 
 
 def _row(results: Path, target: Path) -> list[TableCell]:

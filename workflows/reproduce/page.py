@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from ...pipeline.errors import InputError
-from ..report.document import Page, rare_collections
+from ..report.document import Page
 from ..report.page.blocks import Block, Facts, Listing, Section, Text
 from ..report.page.table import TableCell
 from ..report.words.markup import markdown, with_block
@@ -31,19 +31,18 @@ def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
 
     The folder is created if needed. Raise `InputError` if files cannot be written there.
     """
-    with rare_collections():
-        judged = judge(claims(paper.name), paper.checks, evidence, repetitions=paper.repetitions)
-        sections = [
-            _claims(paper, judged),
-            *(_exhibit(each, evidence) for each in paper.exhibits),
-            _studies(evidence),
-        ]
-        provenance = {study.name: study.view.results.provenance for study in evidence.there}
-        further = {
-            CLAIMS_FILE: _claims_csv(judged),
-            "provenance.json": json.dumps(provenance, indent=2, ensure_ascii=False) + "\n",
-        }
-        return Page(paper.title, _opening(paper, judged), sections).write(out, further)
+    judged = judge(claims(paper.name), paper.checks, evidence, repetitions=paper.repetitions)
+    sections = [
+        _claims(paper, judged),
+        *(_exhibit(each, evidence) for each in paper.exhibits),
+        _studies(evidence),
+    ]
+    provenance = {study.name: study.view.results.provenance for study in evidence.there}
+    further = {
+        CLAIMS_FILE: _claims_csv(judged),
+        "provenance.json": json.dumps(provenance, indent=2, ensure_ascii=False) + "\n",
+    }
+    return Page(paper.title, _opening(paper, judged), sections).write(out, further)
 
 
 def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
