@@ -18,8 +18,8 @@ from ..report.words.wording import count
 from .evidence import Evidence, NotThere, StudyEvidence
 from .figures import table_of
 from .paper import Exhibit, Paper
-from .printed import claims, read_rows
-from .verdicts import Judged, Outcome, Verdict, judge
+from .printed import Claim, claims, read_rows
+from .verdicts import Outcome, Verdict, judge
 
 # Each page's folder has a file of this name with its verdicts; README's table is made from these files.
 CLAIMS_FILE = "claims.csv"
@@ -45,9 +45,9 @@ def write_page(paper: Paper, evidence: Evidence, out: Path) -> list[Path]:
     return Page(paper.title, _opening(paper, judged), sections).write(out, further)
 
 
-def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
-    findings = [each for each in judged if not each.claim.kind]
-    counted = Counter(each.verdict.outcome for each in findings)
+def _opening(paper: Paper, judged: Sequence[tuple[Claim, Verdict]]) -> list[Block]:
+    findings = [verdict for claim, verdict in judged if not claim.kind]
+    counted = Counter(verdict.outcome for verdict in findings)
     said = (
         "A study of ours: what we say of it, and a verdict on each sentence."
         if paper.own
@@ -68,18 +68,18 @@ def _opening(paper: Paper, judged: Sequence[Judged]) -> list[Block]:
     return blocks
 
 
-def _claims(paper: Paper, judged: Sequence[Judged]) -> Section:
+def _claims(paper: Paper, judged: Sequence[tuple[Claim, Verdict]]) -> Section:
     rows: list[list[str | TableCell]] = [
         [
-            each.claim.id,
-            each.claim.text,
-            each.claim.kind or "finding",
-            TableCell(each.verdict.text, best=each.verdict.outcome is Outcome.HOLDS),
-            each.verdict.figures,
-            each.claim.printed,
-            each.claim.where,
+            claim.id,
+            claim.text,
+            claim.kind or "finding",
+            TableCell(verdict.text, best=verdict.outcome is Outcome.HOLDS),
+            verdict.figures,
+            claim.printed,
+            claim.where,
         ]
-        for each in judged
+        for claim, verdict in judged
     ]
     header = ["claim", "the paper says", "kind", "here", "what decides", "printed", "where"]
     if paper.own:
@@ -96,20 +96,8 @@ def _claims(paper: Paper, judged: Sequence[Judged]) -> Section:
     return Section("claims", "The claims", [table])
 
 
-def _claims_csv(judged: Sequence[Judged]) -> str:
-    rows = [
-        (
-            each.claim.id,
-            each.claim.where,
-            each.claim.text,
-            each.claim.kind,
-            str(each.verdict.outcome),
-            each.verdict.met,
-            each.verdict.asked,
-            each.verdict.figures,
-        )
-        for each in judged
-    ]
+def _claims_csv(judged: Sequence[tuple[Claim, Verdict]]) -> str:
+    rows = [(c.id, c.where, c.text, c.kind, str(v.outcome), v.met, v.asked, v.figures) for c, v in judged]
     return pd.DataFrame(rows, columns=CLAIMS_HEADER).to_csv(index=False, lineterminator="\n")
 
 

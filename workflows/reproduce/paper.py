@@ -23,14 +23,6 @@ Show: TypeAlias = Callable[[Evidence], Sequence[Block]]
 
 
 @dataclass(frozen=True)
-class PaperStudy:
-    """The name of a study, and of its small version that runs in minutes; None if there is no small one."""
-
-    full: str
-    small: str | None = None
-
-
-@dataclass(frozen=True)
 class Exhibit:
     """A table or figure of the paper, which our page of the paper repeats with our results."""
 
@@ -52,8 +44,9 @@ class Paper:
     name: str
     # The paper's authors, year and title, as the heading of its page.
     title: str
-    # The studies that repeat the paper, by the names that the code uses, as in ``evidence["binary"]``.
-    studies: Mapping[str, PaperStudy]
+    # The studies that repeat the paper, by the names that the code uses, as in ``evidence["binary"]``: the
+    # name of each ("full"), and of its small version that runs in minutes ("small"), if there is one.
+    studies: Mapping[str, Mapping[str, str]]
     # The tables and figures of the paper's experiments, in the paper's order.
     exhibits: Sequence[Exhibit]
     # For each claim, by its id, the function that judges it by the results.
@@ -72,7 +65,7 @@ def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check
     return Paper(
         name,
         said["title"],
-        {key: PaperStudy(**study) for key, study in said["studies"].items()},
+        said["studies"],
         [Exhibit(id, said["headings"][id], show, said["notes"].get(id, "")) for id, show in exhibits.items()],
         checks,
         list(said["remarks"].items()),
@@ -83,7 +76,7 @@ def declared(name: str, exhibits: Mapping[str, Show], checks: Mapping[str, Check
 
 def study_names(paper: Paper, *, small: bool) -> list[str]:
     """Return the names of a paper's studies, or of their small versions, each once, in the paper's order."""
-    names = (each.small if small else each.full for each in paper.studies.values())
+    names = (study.get("small" if small else "full") for study in paper.studies.values())
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
@@ -125,8 +118,8 @@ def read_studies(paper: Paper, results: str, *, small: bool) -> Evidence:
     by_name = {name: _read(name, study_folder(results, name)) for name in study_names(paper, small=small)}
     found: dict[str, StudyEvidence | str] = {}
     for key, study in paper.studies.items():
-        name = study.small if small else study.full
-        found[key] = f"{study.full}: has no small form" if name is None else by_name[name]
+        name = study.get("small" if small else "full")
+        found[key] = f"{study['full']}: has no small form" if name is None else by_name[name]
     evidence = Evidence(found)
     if not evidence.there:
         raise InputError(f"{results}: {'; '.join(evidence.absent)}")

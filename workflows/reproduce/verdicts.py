@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import TypeAlias
 
 from .evidence import Evidence, NotThere
@@ -49,14 +50,6 @@ class Verdict:
 Check: TypeAlias = Callable[[Evidence], Verdict]
 # Groups of a claim's cases, such as those on one data set: whether the claim holds in each case, and a text.
 Parts: TypeAlias = Iterator[tuple[Mapping[str, bool], str]]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A claim with its verdict."""
-
-    claim: Claim
-    verdict: Verdict
 
 
 # From these shares of true cases on, a claim "mostly holds" or is "mixed"; below both, it "mostly fails".
@@ -119,33 +112,32 @@ def holds_for(cases: Mapping[str, bool], figures: str) -> Verdict:
     return by_share(len(cases) - len(against), len(cases), figures)
 
 
-def case_by_case(said: str, parts: Iterable[tuple[Mapping[str, bool], str]]) -> Verdict:
-    """Judge a claim by its cases in `parts`; the verdict's text is `said`, then the text of each part.
-
-    Examples
-    --------
-    >>> case_by_case("mistakes", [({"usps": True}, "usps 3"), ({"gauss": False}, "gauss 4")]).figures
-    'mistakes: usps 3; gauss 4; not for gauss'
-    """
-    cases: dict[str, bool] = {}
-    texts = []
-    for found, text in parts:
-        cases |= found
-        texts.append(text)
-    return holds_for(cases, f"{said}: {'; '.join(texts)}")
-
-
 def by_case(said: str) -> Callable[[Callable[[Evidence], Parts]], Check]:
     """Decorate a function that yields a claim's cases in groups (`Parts`); make it return the verdict.
 
-    The verdict's text begins with `said`; see `case_by_case`.
+    The verdict's text is `said`, then the text of each group.
+
+    Examples
+    --------
+    >>> groups = [({"usps": True}, "usps 3"), ({"gauss": False}, "gauss 4")]
+    >>> by_case("mistakes")(lambda evidence: iter(groups))(Evidence({})).figures
+    'mistakes: usps 3; gauss 4; not for gauss'
     """
-    return lambda parts: lambda evidence: case_by_case(said, parts(evidence))
+
+    def check(parts: Callable[[Evidence], Parts], evidence: Evidence) -> Verdict:
+        cases: dict[str, bool] = {}
+        texts = []
+        for found, text in parts(evidence):
+            cases |= found
+            texts.append(text)
+        return holds_for(cases, f"{said}: {'; '.join(texts)}")
+
+    return lambda parts: partial(check, parts)
 
 
 def judge(
     claims: Iterable[Claim], checks: Mapping[str, Check], evidence: Evidence, *, repetitions: bool = False
-) -> list[Judged]:
+) -> list[tuple[Claim, Verdict]]:
     """Return every claim with its verdict, "cannot be decided" if the claim's check raises `NotThere`.
 
     No claim is judged by a study that was not run to its end, because data sets without a finished cell would
@@ -157,5 +149,5 @@ def judge(
             verdict = checks[claim.id](judgeable)
         except NotThere as lack:
             verdict = Verdict(Outcome.UNTESTED, str(lack))
-        judged.append(Judged(claim, verdict))
+        judged.append((claim, verdict))
     return judged

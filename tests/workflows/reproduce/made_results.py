@@ -60,7 +60,7 @@ def verdicts_on(paper: Paper, evidence: Evidence, *ids: str) -> dict[str, Verdic
     """Return the verdicts on some of a paper's claims, by default on all."""
     judged = [each for each in claims(paper.name) if not ids or each.id in ids]
     found = judge(judged, paper.checks, evidence, repetitions=paper.repetitions)
-    return {each.claim.id: each.verdict for each in found}
+    return {claim.id: verdict for claim, verdict in found}
 
 
 def with_figures(figures: Figures, algorithm: str, **columns: float) -> Figures:

@@ -145,7 +145,7 @@ def noisy(fixed: float) -> Evidence:
     """Return evidence in which learners of fixed size have the given test accuracy under noise."""
     both = {}
     for key in ("noise", "removal"):
-        study, _ = find_study(PAPER.studies[key].full)
+        study, _ = find_study(PAPER.studies[key]["full"])
         figures = {
             entry.label: {
                 "test_accuracy": fixed

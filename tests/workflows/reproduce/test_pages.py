@@ -33,7 +33,6 @@ from singlepass.workflows.reproduce.page import (
 from singlepass.workflows.reproduce.paper import (
     Exhibit,
     Paper,
-    PaperStudy,
     declared,
     read_studies,
     small_form,
@@ -77,7 +76,7 @@ def _exhibit(evidence: Evidence) -> list[Text]:
 PAPER = Paper(
     NAME,
     "A <toy> paper",
-    {"toy": PaperStudy("toy"), "other": PaperStudy("other-large")},
+    {"toy": {"full": "toy"}, "other": {"full": "other-large"}},
     [
         Exhibit("table-1", "Table 1", _exhibit),
         Exhibit("fig-1", "Fig. 1", lambda e: _exhibit(Evidence({"toy": "x"}))),
@@ -104,19 +103,19 @@ def _with_accuracy(results: StudyResults, algorithm: str, value: float) -> Study
 
 def test_a_verdict_follows_the_results(results: StudyResults) -> None:
     claims = printed.claims(NAME)
-    before = judge(claims, CHECKS, _evidence(results))
-    after = judge(claims, CHECKS, _evidence(_with_accuracy(results, "PA", 1.0)))
-    assert before[0].verdict.outcome is Outcome.HOLDS
-    assert after[0].verdict.outcome is Outcome.DOES_NOT
-    assert before[0].verdict.figures != after[0].verdict.figures
-    assert before[1].verdict == Verdict(Outcome.UNTESTED, "other-large: has not been run")
-    assert before[2].verdict == Verdict(Outcome.UNTESTED, "the text says nothing of it")
+    before = [verdict for _, verdict in judge(claims, CHECKS, _evidence(results))]
+    _, after = judge(claims, CHECKS, _evidence(_with_accuracy(results, "PA", 1.0)))[0]
+    assert before[0].outcome is Outcome.HOLDS
+    assert after.outcome is Outcome.DOES_NOT
+    assert before[0].figures != after.figures
+    assert before[1] == Verdict(Outcome.UNTESTED, "other-large: has not been run")
+    assert before[2] == Verdict(Outcome.UNTESTED, "the text says nothing of it")
 
 
 def test_no_claim_is_judged_by_an_unfinished_study(results: StudyResults) -> None:
     def first(given: StudyResults, *, repetitions: bool = False) -> Verdict:
         claims = printed.claims(NAME)[:1]
-        return judge(claims, CHECKS, _evidence(given), repetitions=repetitions)[0].verdict
+        return judge(claims, CHECKS, _evidence(given), repetitions=repetitions)[0][1]
 
     n, cells = len(results.cells), results.cells
     # The claim needs neither the data set nor the repetition that lack.
