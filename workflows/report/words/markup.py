@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 
 _LATEX = {
+    **{character: rf"\{character}" for character in "&%$#_{}"},
+    **dict.fromkeys("\n\r\t", " "),
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -40,9 +35,6 @@ _LATEX = {
     "−": "$-$",
     "–": "--",
     "…": r"\ldots{}",
-    "\n": " ",
-    "\r": " ",
-    "\t": " ",
 }
 # Characters to escape in Markdown. GitHub reads "$" as the start of a formula and "~" as that of a deletion.
 # "(" and "!" need no escape, because they mean nothing once "[" is escaped.
