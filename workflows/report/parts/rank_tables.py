@@ -208,6 +208,16 @@ def _two(value: float) -> str:
     return f"{value:.2f}" if np.isfinite(value) else "∞"
 
 
+# Columns of files whose names differ from those of the numbers of a `PairTest`.
+_COLUMNS = {"difference": "mean_difference", "statistic": "W"}
+
+
+def pair_numbers(test: PairTest) -> dict[str, object]:
+    """Return the numbers of a pair's test by their columns in files."""
+    names = {"first", "second"}
+    return {_COLUMNS.get(name, name): value for name, value in vars(test).items() if name not in names}
+
+
 def pairs_frame(comparisons: Sequence[Comparison]) -> pd.DataFrame:
     """Return tests, effects and posterior probabilities, one row per pair of algorithms and noise level."""
     rows = []
@@ -218,16 +228,7 @@ def pairs_frame(comparisons: Sequence[Comparison]) -> pd.DataFrame:
                 "first": p.first,
                 "second": p.second,
                 "base_sets": c.n_sources,
-                "wins": p.wins,
-                "ties": p.ties,
-                "losses": p.losses,
-                "mean_difference": p.difference,
-                "effect": p.effect,
-                "low": p.low,
-                "high": p.high,
-                "W": p.statistic,
-                "p": p.p,
-                "p_holm": p.p_holm,
+                **pair_numbers(p),
                 "significant": frozenset({p.first, p.second}) in c.different,
             }
             if c.beliefs:

@@ -11,6 +11,7 @@ from ....pipeline.analysis.comparison import ALPHA
 from ..page.blocks import Section, Text
 from ..page.table import tabulate
 from ..page.view import StudyView, judges_given_labels
+from ..parts.rank_tables import pair_numbers
 from ..words.wording import p_value, percent
 
 _METHOD = (
@@ -85,7 +86,6 @@ def _texts(found: BlockTest) -> list[str]:
 
 
 def _numbers(dataset: str, noise: str, found: BlockTest) -> dict[str, object]:
-    test = found.test
     return {
         "dataset": dataset,
         "noise": noise,
@@ -93,14 +93,6 @@ def _numbers(dataset: str, noise: str, found: BlockTest) -> dict[str, object]:
         "algorithm": found.algorithm,
         "blocks": found.blocks,
         "rows": found.rows,
-        "wins": test.wins,
-        "ties": test.ties,
-        "losses": test.losses,
-        "effect": test.effect,
-        "low": test.low,
-        "high": test.high,
-        "W": test.statistic,
-        "p": test.p,
-        "p_holm": test.p_holm,
+        **pair_numbers(found.test),
         "correlation": found.correlation,
     }
