@@ -178,15 +178,10 @@ def measure_sparse(stream: NamedStream) -> list[Measurement]:
 
 def measure_shrinkage(stream: NamedStream) -> list[Measurement]:
     """Compare the processor time of learners that shrink all weights with that of gradient descent."""
-    works = passes({"gradient descent": OnlineGradientDescent, **SHRINKING}, stream)
+    peer, shown = "gradient descent", f"{stream.name}, {stream.shape}"
+    works = passes({peer: OnlineGradientDescent, **SHRINKING}, stream)
     contests = [
-        Contest(
-            f"{name}, {stream.name}, {stream.shape}: compared with gradient descent",
-            name,
-            "gradient descent",
-            "≤ 1.3",
-            ratio=runner.cost,
-        )
+        Contest(f"{name}, {shown}: compared with {peer}", name, peer, "≤ 1.3", ratio=runner.cost)
         for name in SHRINKING
     ]
     return runner.contend(works, contests, repeats=15, timed=runner.processor_time)
@@ -280,16 +275,8 @@ def measure_tuned(stream: NamedStream) -> list[Measurement]:
         "reading": partial(_learn_together, GRIDS["PA-I"], stream, rows),
         **{name: partial(tuned, kind) for name, kind in kinds.items()},
     }
-    contests = [
-        Contest(
-            f"{name}, {len(values)} points of PA-I, {stream.name}, {stream.shape}: against a shared pass",
-            name,
-            "reading",
-            "≤ 1.1",
-            ratio=runner.cost,
-        )
-        for name in kinds
-    ]
+    shown = f"{len(values)} points of PA-I, {stream.name}, {stream.shape}: against a shared pass"
+    contests = [Contest(f"{name}, {shown}", name, "reading", "≤ 1.1", ratio=runner.cost) for name in kinds]
     return runner.contend(works, contests, repeats=15, timed=runner.processor_time)
 
 
