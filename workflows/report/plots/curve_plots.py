@@ -149,15 +149,13 @@ def learning_curves(
     """
     with theme():
         figure = new_figure(*PANEL)
+        drawings = []
         # Create each panel once, for its own SVG and that of all panels: creating takes as long as drawing.
         for _, curves in panels:
             # Leave space on the right for the label of the last tick, which extends beyond the axis.
-            axes = figure.add_axes((0.155, 0.17, 0.785, 0.79), visible=False)
+            axes = figure.add_axes((0.155, 0.17, 0.785, 0.79))
             draw_curves(axes, curves, styles, axis)
             _make_room(axes)
-        drawings = []
-        for axes in figure.axes:
-            axes.set_visible(True)
             drawings.append(draw(figure))
             axes.set_visible(False)
         drawn = {curve.algorithm for _, curves in panels for curve in curves}
