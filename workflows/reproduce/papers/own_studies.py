@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, permutations, product
 from typing import cast
@@ -425,24 +425,10 @@ def _larger_budgets(evidence: Evidence) -> Rows:
 
 
 @measure
-def _mean_steps(evidence: Evidence) -> Rows:
+def _added(evidence: Evidence, of: Callable[[pd.Series[float]], float], arm: str, over: str = "") -> Rows:
+    """Summarize with `of`, over data sets, what each larger budget adds to the accuracy; see `_steps`."""
     return {
-        noise: {step: float(each.mean()) for step, each in _steps(evidence, noise, _NOISY).items()}
-        for noise in _noises(evidence)
-    }
-
-
-@measure
-def _hindsight_steps(evidence: Evidence) -> Rows:
-    """Return the lower end of the 95% interval of what each larger budget adds to the gain of hindsight.
-
-    Hindsight chooses the grid point with the fewest test mistakes; its gain is over choices by clean labels.
-    """
-    return {
-        noise: {
-            step: hodges_lehmann(each)[1]
-            for step, each in _steps(evidence, noise, _HINDSIGHT, _CLEAN).items()
-        }
+        noise: {step: of(each) for step, each in _steps(evidence, noise, arm, over).items()}
         for noise in _noises(evidence)
     }
 
@@ -483,10 +469,10 @@ _TUNING: Mapping[str, Check] = {
         "if noisy labels judge, upper end of the 95% interval of what the last step adds, in points (a "
         "quarter or less counts), and lower end of that of how much more the first step adds; then means",
         digits=2,
-        also=_mean_steps(),
+        also=_added(lambda each: float(each.mean()), _NOISY),
     ),
     "tuning-6": Question(
-        _hindsight_steps(),
+        _added(lambda each: hodges_lehmann(each)[1], _HINDSIGHT, _CLEAN),
         above(0.0),
         "lower end of the 95% interval of what further points add to the gain of hindsight over clean "
         "labels, in points; then the gain",
