@@ -108,10 +108,7 @@ def compare_results(urls: Sequence[str], out: str, command: str | None, note: No
 
 
 def _shared_entries(found: Sequence[FinishedResults], note: Note) -> dict[str, list[Any]]:
-    """Return the data sets, noise levels and seeds that all results have; note the others.
-
-    Raises InputError if there are none, or if results cannot be compared.
-    """
+    """Return the data sets, noise levels and seeds that all results have; note the others."""
     first = found[0]
     shared = {key: list(first.study[key]) for key in ("datasets", "noise", "seeds")}
     for other in found[1:]:

@@ -66,10 +66,7 @@ def named_keys(plan: Plan, base: Base) -> list[str]:
 
 
 def pack_study(results: Path, folder: Path, url: str) -> ReferenceStudy:
-    """Pack the finished results of a shipped study into an archive in a folder; return its index entry.
-
-    Raises InputError if the results lack cells of the plan that the current code makes.
-    """
+    """Pack the finished results of a shipped study into an archive in a folder; return its index entry."""
     name = str(Store(str(results)).read_json("study.json").get("name", ""))
     base = Base(str(results))
     plan = make_plan(find_study(name)[0], known=base.fingerprints)

@@ -81,10 +81,7 @@ def _cluster(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _on_cluster(options: dict[str, Any]) -> bool:
-    """Return whether one of the options names a cluster.
-
-    Raises UsageError for more than one, an empty name, or options for clusters without a cluster.
-    """
+    """Return whether one of the options names a cluster."""
     names = ("cluster", "scheduler", "scheduler_file")
     given = {f"--{name.replace('_', '-')}": options[name] for name in names if options[name] is not None}
     if len(given) > 1:

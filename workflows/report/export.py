@@ -34,10 +34,7 @@ _NO_GLYPH = r"Glyph .* missing from"
 
 
 def table_of(view: StudyView, name: str) -> TableBlock:
-    """Return the report's table whose file is called `name`.csv; "ranks" means the first table of mean ranks.
-
-    Raises InputError if the report has no such table.
-    """
+    """Return the report's table whose file is called `name`.csv; "ranks" is the first table of mean ranks."""
     sections = [section for make in SECTIONS if (section := make(view)) is not None]
     blocks = [block for section in sections for block in walk(section.blocks)]
     tables = {block.name: block for block in blocks if isinstance(block, TableBlock) and block.name}
@@ -48,10 +45,7 @@ def table_of(view: StudyView, name: str) -> TableBlock:
 
 
 def inches(length: str) -> float:
-    """Convert a length such as "3.3in", "84mm" or "8.4cm" to inches.
-
-    Raises InputError if it is not a length or not between 0.5 and 40 inches.
-    """
+    """Convert a length such as "3.3in", "84mm" or "8.4cm" to inches."""
     parts = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(in|cm|mm|pt)", length.strip())
     found = float(parts[1]) / _PER_INCH[parts[2]] if parts else 0.0
     if not 0.5 <= found <= 40:

@@ -303,10 +303,7 @@ def _signed(c: Comparison, value: float, digits: int) -> str:
 
 
 def equivalence_table(c: Comparison) -> TableBlock | None:
-    """Tabulate for each pair of algorithms how probably the first is better, equal or worse.
-
-    Returns None if the comparison has no Bayesian tests.
-    """
+    """Tabulate for each pair of algorithms how probably the first is better, equal or worse."""
     if not c.beliefs:
         return None
     names = [str(name) for name in c.mean_ranks.index]
