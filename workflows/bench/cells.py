@@ -96,20 +96,18 @@ def cell() -> list[Measurement]:
 
 
 def _compare_with_passes(datasets: list[Any], protocol: str) -> list[Measurement]:
-    study = make_study(datasets, [_AROW, _PA], protocol=protocol, max_examples=1000, folds=10)
-    return [_compare_with_pass(each) for each in cells_of(study)]
-
-
-def _compare_with_pass(cell: Cell) -> Measurement:
-    row = run(cell)
-    task = f"{cell.spec.dataset.parent}, {' or '.join(inputs_of(cell.spec).stream.classes)}"
-    what = f"{task}, {cell.spec.algorithm} ({row['n_examples']:,} rows of {row['n_features']:,})"
-    works: dict[str, Work] = {
-        "whole": partial(processor_time, partial(run_cell, cell)),
-        "bare pass and scoring": _bare_pass(cell),
-    }
-    contest = Contest(what, "whole", "bare pass and scoring", EACH_AIM, ratio=cost)
-    return runner.contend(works, [contest], CELL_TURNS, timed=_self_timed)[0]
+    lines: list[Measurement] = []
+    for cell in cells_of(make_study(datasets, [_AROW, _PA], protocol=protocol, max_examples=1000, folds=10)):
+        row = run(cell)
+        task = f"{cell.spec.dataset.parent}, {' or '.join(inputs_of(cell.spec).stream.classes)}"
+        what = f"{task}, {cell.spec.algorithm} ({row['n_examples']:,} rows of {row['n_features']:,})"
+        works: dict[str, Work] = {
+            "whole": partial(processor_time, partial(run_cell, cell)),
+            "bare pass and scoring": _bare_pass(cell),
+        }
+        contest = Contest(what, "whole", "bare pass and scoring", EACH_AIM, ratio=cost)
+        lines += runner.contend(works, [contest], CELL_TURNS, timed=_self_timed)
+    return lines
 
 
 def _self_timed(work: Any) -> float:

@@ -37,10 +37,6 @@ def section(view: StudyView) -> Section | None:
     return Section("tuning", "Tuning", blocks)
 
 
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def _setting(tuned: Tuned) -> str:
     """Write the values that the winner of a grid has for the tuned parameters."""
     if not tuned.winner:
@@ -65,7 +61,7 @@ def _grid_table(view: StudyView) -> TableBlock:
             points = str(math.prod(map(len, own[0].grid.values())))
             for parameter, values in own[0].grid.items():
                 edge = sum(parameter in tuned.at_edge for tuned in own)
-                shown = ", ".join(map(_value, values))
+                shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in values)
                 rows.append((label, points, parameter, shown, criteria, f"{edge} of {len(own)}"))
                 flags.append([edge > 0])
     header = ["algorithm", "points", "parameter", "grid", "judged by", "winners at the edge"]

@@ -213,12 +213,9 @@ def _ahead(evidence: Evidence, column: str, first: Sequence[str], others: Sequen
         for reading, names in _readings((*first, *others)).items():
             own = {who: errors[column].xs(who) for who in names}
             pairs = product(names[: len(first)], names[len(first) :])
-            found[stream + reading] = {"": max(_upper(own[who] - own[other]) for who, other in pairs)}
+            gaps = (own[who] - own[other] for who, other in pairs)
+            found[stream + reading] = {"": max(float(gap.mean() + half_width(gap)) for gap in gaps)}
     return found
-
-
-def _upper(values: pd.Series[float]) -> float:
-    return float(values.mean() + half_width(values))
 
 
 def _clearly(column: str, first: Sequence[str], others: Sequence[str]) -> Question:
