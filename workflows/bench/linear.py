@@ -87,8 +87,6 @@ KERNEL_ROWS = 5000
 # compared with the time of only reading them.
 DENSE = (("PA-I", _PEER, "≥ 10"), ("PA-I", _READ, "≥ 0.65"), ("AROW", _PEER, ""), ("AROW", _READ, "≥ 0.55"))
 SPARSE = (("PA-I", _PEER, "≥ 1.6"), ("AROW", _PEER, ""))
-CHECKED = (("PA-I learn", "PA-I learn_rows", "≥ 0.9"), ("AROW learn", "AROW learn_rows", "≥ 0.9"))
-MULTICLASS = (*((name, _PEER, "") for name in MANY_CLASSES), ("AROW top-1", "PA-I", "≥ 0.5"))
 
 # Data sets with many features but few per row, with all features in all rows, and with many classes.
 REAL = {
@@ -147,21 +145,17 @@ def measure_dense(stream: NamedStream) -> list[Measurement]:
 
 def measure_checks(stream: NamedStream) -> list[Measurement]:
     """Compare learners' public `learn`, which checks its rows, with `learn_rows`, which does not."""
-    works: dict[str, Work] = {}
+    works, contests = dict[str, Work](), []
     rows, y = as_rows(stream.X), stream.y.astype(np.int32)
     for name, make in TWO_CLASSES.items():
         # Begin before timing, so that each timed call only continues a stream that has begun.
         checked, unchecked = (begun(make(), stream.X.shape[1]) for _ in range(2))
-        works[f"{name} learn"] = partial(checked.learn, stream.X, stream.y)
-        works[f"{name} learn_rows"] = partial(unchecked.learn_rows, rows, y)
-    shown = f"{stream.name}, {stream.shape}, {stream.X.dtype}: rows checked"
-    return runner.contend(
-        works,
-        [
-            Contest(f"{ours.split()[0]}, {shown}", ours, peer, aim, named="learn", peer_named="learn_rows")
-            for ours, peer, aim in CHECKED
-        ],
-    )
+        ours, peer = f"{name} learn", f"{name} learn_rows"
+        works[ours] = partial(checked.learn, stream.X, stream.y)
+        works[peer] = partial(unchecked.learn_rows, rows, y)
+        what = f"{name}, {stream.name}, {stream.shape}, {stream.X.dtype}: rows checked"
+        contests.append(Contest(what, ours, peer, "≥ 0.9", named="learn", peer_named="learn_rows"))
+    return runner.contend(works, contests)
 
 
 def measure_sparse(stream: NamedStream) -> list[Measurement]:
@@ -309,21 +303,18 @@ def measure_classes(stream: NamedStream) -> list[Measurement]:
     """Compare passes over a stream of several classes with scikit-learn."""
     name = f"{stream.name}, {len(np.unique(stream.y))} classes"
     kind = "" if is_sparse(stream.X) else " dense"
-    shares = {each: updated(make, stream) for each, make in MANY_CLASSES.items()}
     contests = [
-        Contest(f"{ours}, {name}: compared with PA-I", ours, peer, aim)
-        if peer in MANY_CLASSES
-        else Contest(
-            f"{ours}, {name}, {stream.shape}{kind}, {shares[ours]}: one pass",
+        Contest(
+            f"{ours}, {name}, {stream.shape}{kind}, {updated(make, stream)}: one pass",
             ours,
-            peer,
-            aim,
-            _each(stream, 1),
-            milliseconds,
-            peer_named=f"{peer}, one against the rest,",
+            _PEER,
+            unit=_each(stream, 1),
+            peer_unit=milliseconds,
+            peer_named=f"{_PEER}, one against the rest,",
         )
-        for ours, peer, aim in MULTICLASS
+        for ours, make in MANY_CLASSES.items()
     ]
+    contests.append(Contest(f"AROW top-1, {name}: compared with PA-I", "AROW top-1", "PA-I", "≥ 0.5"))
     works = passes({**MANY_CLASSES, _PEER: _scikit_learn}, stream)
     return runner.contend(works, contests, repeats=3)
 
