@@ -45,11 +45,8 @@ def show_reference() -> None:
     lines = table("study", *columns, "state", right=("cells", "size"))
     present = {entry.study for entry in index.present()}
     for entry in index.studies:
-        state = (
-            ("downloaded" if entry.url else "comes with the package")
-            if entry.study in present
-            else (f"singlepass reference fetch {entry.study}")
-        )
+        here = "downloaded" if entry.url else "comes with the package"
+        state = here if entry.study in present else f"singlepass reference fetch {entry.study}"
         # Results that an installed package computed record no commit: show the package's version instead.
         made_by = entry.commit or entry.versions["singlepass"]
         texts = f"{entry.cells:,}", decimal(entry.bytes), entry.sha256[:12], made_by, state

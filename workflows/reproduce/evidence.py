@@ -121,11 +121,9 @@ class StudyEvidence:
         mean = joined([each.mean for each in scores]).where(enough)
         if not gaps and (mean.isna().any(axis=None) or mean.empty):
             rows, columns = np.nonzero(mean.isna().to_numpy())
-            what = (
-                f"{who[columns[0]]} on {names[rows[0]]} is not complete"
-                if len(rows)
-                else "no data set or no algorithm is selected"
-            )
+            what = "no data set or no algorithm is selected"
+            if len(rows):
+                what = f"{who[columns[0]]} on {names[rows[0]]} is not complete"
             raise NotThere(f"{self.name}: cannot average {METRICS[metric].label}: {what}")
         return joined([each.sd for each in scores]).where(enough) if spread else mean
 

@@ -160,15 +160,15 @@ def latest_errors(view: StudyView) -> Section | None:
 
 def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
     """Yield the quantities to draw over the latest examples, each with its file's name and its caption."""
-    for key, kind, comma in (("window", "Windowed", " "), ("fading", "Fading", ", ")):
+    for key, kind in (("window", "Windowed"), ("fading", "Fading")):
         size = view.results.study.get(key)
         if not size:
             continue
-        how = f"each example counting {size:g} times as much as the next"
+        how = f", each example counting {size:g} times as much as the next"
         if key == "window":
-            how = f"among the latest {count(size, 'example')}"
+            how = f" among the latest {count(size, 'example')}"
         error = Quantity(f"{kind} error", f"{key}_error_clean", Axis(y="error, %"))
-        yield error, f"{kind.lower()}-error", f"Share of mistakes (clean labels){comma}{how}"
+        yield error, f"{kind.lower()}-error", f"Share of mistakes (clean labels){how}"
         for metric in view.asked_over(key):
             label = metric.label.removeprefix("online ")
             axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)
@@ -176,7 +176,7 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
             # thing.
             opening = label[0].upper() + label[1:] if label.isascii() else label
             quantity = Quantity(f"{kind} {label}", latest(key, metric), axis)
-            yield quantity, slug(f"{kind.lower()}-metric-{metric.name}"), f"{opening}{comma}{how}"
+            yield quantity, slug(f"{kind.lower()}-metric-{metric.name}"), f"{opening}{how}"
 
 
 def _switches_of(view: StudyView) -> Callable[[Curve, str, Noise], Curve]:

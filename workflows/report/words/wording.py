@@ -155,12 +155,10 @@ def _against(comparison: Comparison, first: list[str]) -> str:
     beaten = comparison.beaten
     if not beaten:
         return "; tests and ranks do not agree that it is better than any other algorithm"
+    if len(beaten) == len(rest) == 1:
+        return "; the difference is significant"
     if len(beaten) == len(rest):
-        return (
-            "; the difference is significant"
-            if len(rest) == 1
-            else "; by tests and ranks alike better than all others"
-        )
+        return "; by tests and ranks alike better than all others"
     if len(beaten) <= 3:
         return f"; by tests and ranks alike better than {enumerate_names(beaten)} only"
     spared = [name for name in rest if name not in beaten]
