@@ -62,14 +62,13 @@ def with_newcomers(study: Study, names: Sequence[str], folder: Path, note: Calla
         )
     if absent:
         note(f"data not here: {', '.join(names)} does not run on {', '.join(dict.fromkeys(absent))}")
-    own = [{"name": name, **({"datasets": there} if absent else {})} for name in names]
+    bound = {"datasets": there} if absent else {}
+    own = [{"name": name, **bound} for name in names]
     table = study.model_dump(mode="json", exclude_unset=True)
     focused = [
-        {"title": f"{name} and the study's algorithms", "algorithms": [*labels, name], "focus": name}
+        {"title": f"{name} and the study's algorithms", "algorithms": [*labels, name], "focus": name, **bound}
         for name in names
     ]
-    for ranking in focused if absent else ():
-        ranking["datasets"] = there
     return parse_study(
         {
             **table,

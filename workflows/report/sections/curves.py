@@ -37,9 +37,7 @@ _MISTAKES = Quantity("Learning curves", "mistakes_clean", Axis(y="mistakes (clea
 # Quantities drawn along the stream, each with its file's name without suffix and a note for the report.
 _TEST_ERRORS = (
     (
-        Quantity(
-            "Test error along the stream", "test_error", Axis("examples seen", "test error, %", log=True)
-        ),
+        Quantity("Test error along the stream", "test_error", Axis(y="test error, %", log=True)),
         "test-error",
         "Test error of the model by the number of examples seen; both axes are logarithmic.",
     ),

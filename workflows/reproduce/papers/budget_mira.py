@@ -184,10 +184,8 @@ def _short(error: float) -> str:
 
 def _one_epoch(evidence: Evidence) -> list[Block]:
     study = evidence["epoch"]
-    errors, sizes = (
-        _errors(study, study.design.algorithms, gaps=True),
-        study.table("support_vectors", gaps=True),
-    )
+    errors = _errors(study, study.design.algorithms, gaps=True)
+    sizes = study.table("support_vectors", gaps=True)
     rows = []
     for who in study.design.algorithms:
         pairs = ((_short(errors[who][name]), number(sizes[who][name], 0)) for name in errors.index)
