@@ -24,7 +24,6 @@ from .rollback import RolledBack, parts_to_widen
 from .validation import (
     FLOATS,
     NotLearntError,
-    are_checked_later,
     checked_later,
     finite_rows,
     label_codes,
@@ -115,8 +114,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     _growing: tuple[str, ...] = ()
 
     #: Whether a NaN or infinite feature always makes the score of its row NaN or infinite. If so, `learn`
-    #: finds bad rows by their scores afterwards; if not, it checks all rows first. If `_reads_orders` is also
-    #: True, labels may be unchecked too, so every loop must be a `learning_loop`, which checks them.
+    #: finds bad rows by their scores afterwards; if not, it checks all rows first.
     _scores_tell = False
 
     if TYPE_CHECKING:
@@ -513,12 +511,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
                 X, codes = self._validate_first(X, y, classes)
                 return self._learn_given(X, codes, beforehand)[1]
         X, y = self._validate_next(X, y, classes)
+        codes = label_codes(y, self.classes_)
         arrays = self._small_state(X)
         if arrays is None:
-            codes = label_codes(y, self.classes_)
             return self.learn_rows(finite_rows(X), codes)
         with RolledBack(self, arrays):
-            return self._learn_given(X, y, beforehand, coded=False)[1]
+            return self._learn_given(X, codes, beforehand)[1]
 
     def _fit_once(self, X: Any, y: Any, beforehand: bool) -> tuple[Rows, NDArray[np.int32]]:
         """Make the first pass of `fit`; return the rows and label codes for the further passes."""
@@ -528,19 +526,17 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             return self._learn_given(X, codes, beforehand)[0], codes
 
     def _learn_given(
-        self, X: Any, y: NDArray[Any], beforehand: bool, coded: bool = True
+        self, X: Any, codes: NDArray[np.int32], beforehand: bool
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Learn from a matrix and its labels (codes if `coded`); return the rows and their scores.
+        """Learn the rows of a matrix; return them and their scores.
 
         If `beforehand`, the rows are checked before they are learned. Otherwise the loop may check them;
-        NotLearntError is then raised if a row or label may be invalid.
+        NotLearntError is then raised if a row is not canonical.
         """
         if beforehand or not self._scores_tell:
-            codes = y if coded else label_codes(y, self.classes_)
             rows = finite_rows(X)
             return rows, self.learn_rows(rows, codes)
         rows = checked_later(X) if self._reads_orders else safe_rows(X)
-        codes = y if coded else label_codes(y, self.classes_, later=are_checked_later(rows))
         scores = self.learn_rows(rows, codes)
         refuse_learnt(rows, scores)
         return rows, scores

@@ -50,12 +50,7 @@ def safe_rows(X: Any) -> Rows:
 
 
 class NotLearntError(Exception):
-    """The learning loop met a row that may be invalid: all rows must be checked, then learned again."""
-
-
-def are_checked_later(rows: Rows) -> bool:
-    """Return whether the learning loop must check these rows, their labels and their scores."""
-    return isinstance(rows, tuple) and len(rows) == 5
+    """The learning loop met a row that is not canonical: check all rows, then learn them again."""
 
 
 def checked_later(X: Any) -> Rows:
@@ -63,11 +58,8 @@ def checked_later(X: Any) -> Rows:
 
     Call `refuse_learnt` after the loop.
     """
-    if isinstance(X, np.ndarray):
-        return safe_rows(X)
-    indices = X.indices
     # Indices that are not int32 have to be converted before the loop, so they are checked before it as well.
-    if indices.dtype != np.int32 or indices.size <= _FEW_INDICES:
+    if isinstance(X, np.ndarray) or X.indices.dtype != np.int32 or X.indices.size <= _FEW_INDICES:
         return safe_rows(X)
     return rows_to_check(X)
 
@@ -94,18 +86,18 @@ def _are_positions(classes: NDArray[Any]) -> bool:
     return bool(classes.dtype.kind in "iu" and classes[0] == 0 and classes[-1] == len(classes) - 1)
 
 
-def label_codes(y: NDArray[Any], classes: NDArray[Any], later: bool = False) -> NDArray[np.int32]:
+def label_codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """Return the position of each label in the sorted distinct classes, as int32.
 
     Raise ValueError for a label that is not in `classes`. If the classes are 0 … K - 1 and `y` is contiguous
-    int32, the result is `y` itself; if `later`, such labels are not checked here, because the loop does that.
+    int32, the result is `y` itself.
     """
     if (
         y.dtype == np.int32
         and y.flags.carray
         and _are_positions(classes)
         # Negative labels, viewed as unsigned integers, are larger than any class code.
-        and (later or np.maximum.reduce(y.view(np.uint32), initial=0) < len(classes))
+        and np.maximum.reduce(y.view(np.uint32), initial=0) < len(classes)
     ):
         return y
     if y.dtype == object:
@@ -157,16 +149,13 @@ def refuse_nonfinite(rows: Rows) -> None:
 
 
 def refuse_learnt(rows: Rows, scores: NDArray[np.float64]) -> None:
-    """Raise an error if rows that have just been learned are invalid, or may be.
+    """Raise an error if rows that have just been learned are invalid.
 
-    NotLearntError: the loop met a row that is not canonical, a label that is not a code, or a score that is
-    not finite. Checking all rows before learning them again finds and names the problem. ValueError: a row
-    has NaN or infinity, so that its score is not finite.
+    NotLearntError: the loop met a row that is not canonical. ValueError: a row has NaN or infinity, so that
+    its score is not finite.
     """
-    if are_checked_later(rows):
-        if rows[4][0]:
-            raise NotLearntError
-        return
+    if isinstance(rows, tuple) and len(rows) == 5 and rows[4][0]:
+        raise NotLearntError
     # A score that is not finite may also come from an overflow, so the rows themselves are checked then.
     if first_nonfinite_row(read_only(scores.reshape(1, -1))) >= 0:
         refuse_nonfinite(rows)

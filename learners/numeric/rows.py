@@ -460,7 +460,7 @@ def rows_to_check(X: sp.csr_matrix | sp.csr_array) -> tuple[Any, ...]:
 
     The matrix is float32 or float64 with 32-bit indices; the result is ``(data, indices, indptr, n_features,
     refused)``. A row whose indices do not rise strictly within 0 … d - 1 is read as a row without entries,
-    and sets `refused`, a bool array of shape (1,), to True. A `learning_loop` also checks labels and scores.
+    and sets `refused`, a bool array of shape (1,), to True.
     """
     arrays = _readable(X.data), _readable(X.indices), _readable(X.indptr)
     return *arrays, X.shape[1], np.zeros(1, np.bool_)

@@ -94,15 +94,13 @@ def test_a_value_that_is_not_finite_changes_nothing(learner, value, name):
 
 @each_learner
 @pytest.mark.parametrize("label", [-1, 2])
-def test_a_label_that_is_no_class_changes_nothing(learner, label, looked_at_along):
+def test_a_label_that_is_no_class_changes_nothing(learner, label):
     model = clone(learner).fit(sp.csr_matrix(X), np.array(Y, np.int32))
     kept, labels = everything(model), np.array(Y, np.int32)
     labels[MIDDLE] = label
-    looked_at_along.clear()
     with pytest.raises(ValueError, match=rf"^label {label} is not one of the classes \[0, 1\]$"):
         model.learn(sp.csr_matrix(X), labels)
     assert everything(model) == kept
-    assert len(looked_at_along) == 1
 
 
 @each_learner
@@ -142,8 +140,8 @@ def test_good_rows_whose_scores_overflow_are_learnt():
 
 
 @each_learner
-@pytest.mark.parametrize("place", [0, 4095, 4096, 8191, 8192, 8199])
-def test_long_chunks_are_looked_at_piece_by_piece(learner, place):
+@pytest.mark.parametrize("place", [0, 4096, 8199])
+def test_a_bad_label_or_row_is_found_anywhere_in_a_long_chunk(learner, place):
     rows, labels = sp.csr_matrix(np.tile(X, (92, 1))[:8200]), np.tile(np.array(Y, np.int32), 92)[:8200]
     ours, expected = clone(learner), clone(learner)
     for model in (ours, expected):
@@ -219,11 +217,9 @@ def test_good_rows_of_many_classes_are_learnt_as_learn_rows_does(looked_at_along
 def test_every_loop_takes_rows_to_check(learner, looked_at_along):
     check_equal_to_learn_rows(learner, X, Y, 90)
     assert len(looked_at_along) == 1
-    labels = np.array(Y, np.int32)
-    labels[MIDDLE] = 2
-    rows, model = rows_to_check(sp.csr_matrix(X)), clone(learner)
+    rows, model = rows_to_check(spoilt("negative index")), clone(learner)
     model.begin(np.arange(2), 40)
-    model.learn_rows(rows, labels)
+    model.learn_rows(rows, np.array(Y, np.int32))
     assert rows[4][0]
 
 
