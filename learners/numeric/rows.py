@@ -185,19 +185,6 @@ _LINE, _PAGE = 64, 4096
 _THIRD = 21 * _LINE
 
 
-# Up to this size, filling an array takes some tens of microseconds and keeps the GIL. Releasing the GIL and
-# getting it back would take longer.
-_FEW_NUMBERS = 1 << 15
-
-
-def _fill(state, value):
-    for i in range(state.shape[0]):
-        state[i] = value
-
-
-_fill_holding_gil, _fill_releasing_gil = compiled(_fill, nogil=False), compiled(_fill)
-
-
 def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np.float64]:
     """Return a float64 array of shape (n_features,) filled with `value`, aligned so that loops are fastest.
 
@@ -210,8 +197,7 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     start = -addressof(c_char.from_buffer(memory.data)) % _PAGE + place * _THIRD
     state = np.ndarray(n_features, np.float64, memory, start)
     if value != 0.0:
-        fill = _fill_holding_gil if n_features <= _FEW_NUMBERS else _fill_releasing_gil
-        fill(state, value)
+        state.fill(value)
     return state
 
 
