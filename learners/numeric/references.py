@@ -14,114 +14,10 @@ from .tallies import FEW
 MAJORITY_GIVEN, MAJORITY_CLEAN, BEFORE_GIVEN, BEFORE_CLEAN, MOST, LAST = range(6)
 _COUNTS = LAST + 1
 
-# If a class is n rows more frequent than the other, it is predicted for the next n rows whatever their labels
-# are, so sums over labels count the mistakes. That pays if n > 32. Otherwise 256 rows are counted one by one
-# before the next test.
-_LEAD, _BLOCK = 32, 256
-
 
 @register_jitable
-def _sum(codes):
-    total = 0
-    for t in range(codes.shape[0]):
-        total += codes[t]
-    return total
-
-
-@register_jitable
-def _unlike(codes, others):
-    total = 0
-    for t in range(codes.shape[0]):
-        total += codes[t] ^ others[t]
-    return total
-
-
-@register_jitable
-def _any_missing(known):
-    # A missing label is -1. The bitwise "or" of all labels is negative if one of them is missing.
-    found = 0
-    for t in range(known.shape[0]):
-        found |= known[t]
-    return found < 0
-
-
-@register_jitable
-def _count_two_classes(given, clean, known, class_counts, counts):
-    """Count correct predictions of two baselines, majority class and previous label, on two classes."""
-    if not _any_missing(known):
-        _count_previous_label(given, clean, known, counts)
-        _count_majority(given, clean, known, class_counts, counts)
-        return
-    # With delayed labels the first rows of a stream have no label yet.
-    start, n = 0, known.shape[0]
-    while start < n:
-        missing = known[start] < 0
-        end = start + 1
-        while end < n and (known[end] < 0) == missing:
-            end += 1
-        ys, zs, us = given[start:end], clean[start:end], known[start:end]
-        if missing:
-            _count_without_labels(ys, zs, counts)
-        else:
-            _count_previous_label(ys, zs, us, counts)
-            _count_majority(ys, zs, us, class_counts, counts)
-        start = end
-
-
-@register_jitable
-def _count_without_labels(given, clean, counts):
-    n, y, z = given.shape[0], _sum(given), _sum(clean)
-    counts[MAJORITY_GIVEN] += y if counts[MOST] else n - y
-    counts[MAJORITY_CLEAN] += z if counts[MOST] else n - z
-    counts[BEFORE_GIVEN] += y if counts[LAST] else n - y
-    counts[BEFORE_CLEAN] += z if counts[LAST] else n - z
-
-
-@register_jitable
-def _count_previous_label(given, clean, known, counts):
-    # Each prediction is the label before, so rows can be counted independently of each other. That lets the
-    # compiler vectorize the sums.
-    n, last = given.shape[0], counts[LAST]
-    if n == 0:
-        return
-    before = known[: n - 1]
-    counts[BEFORE_GIVEN] += n - (last ^ given[0]) - _unlike(given[1:], before)
-    counts[BEFORE_CLEAN] += n - (last ^ clean[0]) - _unlike(clean[1:], before)
-    counts[LAST] = known[n - 1]
-
-
-@register_jitable
-def _count_majority(given, clean, known, class_counts, counts):
-    n, lead = given.shape[0], class_counts[1] - class_counts[0]
-    before = lead
-    wrong_given = wrong_clean = start = 0
-    while start < n:
-        length = abs(lead) if abs(lead) > _LEAD else _BLOCK
-        end = min(start + length, n)
-        ys, zs, us = given[start:end], clean[start:end], known[start:end]
-        if abs(lead) > _LEAD:
-            y, z = _sum(ys), _sum(zs)
-            wrong_given += end - start - y if lead > 0 else y
-            wrong_clean += end - start - z if lead > 0 else z
-            lead += 2 * _sum(us) - (end - start)
-        else:
-            for t in range(us.shape[0]):
-                most = 1 if lead > 0 else 0
-                wrong_given += most ^ ys[t]
-                wrong_clean += most ^ zs[t]
-                lead += 2 * us[t] - 1
-        start = end
-    ones = (lead - before + n) // 2
-    class_counts[0] += n - ones
-    class_counts[1] += ones
-    counts[MAJORITY_GIVEN] += n - wrong_given
-    counts[MAJORITY_CLEAN] += n - wrong_clean
-    counts[MOST] = 1 if lead > 0 else 0
-
-
-@register_jitable
-def _count_many_classes(given, clean, known, start, stop, class_counts, counts):
-    """Count correct predictions of two baselines, majority class and previous label, on many classes."""
+def _count_rows(given, clean, known, start, stop, class_counts, counts):
+    """Count correct predictions of two baselines, majority class and previous label."""
     most, last = counts[MOST], counts[LAST]
     for t in range(start, stop):
         y, z, u = given[t], clean[t], known[t]
@@ -143,10 +39,7 @@ def _count(given, clean, known, stops, class_counts, counts, at_stops):
     start = 0
     for i in range(stops.shape[0] + 1):
         stop = stops[i] if i < stops.shape[0] else given.shape[0]
-        if class_counts.shape[0] == 2:
-            _count_two_classes(given[start:stop], clean[start:stop], known[start:stop], class_counts, counts)
-        else:
-            _count_many_classes(given, clean, known, start, stop, class_counts, counts)
+        _count_rows(given, clean, known, start, stop, class_counts, counts)
         if i < stops.shape[0]:
             at_stops[i] = counts
         start = stop
