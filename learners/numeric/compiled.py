@@ -41,6 +41,10 @@ INLINE = {"forceinline": True}
 # time, and nothing calls them.
 _NO_WRAPPER = {"no_cfunc_wrapper": True}
 
+# Counting up to this many numbers takes some tens of microseconds and keeps the GIL, because releasing the
+# GIL and getting it back would take longer.
+_FEW = 1 << 14
+
 # The cache folder of an older version of the sources is removed if it was not used for this long.
 _KEEP_SECONDS = 30 * 24 * 3600
 
@@ -260,3 +264,9 @@ def compiled(function: Callable[..., Any], *, nogil: bool = True) -> Any:
         return dispatcher
     finally:
         numba.config.CACHE_DIR = users_choice
+
+
+def by_size(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop that counts over its first argument, an array, and that keeps the GIL if it is short."""
+    holding, releasing = compiled(function, nogil=False), compiled(function)
+    return lambda first, *rest: (holding if first.size <= _FEW else releasing)(first, *rest)

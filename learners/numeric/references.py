@@ -6,8 +6,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import compiled, register_jitable
-from .tallies import FEW
+from .compiled import by_size, register_jitable
 
 #: Positions in the counts: correct predictions of the majority class, then of the previous label, each by the
 #: given (noisy) and by the clean labels; then the class that each of the two predicts next.
@@ -45,7 +44,7 @@ def _count(given, clean, known, stops, class_counts, counts, at_stops):
         start = stop
 
 
-_count_holding_gil, _count_releasing_gil = compiled(_count, nogil=False), compiled(_count)
+_count_each = by_size(_count)
 
 
 def count_baselines(
@@ -65,8 +64,7 @@ def count_baselines(
     learned) and `counts` (see `MAJORITY_GIVEN`) are updated in place. The result has shape (m, 6).
     """
     at_stops = np.empty((len(stops), len(counts)), np.int64)
-    count = _count_holding_gil if len(given) <= FEW else _count_releasing_gil
-    count(given, clean, known, stops, class_counts, counts, at_stops)
+    _count_each(given, clean, known, stops, class_counts, counts, at_stops)
     return at_stops
 
 

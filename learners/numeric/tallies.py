@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import compiled, register_jitable
+from .compiled import by_size, compiled, register_jitable
 from .margins import count_wrong, predicted_code, signed_margin
-
-# Up to this number of scores, counting mistakes takes some tens of microseconds and keeps the GIL, because
-# releasing the GIL and getting it back would take longer.
-FEW = 1 << 14
 
 
 @register_jitable
@@ -62,9 +58,7 @@ def _ties(scores, codes):
     return tied
 
 
-_of_both_holding_gil, _of_both_releasing_gil = compiled(_of_both, nogil=False), compiled(_of_both)
-_wrong_holding_gil, _wrong_releasing_gil = compiled(count_wrong.py_func, nogil=False), count_wrong
-_ties_holding_gil, _ties_releasing_gil = compiled(_ties, nogil=False), compiled(_ties)
+_count_both, _count_wrong, _count_ties = map(by_size, (_of_both, count_wrong.py_func, _ties))
 
 
 def mistakes_of_both(
@@ -80,22 +74,19 @@ def mistakes_of_both(
     of m stops; the result is the counts over all rows. A row is a mistake if its margin is <= 0 or NaN, and a
     tie if its margin is 0.
     """
-    count = _of_both_holding_gil if scores.size <= FEW else _of_both_releasing_gil
-    wrong: tuple[int, int, int] = count(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
+    wrong: tuple[int, int, int] = _count_both(scores.reshape(len(scores), -1), noisy, clean, stops, counts)
     return wrong
 
 
 def wrong_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> int:
     """Count the rows whose predicted class is not their label; scores have shape (n,) or (n, K)."""
-    count = _wrong_holding_gil if scores.size <= FEW else _wrong_releasing_gil
-    wrong: int = count(scores.reshape(len(scores), -1), codes)
+    wrong: int = _count_wrong(scores.reshape(len(scores), -1), codes)
     return wrong
 
 
 def tied_predictions(scores: NDArray[np.float64], codes: NDArray[np.int32]) -> int:
     """Count the rows whose margin is exactly 0; scores have shape (n,) or (n, K)."""
-    count = _ties_holding_gil if scores.size <= FEW else _ties_releasing_gil
-    tied: int = count(scores.reshape(len(scores), -1), codes)
+    tied: int = _count_ties(scores.reshape(len(scores), -1), codes)
     return tied
 
 
@@ -228,9 +219,7 @@ def _pairs(places, codes, n_places, stops, won):
         start = stops[i]
 
 
-_tally_holding_gil, _tally_releasing_gil = compiled(_tally, nogil=False), compiled(_tally)
-_lose_holding_gil, _lose_releasing_gil = compiled(_lose, nogil=False), compiled(_lose)
-_pairs_releasing_gil = compiled(_pairs)
+_count_classes, _add_losses, _count_pairs = by_size(_tally), by_size(_lose), compiled(_pairs)
 
 
 def _by_row(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -252,8 +241,7 @@ def tally_classes(
     labels; the same two counts by clean labels.
     """
     tables = np.empty((len(stops), *table.shape), np.int64)
-    tally = _tally_holding_gil if scores.size <= FEW else _tally_releasing_gil
-    tally(_by_row(scores), given, clean, stops, table, tables)
+    _count_classes(_by_row(scores), given, clean, stops, table, tables)
     return tables
 
 
@@ -274,8 +262,7 @@ def sum_losses(
     """
     assert sums.shape[1] == N_SUMS, "add each further loss up in `_lose`, and raise N_SUMS"
     at = np.empty((len(stops), *sums.shape))
-    lose = _lose_holding_gil if scores.size <= FEW else _lose_releasing_gil
-    lose(_by_row(scores), given, clean, log_odds, stops, sums, at)
+    _add_losses(_by_row(scores), given, clean, log_odds, stops, sums, at)
     return at
 
 
@@ -289,5 +276,5 @@ def pairs_in_order(
     counts as half a pair.
     """
     won = np.empty(len(stops), np.int64)
-    _pairs_releasing_gil(ranks, codes, ranks.max(initial=-1) + 1, stops, won)
+    _count_pairs(ranks, codes, ranks.max(initial=-1) + 1, stops, won)
     return won
