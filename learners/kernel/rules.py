@@ -24,14 +24,11 @@ from numba import types
 
 from ..numeric.compiled import INLINE, compiled, tell_apart
 from ..numeric.margins import signed
-from ..numeric.rows import borrowed, by_types
+from ..numeric.rows import borrowed, by_types, method
 from .kernel_classifier import KernelClassifier, MulticlassKernelClassifier
 from .support.block_view import add, add_classes, score_classes, score_of
 
-
-@by_types(**INLINE)
-def _step(self, m, own, squares):
-    return self.instance_class.step
+_step = method("step")
 
 
 @by_types(**INLINE)

@@ -7,20 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..estimator.parameters import Count, NonNegative, Positive, Scale
-from ..numeric.compiled import INLINE, compiled, register_jitable
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import (
-    add_scaled,
-    by_types,
-    dot,
-    entry,
-    n_entries,
-    n_rows,
-    new_state,
-    row,
-    squared_norm,
-)
+from ..numeric.rows import add_scaled, dot, entry, method, n_entries, n_rows, new_state, row, squared_norm
 from .linear_classifier import LinearClassifier
 from .parts.losses import has_entries
 
@@ -138,9 +128,7 @@ class PrecisionSelection(NamedTuple):
         return True
 
 
-@by_types(**INLINE)
-def _follow(self, w, q, kept, x, y, m):
-    return self.instance_class.follow
+_follow = method("follow")
 
 
 @learning_loop

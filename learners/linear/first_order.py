@@ -21,16 +21,12 @@ from ..numeric.compiled import INLINE
 from ..numeric.lanes import holds_anywhere
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, by_types, dot, n_rows, row, squared_norm
+from ..numeric.rows import add_scaled, by_types, dot, method, n_rows, row, squared_norm
 from .linear_classifier import LinearClassifier
 from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
 from .parts.losses import has_entries
 
-
-@by_types(**INLINE)
-def step(self, y, m, squares, weight):
-    """Call the ``step`` of the rule `self`: it returns whether to update, and the step size α."""
-    return self.instance_class.step
+step = method("step")
 
 
 @by_types(**INLINE)

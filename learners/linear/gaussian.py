@@ -19,7 +19,7 @@ import numpy as np
 from ..numeric.compiled import INLINE
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import by_types, n_rows, row
+from ..numeric.rows import by_types, method, n_rows, row
 from .linear_classifier import CovarianceClassifier, MulticlassClassifier
 from .parts.classes import score_classes, weight_of, weights_by_code
 from .parts.covariance import (
@@ -34,11 +34,7 @@ from .parts.covariance import (
     variance_at_hand,
 )
 
-
-@by_types(**INLINE)
-def step(self, m, v, weight):
-    """Call the ``step`` of the rule `self`: it returns whether to update, and the step sizes α, β, γ."""
-    return self.instance_class.step
+step = method("step")
 
 
 @by_types(**INLINE)

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.compiled import INLINE, compiled, register_jitable
+from ..numeric.compiled import compiled, register_jitable
 from ..numeric.lanes import invert
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
-from ..numeric.rows import add_scaled, borrowed, by_types, dot, n_rows, row
+from ..numeric.rows import add_scaled, borrowed, dot, method, n_rows, row
 from .first_order import FirstOrderClassifier, is_moved_by, squares_at, step
 from .linear_classifier import WeightedClassifier, as_coef
 from .parts.classes import add_to_pair, score_classes, weight_of, weights_by_code
@@ -49,19 +49,9 @@ class Mean(NamedTuple):
         self.rounds[0] += 1
 
 
-@by_types(**INLINE)
-def _predict(self, s, x):
-    return self.instance_class.predict
-
-
-@by_types(**INLINE)
-def _record(self, w, a, x):
-    return self.instance_class.update
-
-
-@by_types(**INLINE)
-def _end_round(self):
-    return self.instance_class.end_round
+_predict = method("predict")
+_record = method("update")
+_end_round = method("end_round")
 
 
 @learning_loop

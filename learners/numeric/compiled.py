@@ -217,9 +217,11 @@ class _SharedCache(FunctionCache):
                 super().save_overload(sig, data)
 
 
-def overload(function: Callable[..., Any], jit_options: Mapping[str, bool] = MappingProxyType({})) -> Any:
+def overload(
+    function: Callable[..., Any], jit_options: Mapping[str, bool] = MappingProxyType({}), strict: bool = True
+) -> Any:
     """Return a decorator that declares the compiled form of a Python function, as Numba's `overload` does."""
-    return extending.overload(function, jit_options={**_NO_WRAPPER, **jit_options})
+    return extending.overload(function, jit_options={**_NO_WRAPPER, **jit_options}, strict=strict)
 
 
 def register_jitable(*function: Callable[..., Any], **options: bool) -> Any:

@@ -201,11 +201,11 @@ def new_state(n_features: int, value: float = 0.0, place: int = 0) -> NDArray[np
     return state
 
 
-def by_types(**jit_options):
+def by_types(strict=True, **jit_options):
     """Return a decorator for a function that chooses an implementation by Numba types.
 
     The function gets the types of the arguments of a call, and returns the implementation that compiled code
-    calls. Calling it from Python raises TypeError.
+    calls; if `strict`, both must have the same parameters. Calling it from Python raises TypeError.
     """
 
     def decorate(choose):
@@ -213,10 +213,23 @@ def by_types(**jit_options):
         def compiled_only(*_arguments):
             raise TypeError(f"{choose.__name__}() can only be called from compiled code, not from Python")
 
-        overload(compiled_only, jit_options=jit_options)(choose)
+        overload(compiled_only, jit_options=jit_options, strict=strict)(choose)
         return compiled_only
 
     return decorate
+
+
+def method(name, *default):
+    """Return a function that calls the method `name` of its first argument, a rule (compiled code only).
+
+    A rule without the method takes the `default`, a function, if there is one.
+    """
+
+    def call(self, *_arguments):
+        return getattr(self.instance_class, name, *default)
+
+    call.__name__ = name
+    return by_types(strict=False, **INLINE)(call)
 
 
 @by_types(**INLINE)

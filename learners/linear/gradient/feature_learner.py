@@ -12,11 +12,11 @@ current row. The learner then uses ``x̃_j = x_j/M_j`` instead of x_j.
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numeric.compiled import INLINE, compiled, register_jitable
+from ...numeric.compiled import compiled, register_jitable
 from ...numeric.emitters import constant_like, zero_like
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import by_types, dot, entry, n_entries, n_rows, new_state, row
+from ...numeric.rows import dot, entry, method, n_entries, n_rows, new_state, row
 from ...numeric.vector import lane_sums
 from ..linear_classifier import MulticlassClassifier
 from ..parts.classes import score_classes
@@ -27,9 +27,7 @@ from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 RICHEST = 1e150
 
 
-@by_types(**INLINE)
-def _follow(self, w, numbers, i, g):
-    return self.instance_class.follow
+_follow = method("follow")
 
 
 def _scaled(ir, w, largest, x):

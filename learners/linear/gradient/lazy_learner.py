@@ -23,25 +23,14 @@ from numpy.typing import NDArray
 from ...numeric.compiled import INLINE, compiled, register_jitable, tell_apart
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import borrowed, by_types, copy_into, entry, n_entries, n_rows, new_state, row
+from ...numeric.rows import borrowed, by_types, copy_into, entry, method, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums, lane_sums, single_term
 from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 
-
-@by_types(**INLINE)
-def _now(self, clock):
-    return self.instance_class.now
-
-
-@by_types(**INLINE)
-def _follow(self, state, j, w, g, now):
-    return self.instance_class.follow
-
-
-@by_types(**INLINE)
-def _tick(self, clock, is_update):
-    return getattr(self.instance_class, "tick", lambda self, clock, is_update: None)
+_now = method("now")
+_follow = method("follow")
+_tick = method("tick", lambda self, clock, is_update: None)
 
 
 def _term_of(kind):

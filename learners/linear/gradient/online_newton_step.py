@@ -6,10 +6,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ...estimator.parameters import Scale, one_of
-from ...numeric.compiled import INLINE, register_jitable
+from ...numeric.compiled import register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import signed
-from ...numeric.rows import by_types, dot, entry, n_entries, n_rows, row
+from ...numeric.rows import dot, entry, method, n_entries, n_rows, row
 from ..linear_classifier import CovarianceClassifier
 from ..parts.covariance import Shape, is_usable, variance
 from ..parts.full_covariance import subtract_outer
@@ -53,16 +53,10 @@ class FullForm(NamedTuple):
         return True
 
 
-@by_types(**INLINE)
-def _newton_step(self, w, A, buffer, x, y, c):
-    """Make the step ``A += g gᵀ``, ``w -= A⁻¹ g/γ`` for ``g = -y c x``; return False if it is skipped."""
-    return self.instance_class.newton_step
-
-
-@by_types(**INLINE)
-def _move_score(self, w, A, buffer, x, change):
-    """Move w along ``A⁻¹ x`` until the score ``w·x`` has changed by `change`."""
-    return self.instance_class.move_score
+# Make the step ``A += g gᵀ``, ``w -= A⁻¹ g/γ`` for ``g = -y c x``; return False if it is skipped.
+_newton_step = method("newton_step")
+# Move w along ``A⁻¹ x`` until the score ``w·x`` has changed by `change`.
+_move_score = method("move_score")
 
 
 @register_jitable

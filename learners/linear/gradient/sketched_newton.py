@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...estimator.parameters import Count, Positive, Scale
-from ...numeric.compiled import INLINE, register_jitable
+from ...numeric.compiled import register_jitable
 from ...numeric.eigen import cosine_columns, orthonormalize, symmetric_eigen, turn
-from ...numeric.rows import add_scaled, by_types, entry, n_entries, squared_norm
+from ...numeric.rows import add_scaled, entry, method, n_entries, squared_norm
 from ...numeric.vector import EPSILON
 from ..linear_classifier import LinearClassifier
 from ..parts.classes import new_class_state, score_classes
@@ -81,9 +81,7 @@ class Oja(NamedTuple):
         orthonormalize(B, m)
 
 
-@by_types(**INLINE)
-def _add(self, B, numbers, a, x, p, squares):
-    return self.instance_class.add
+_add = method("add")
 
 
 @register_jitable

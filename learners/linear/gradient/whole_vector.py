@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numeric.compiled import INLINE, compiled, register_jitable
+from ...numeric.compiled import compiled, register_jitable
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import add_scaled, by_types, dot, n_rows, row, squared_norm
+from ...numeric.rows import add_scaled, dot, method, n_rows, row, squared_norm
 from ...numeric.vector import SMALLEST_NORMAL
 from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.classes import score_classes
@@ -38,14 +38,8 @@ NORM, SCALE, TOTAL, SINCE, OWN = range(5)
 _LONGEST = 1e300
 
 
-@by_types(**INLINE)
-def _weight(self, numbers):
-    return getattr(self.instance_class, "weight", lambda self, numbers: 0.0)
-
-
-@by_types(**INLINE)
-def _step(self, numbers, gv, gg):
-    return self.instance_class.step
+_weight = method("weight", lambda self, numbers: 0.0)
+_step = method("step")
 
 
 @register_jitable
