@@ -28,7 +28,10 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(venv_backend="uv", python="3.11", default=False)
 def lowest(session: nox.Session) -> None:
-    """Run the fast tests with the lowest versions that pyproject.toml allows, for tests too."""
+    """Run the fast tests with the lowest versions that pyproject.toml allows, for tests too.
+
+    River, which tests need, asks for somewhat later versions of NumPy and SciPy, and so of Numba and pandas.
+    """
     # matplotlib 3.10.0 calls functions of pyparsing that warn from 3.3 on.
     session.install("--resolution", "lowest-direct", "-e", ".[test]", "pyparsing~=3.2.0")
     session.run("pytest", *session.posargs)

@@ -60,12 +60,15 @@ def did_you_mean(name: object, options: Iterable[str], others: Iterable[str] = (
     name = str(name)
     known = sorted(set(options))
     further = {*others} - {*known, name}
+    # Papers abbreviate names by their capitals: "PA-I" is a PassiveAggressive, "SCW" SoftConfidenceWeighted.
+    short = name.partition("-")[0].upper()
+    meant = [each.lower() for each in known if short and short == "".join(filter(str.isupper, each))]
     near = difflib.get_close_matches(name.lower(), [*map(str.lower, known), *further], n=1, cutoff=0.7)
-    if near and near[0] in further:
+    if near and near[0] in further and not meant:
         return f"did you mean {near[0]!r}?"
     # Compare names without regard to case, so that "arow" finds "AROW".
     by_lower = {option.lower(): option for option in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    near = meant or difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     # If there are many names, list only the most similar ones.
     alike = difflib.get_close_matches(name.lower(), by_lower, n=_MOST_NAMES, cutoff=0.0)
     shown = (

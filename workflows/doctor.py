@@ -99,7 +99,7 @@ def examine_machine(subject: Subject | None, out: str) -> Findings:
             # be used.
             named = ", ".join(waiting[:_NAMED]) + (", …" if len(waiting) > _NAMED else "")
             found.advice.append(
-                f"data {named}: the run parses them with the options of this study; to do so now: "
+                f"data {named}: not yet parsed with the options of this study; the run does it, or now: "
                 f"singlepass data convert {file or study.name}"
             )
     return found

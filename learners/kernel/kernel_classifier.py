@@ -114,8 +114,8 @@ class KernelClassifier(OnlineClassifier):
     #: Whether the learner needs a lower triangular float64 matrix with a row for each support vector.
     _keeps_factor = False
 
-    #: Whether the support set only grows, one slot after the other: no row of it is ever removed or replaced.
-    #: Learners with different parameters can then learn together and share kernel values, see `readings`.
+    #: Whether learners with different parameters learn together and share kernel values, see `readings`. They
+    #: can if the support set only grows, one slot after the other: no row of it is ever removed or replaced.
     only_adds = False
 
     #: Whether few of the learned rows become support vectors.

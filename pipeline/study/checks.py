@@ -284,7 +284,7 @@ def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.T
         for model in _on(study, task.parent) if task.task == "multiclass" else ():
             learner = learners[model.label]
             algorithm = with_dataset_parameters(model, datasets[task.parent], learner)
-            if not learner.takes_many_classes(algorithm.strategy):
+            if not learner.takes_many_classes({**algorithm.fixed, **algorithm.strategy}):
                 # Every query strategy takes two classes, also around a learner of many.
                 by_query = algorithm.query is not None and learner.takes_many_classes({})
                 why = f" with query = {algorithm.query!r}: remove query, " if by_query else ": "

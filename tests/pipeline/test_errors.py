@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from singlepass.pipeline.errors import InputError, did_you_mean
 
 
 def test_the_nearest_name_is_named_and_all_names_are_listed() -> None:
     assert did_you_mean("AORW", ["AROW", "Perceptron"]) == "did you mean 'AROW'? (known: AROW, Perceptron)"
     assert did_you_mean("x", []) == "none are known"
+
+
+@pytest.mark.parametrize("name", ["PA", "PA-I", "pa-ii"])
+def test_an_abbreviation_of_the_papers_finds_the_name_with_these_capitals(name: str) -> None:
+    assert did_you_mean(name, ["BPAS", "PassiveAggressive"]).startswith("did you mean 'PassiveAggressive'?")
 
 
 def test_a_name_of_something_else_is_suggested_if_it_is_more_alike() -> None:

@@ -112,7 +112,7 @@ def test_data_converted_with_a_studys_options_are_ready(
     monkeypatch.setenv("SINGLEPASS_CACHE", str(tmp_path / "cache"))
     study(tmp_path, data=option, first='protocol = "holdout"\n')
     before = singlepass("doctor", "own.toml")
-    assert "the run parses them with the options of this study" in before.stdout
+    assert "not yet parsed with the options of this study" in before.stdout
     assert "singlepass data convert own.toml" in before.stdout
     # Conversion with other options gives another table.
     assert singlepass("data", "convert", "mine.csv", "--option", "dtype=float32").returncode == 0

@@ -40,7 +40,8 @@ def table_of(view: StudyView, name: str) -> TableBlock:
     tables = {block.name: block for block in blocks if isinstance(block, TableBlock) and block.name}
     tables["ranks"] = next(table for stem, table in tables.items() if stem.startswith("mean-ranks-"))
     if name not in tables:
-        raise InputError(f"--table {name}: the report has no such table: {did_you_mean(name, tables)}")
+        hint = f"{did_you_mean(name, tables)}; the names of all are in the report's folder tables/"
+        raise InputError(f"--table {name}: the report has no such table: {hint}")
     return tables[name]
 
 

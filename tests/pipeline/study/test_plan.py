@@ -418,6 +418,13 @@ def test_a_cell_is_small_and_travels() -> None:
             "has more than two classes, but algorithm 'ALMA' takes two: give the data set task",
         ),
         (
+            {
+                "algorithms": [{"name": "Projectron", "U": 3.0}],
+                "datasets": [{"name": "digits", "task": "multiclass"}],
+            },
+            "has more than two classes, but algorithm 'Projectron' takes two: give the data set task",
+        ),
+        (
             {"algorithms": [{"name": "Projectron"}, {"name": "Forgetron", "tuned_as": "Projectron"}]},
             "algorithm 'Forgetron' is tuned as 'Projectron', which has no grid on data set 'gauss': give one",
         ),

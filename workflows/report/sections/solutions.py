@@ -85,7 +85,8 @@ def _nothing(reason: str) -> Section:
 def _note(at: str, learnt_from: int, datasets: int) -> str:
     note = (
         f"Models learned at {at}: training points by the label that the learner was given, support vectors "
-        "as open marks, the boundary f = 0 as a line, f = ±1 (margins of a support vector machine) dashed."
+        "as open marks, the boundary f = 0 as a line, f = ±1 (margins of a support vector machine) dashed. "
+        "Support vectors that are not training points, as merged ones are, have no label and are not drawn."
     )
     if learnt_from > _MOST_POINTS:
         note += (
