@@ -62,7 +62,8 @@ def did_you_mean(name: object, options: Iterable[str], others: Iterable[str] = (
     further = {*others} - {*known, name}
     # Papers abbreviate names by their capitals: "PA-I" is a PassiveAggressive, "SCW" SoftConfidenceWeighted.
     short = name.partition("-")[0].upper()
-    meant = [each.lower() for each in known if short and short == "".join(filter(str.isupper, each))]
+    can_be = len(short) > 1 and name.lower() not in map(str.lower, known)
+    meant = [each.lower() for each in known if can_be and short == "".join(filter(str.isupper, each))]
     near = difflib.get_close_matches(name.lower(), [*map(str.lower, known), *further], n=1, cutoff=0.7)
     if near and near[0] in further and not meant:
         return f"did you mean {near[0]!r}?"

@@ -91,7 +91,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read(_DOCUMENT))
             if document["format"] != _FORMAT:
-                raise ValueError(f"its format is {document['format']!r}, not {_FORMAT!r}")
+                raise ValueError(
+                    f"its format is {document['format']!r}, not {_FORMAT!r}: train a learner of another "
+                    "version again"
+                )
 
             learner = _Reader(archive).decoded(document["learner"])
             if not _is_learner(type(learner)):

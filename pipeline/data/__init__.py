@@ -16,7 +16,7 @@ long generated stream one range at a time.
 Inside `watched`, downloads and conversions report their progress. `pins_of` identifies the parsed tables that
 a study needs, `lacking` lists those that a machine does not have, `chunks` and `receive` transfer them.
 `array_table` and `frame_table` turn rows in memory into a table; `keep_arrays` and `keep_frame` store it in
-the cache under a name.
+the cache under a name. `sparse_tokens` with `svmlight_scan` parses svmlight text without a table.
 """
 
 from __future__ import annotations

@@ -284,9 +284,10 @@ def _check_class_counts(study: Study, learners: Learners, tasks: Sequence[data.T
         for model in _on(study, task.parent) if task.task == "multiclass" else ():
             learner = learners[model.label]
             algorithm = with_dataset_parameters(model, datasets[task.parent], learner)
-            if not learner.takes_many_classes({**algorithm.fixed, **algorithm.strategy}):
+            points = list(grid_points(algorithm))
+            if not all(learner.takes_many_classes({**point, **algorithm.strategy}) for point in points):
                 # Every query strategy takes two classes, also around a learner of many.
-                by_query = algorithm.query is not None and learner.takes_many_classes({})
+                by_query = algorithm.query is not None and all(map(learner.takes_many_classes, points))
                 why = f" with query = {algorithm.query!r}: remove query, " if by_query else ": "
                 raise InputError(
                     f"data set {task.label!r} has more than two classes, but algorithm {algorithm.label!r} "

@@ -17,6 +17,10 @@ def test_an_abbreviation_of_the_papers_finds_the_name_with_these_capitals(name: 
     assert did_you_mean(name, ["BPAS", "PassiveAggressive"]).startswith("did you mean 'PassiveAggressive'?")
 
 
+def test_a_name_that_differs_in_case_is_no_abbreviation() -> None:
+    assert did_you_mean("ID", ["Id", "Item Date"]).startswith("did you mean 'Id'?")
+
+
 def test_a_name_of_something_else_is_suggested_if_it_is_more_alike() -> None:
     others = ["label", "max_tune", "target"]
     assert did_you_mean("lable", ["bias"], others) == "did you mean 'label'?"

@@ -88,7 +88,7 @@ BENCHMARKS = {
         sized=True,
     ),
     "ingestion": Benchmark(
-        "reading svmlight text, compared with scikit-learn's loader; memory of reading and streaming.",
+        "reading svmlight text, compared with scikit-learn's loader; CSV and Parquet; memory of conversion.",
         ("ingestion.ingestion",),
         sized=True,
     ),

@@ -23,8 +23,8 @@ _BLOCK_BYTES = 1 << 20
 # Delimiters suggested if a line does not contain the requested one, and their spelling in TOML.
 _DELIMITERS = (";", "\t", "|", ",")
 _IN_TOML = {"\t": "\\t"}
-# A number with a decimal comma or with thousands separated, such as 1,5 or 1,000.5 or 1.000,5.
-_COMMAS = re.compile(r"[+-]?\d+(\.\d{3})*(,\d+)+(\.\d*)?([eE][+-]?\d+)?")
+# A number with a decimal comma or with thousands separated, such as 1,5 or 1.000,5 or 1,000.5.
+_COMMAS = re.compile(r"[+-]?\d+((\.\d{3})*,\d+|(,\d{3})+(\.\d*)?)([eE][+-]?\d+)?")
 # Marks of a missing number. Only the first two also mark a missing category, since "NA" may be a category.
 _MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 _NULLS = [*_MISSING, *(f" {mark}" for mark in _MISSING)]
@@ -227,7 +227,7 @@ def _what_to_do(
     if _COMMAS.fullmatch(wrong[0][1]):
         return (
             ": it has a decimal comma or separates thousands; write decimal points and no separators (pandas "
-            "can read the file with its options decimal and thousands)"
+            'can read the file with decimal="," or thousands=",")'
         )
     if any(field in _MISSING for _, field in wrong):
         return (

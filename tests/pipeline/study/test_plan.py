@@ -419,7 +419,7 @@ def test_a_cell_is_small_and_travels() -> None:
         ),
         (
             {
-                "algorithms": [{"name": "Projectron", "U": 3.0}],
+                "algorithms": [{"name": "Projectron", "U": [3.0, 4.0]}],
                 "datasets": [{"name": "digits", "task": "multiclass"}],
             },
             "has more than two classes, but algorithm 'Projectron' takes two: give the data set task",

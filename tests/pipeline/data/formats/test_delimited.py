@@ -126,6 +126,7 @@ def test_other_delimiters(write: Write) -> None:
         ("1,2\n3,x\n", ": which column is the label? set target = '2'"),
         ("a,b\n1,2\n", ": which column is the label? set target = 'b' or another; columns: a, b"),
         ('a,label\n"1.000,5",x\n', ", line 2 (row 1), column 'a': '1.000,5' is not a number: it has a"),
+        ('a,label\n"1,2,3",x\n', ", line 2 (row 1), column 'a': '1,2,3' is not a number; for categories,"),
         ('a,label\n"1,5",x\n', ", line 2 (row 1), column 'a': '1,5' is not a number: it has a decimal comma"),
         (
             'a,label\n"1,234",x\n',
