@@ -82,7 +82,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is damaged or not a saved learner, or if it is of another version of the learner.
+        If the file is damaged or not a saved learner, or if another version of singlepass saved it.
     OSError
         If the file cannot be read.
     """
@@ -91,10 +91,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read(_DOCUMENT))
             if document["format"] != _FORMAT:
-                raise ValueError(
-                    f"its format is {document['format']!r}, not {_FORMAT!r}: train a learner of another "
-                    "version again"
-                )
+                raise ValueError(f"its format is {document['format']!r}, not {_FORMAT!r}: train it again")
 
             learner = _Reader(archive).decoded(document["learner"])
             if not _is_learner(type(learner)):
@@ -106,7 +103,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         # Reading a damaged file can raise errors of many types: from the zip format, its compression and
         # checksums, array headers or the JSON document.
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{name}: not a learner saved by singlepass, or damaged ({reason})") from None
+        said = "not a learner saved by this version of singlepass, or damaged"
+        raise ValueError(f"{name}: {said} ({reason})") from None
 
 
 class _Writer:

@@ -100,6 +100,7 @@ class RandomizedBudgetPerceptron(_BudgetPerceptron):
         self._victims = RandomSlots(int(self.random_state), self._budget)
 
 
+@dataclass(eq=False, repr=False)
 class RemoveOldestPerceptron(_BudgetPerceptron):
     """A Perceptron with a window: on a mistake, a full support set first loses its oldest row.
 

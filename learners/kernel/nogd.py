@@ -201,8 +201,8 @@ class NOGD(KernelClassifier):
     Eigenvalues of at most 1e-12 of the largest (1e-6 for float32 kernel values) are left out, so there may be
     fewer features than `rank`. The features are the same on every machine. `model_bytes_` includes the matrix
     ``E^-½ Vᵀ``, 8 rank budget bytes. Until that matrix is computed, it includes the Gram matrix of the
-    support vectors instead. Computing it takes time in proportion to budget³, some seconds for a budget of
-    1,000 and most of a minute for 2,000.
+    support vectors instead. Computing it takes time in proportion to budget³, about a second for a budget of
+    1,000 and ten seconds for 2,000.
 
     Checked against an independent implementation, which agrees with the authors' NysGD.m except that the
     switch to features differs by one row with a loss. The NOGD of the C++ library KOL takes eigenvalues in

@@ -161,6 +161,7 @@ class _Projecting(KernelClassifier):
         return _learn(work, view, n, codes, scores, float(self.eta), U, plus, rounding)
 
 
+@dataclass(eq=False, repr=False)
 class Projectron(_Projecting, MulticlassKernelClassifier):
     """The Projectron: a mistake's row is projected onto the span of the support set if that costs little.
 
@@ -238,6 +239,7 @@ class Projectron(_Projecting, MulticlassKernelClassifier):
         return _learn_classes(work, view, n, codes, scores, float(self.eta), rounding)
 
 
+@dataclass(eq=False, repr=False)
 class ProjectronPlusPlus(_Projecting):
     """The Projectron++: a Projectron that also learns rows inside the margin, if their δ is small enough.
 

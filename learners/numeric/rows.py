@@ -222,7 +222,8 @@ def by_types(strict=True, **jit_options):
 def method(name, *default):
     """Return a function that calls the method `name` of its first argument, a rule (compiled code only).
 
-    A rule without the method takes the `default`, a function, if there is one.
+    Arguments are passed by position. A rule without the method takes the `default`, a function, if there is
+    one.
     """
 
     def call(self, *_arguments):

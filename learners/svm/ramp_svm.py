@@ -193,6 +193,7 @@ class OnlineRampSVM(RampSVM):
         return learn(view, n, codes, scores, self._rules, most, False, 0.0, self._is_again)[:4]
 
 
+@dataclass(eq=False, repr=False)
 class ActiveRampSVM(RampSVM):
     """OnlineASVMR: the online SVM with the ramp loss that asks for a label only if ``|f(x)| <= 1``.
 
