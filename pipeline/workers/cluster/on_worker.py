@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import pickle
@@ -311,6 +312,11 @@ def _memory_limit() -> float | None:
         limit: float | None = get_worker().memory_manager.memory_limit
         return limit
     return None
+
+
+async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function in another thread, so that the worker's event loop is not blocked meanwhile."""
+    return await asyncio.to_thread(function, *args)
 
 
 class _Call:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ... import data
 from ...errors import InputError
 from ..environment import Environment, differences, table_of, this_environment
-from .on_worker import Answer, Preparation, flush, message, prepare
+from .on_worker import Answer, Preparation, flush, in_thread, message, prepare
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -54,6 +54,8 @@ class Workforce:
         self._writing: set[str] = set()
         # Whether workers that write were connected when the client lost its scheduler, and may still run.
         self.may_write = False
+        # Addresses of workers that are known to have this package installed.
+        self._known: set[str] = set()
         self._preparing: dict[asyncio.Task[None], list[str]] = {}
         # Send tables to one worker at a time, so that further workers on its machine find them there already.
         self._sending = asyncio.Lock()
@@ -92,6 +94,7 @@ class Workforce:
         self._nobody_since = None
         self._ready.clear()
         self._writing.clear()
+        self._known.clear()
         # Make a new lock, because the old one may belong to an earlier event loop.
         self._sending = asyncio.Lock()
 
@@ -122,6 +125,7 @@ class Workforce:
         for address in self._unfit.keys() - set(there):
             # Forget why a worker that has left was unfit: a repaired one may connect from the same address.
             del self._unfit[address]
+            self._known.discard(address)
         come = sorted(set(there) - self._present)
         self._present = set(there)
         self._ready &= self._present
@@ -169,6 +173,7 @@ class Workforce:
         if not isinstance(answer, Environment):
             lacks = isinstance(answer, ModuleNotFoundError) and (answer.name or "").startswith("singlepass")
             return "missing" if lacks else f"{type(answer).__name__}: {answer}"
+        self._known.add(address)
         # By host and process number, because the results of cells name their worker so.
         self.environments[f"{answer.host}:{answer.pid}"] = answer
         self._places[address] = f"{answer.host} (cache {answer.cache})"
@@ -243,10 +248,12 @@ class Workforce:
         self, client: Client, address: str, function: Callable[..., Any], *args: Any, lost: Any = None
     ) -> Any:
         """Call a function on a worker; return its result or its error, or `lost` if the worker is gone."""
-        # Run it in a thread of the worker: it reads files, and a worker with a blocked event loop seems dead.
-        # Send bytes, so that a worker that lacks this package answers with ModuleNotFoundError.
-        content = message(function, *args)
-        call = client.run(asyncio.to_thread, loads, content, workers=[address], on_error="return")
+        if address in self._known:
+            # Run it in a thread of the worker: it reads files, and a worker with a blocked event loop seems
+            # dead.
+            call = client.run(in_thread, function, *args, workers=[address], on_error="return")
+        else:
+            call = client.run(loads, message(function, *args), workers=[address], on_error="return")
         try:
             answers = await asyncio.wait_for(call, _ANSWER_SECONDS)
         except (OSError, RuntimeError, ValueError):
