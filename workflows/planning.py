@@ -318,7 +318,7 @@ def show_outline(found: StudyOutline) -> None:
         *_memory(found),
         *_random_reads(found),
         *(f"values   {label}: {line}" for label, line in found.cautions),
-        *(f"scales   {label}: {text}" for label, text in found.scales.items()),
+        *_scales(found),
         *_time(found),
         *_missing(found),
         *_budgets(found),
@@ -398,6 +398,11 @@ def _random_reads(found: StudyOutline) -> Iterator[str]:
                 f"{decimal(memory)}, and a shuffled order reads the disk at random, row by row: set "
                 'order = "blocks" or "given"'
             )
+
+
+def _scales(found: StudyOutline) -> Iterator[str]:
+    for label, text in found.scales.items():
+        yield f"scales   {label}: {text}"
 
 
 def _time(found: StudyOutline) -> Iterator[str]:
