@@ -246,6 +246,8 @@ class _Run:
                 self.store.write_plan(self.planned)
         if work.missing:
             self._compute(work)
+            # An algorithm of a later stage, whose budget is then known, may share these cells.
+            self.known.update(stage.keys)
 
     def _is_planned(self, stage: Stage) -> bool:
         """Return whether the plan in the store belongs to this study and has all cells of a stage."""

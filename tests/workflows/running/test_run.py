@@ -438,6 +438,25 @@ eta = [0.1, 0.3]
 
 
 @pytest.mark.slow
+def test_a_budget_that_equals_another_algorithms_shares_its_cells(tmp_path: Path, silent: Any) -> None:
+    """That they share them is known only after the first stage, which computes them."""
+    table: dict[str, Any] = {
+        "name": "shared",
+        "seeds": 2,
+        "datasets": [{"name": "gauss", "n_train": 200}],
+        "algorithms": [
+            {"name": "RandomizedBudgetPerceptron", "label": "R", "budget": 5},
+            {"name": "Forgetron", "label": "F", "budget": 5},
+            {"name": "Forgetron", "label": "as R", "budget": {"support_of": "R"}},
+        ],
+    }
+    summary = run_study(parse_study(table), str(tmp_path / "out"), progress=silent)
+    assert (summary.computed, summary.reused) == (4, 0)
+    assert silent.finished == silent.total == 6
+    assert sum(len(pd.read_parquet(part)) for part in (tmp_path / "out" / "cells").glob("*.parquet")) == 4
+
+
+@pytest.mark.slow
 def test_budgets_from_an_unfinished_cell_are_reported_missing(tmp_path: Path, silent: Any) -> None:
     table: dict[str, Any] = {
         "name": "slow",
