@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import NonNegative, Scale
 from ..numeric.compiled import compiled, register_jitable
-from ..numeric.emitters import soft_threshold, square_root, zero_like
+from ..numeric.formulas import soft_threshold, where
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import copy_into, entry, n_entries, n_rows, new_state, row
@@ -16,20 +16,17 @@ from ..numeric.vector import class_sums, lane_sums, lane_update
 from .linear_classifier import MulticlassClassifier, as_coef
 
 
-def _term(ir, u, rate, x, threshold):
-    """Generate code for a feature's term ``w_j x_j`` of the score, with w_j computed as in `AdaGradRDA`."""
-    kept = soft_threshold(ir, u, threshold)
-    return ir.fmul(ir.fmul(ir.fneg(kept), rate), x)
+def _term(u, rate, x, threshold):
+    """Return a feature's term ``w_j x_j`` of the score, with w_j computed as in `AdaGradRDA`."""
+    return -soft_threshold(u, threshold) * rate * x
 
 
-def _step(ir, u, rate, x, y, eta, delta):
-    """Generate code that adds the gradient ``-y x_j`` to the sum ū_j and updates the rate η/(δ + √G_j)."""
-    root = ir.fsub(ir.fdiv(eta, rate), delta)
-    grown = square_root(ir, ir.fadd(ir.fmul(root, root), ir.fmul(x, x)))
-    slower, moved = ir.fdiv(eta, ir.fadd(delta, grown)), ir.fsub(u, ir.fmul(y, x))
+def _step(u, rate, x, y, eta, delta):
+    """Add the gradient ``-y x_j`` to the sum ū_j, and compute the new rate η/(δ + √G_j)."""
+    root = eta / rate - delta
+    slower = eta / (delta + (root * root + x * x).root())
     # A feature that is 0 in the row keeps its rate exactly; computing it again could round it differently.
-    occurs = ir.fcmp_unordered("!=", x, zero_like(x))
-    return [ir.select(occurs, moved, u), ir.select(occurs, slower, rate)]
+    return [where(x != 0.0, u - y * x, u), where(x != 0.0, slower, rate)]
 
 
 _update = lane_update(_step)

@@ -15,7 +15,7 @@ from ..numeric.vector import SMALLEST_NORMAL, lane_sums
 from .linear_classifier import ScaledClassifier
 from .parts.scale import folded
 
-_dot_and_squares = lane_sums(2, lambda ir, w, x: [ir.fmul(w, x), ir.fmul(x, x)])
+_dot_and_squares = lane_sums(2, lambda w, x: [w * x, x * x])
 
 
 @register_jitable

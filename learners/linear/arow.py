@@ -35,7 +35,7 @@ class AROWRule(NamedTuple):
         return True, alpha, beta, 1.0 / r
 
 
-_class_variances = class_sums(lambda ir, s, x: ir.fmul(ir.fmul(s, x), x))
+_class_variances = class_sums(lambda sigma, x: sigma * x * x)
 
 # This value replaces the variance of a class if it is 0, so that computing the multiplier α of the class does
 # not divide by 0. An update does not move the weights of such a class.

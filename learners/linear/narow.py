@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from ..estimator.parameters import Positive
 from ..numeric.compiled import compiled, register_jitable
-from ..numeric.emitters import constant_like
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
 from ..numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, row
@@ -17,9 +16,9 @@ from .parts.covariance import Shape, is_usable, variance
 from .parts.full_covariance import subtract_outer
 
 
-def _term(ir, u, sigma, x, more):
-    s = ir.fmul(sigma, x)
-    return [ir.fdiv(ir.fmul(u, s), ir.fadd(constant_like(s, 1.0), ir.fmul(ir.fmul(more, s), x)))]
+def _term(u, sigma, x, more):
+    s = sigma * x
+    return [u * s / (more * s * x + 1.0)]
 
 
 # The score for a diagonal Σ, Σ_j u_j x_j/(1/σ_j + x_j²/r), computed as Σ_j u_j σ_j x_j/(1 + σ_j x_j²/r).

@@ -45,13 +45,13 @@ class PARule(NamedTuple):
 _NOTHING_WAITS = (False, 0.0)
 
 
-def _copy_and_score(ir, w, last, x):
-    return [None, x], [ir.fmul(w, x), ir.fmul(x, x)]
+def _copy_and_score(w, last, x):
+    return [None, x], [w * x, x * x]
 
 
-def _add_copy_and_score(ir, w, last, x, a):
-    w = ir.fadd(w, ir.fmul(a, last))
-    return [w, x], [ir.fmul(w, x), ir.fmul(x, x)]
+def _add_copy_and_score(w, last, x, a):
+    w = w + a * last
+    return [w, x], [w * x, x * x]
 
 
 _score_dense = lane_pass(2, _copy_and_score)

@@ -77,14 +77,6 @@ def _separate(together, arrays):
             arrays[g][j] = together[j, g]
 
 
-def _add(ir, w, x, a):
-    return [ir.fadd(w, ir.fmul(a, x))]
-
-
-def _shrink(ir, mu, sigma, x, alpha, beta):
-    return shrink(ir, mu, sigma, ir.fmul(sigma, x), alpha, beta)
-
-
 @register_jitable(**INLINE)
 def _prefetch_next(X, t, state):
     """Prefetch the state at the features of row t + 1, if the state has at least `_LARGE` features."""
@@ -98,10 +90,10 @@ def _count(counts, place, condition):
     write_lanes(counts, place, read_lanes(counts, place) + where(condition, 1.0, 0.0))
 
 
-_dots = model_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
-_dots_and_variances = model_sums(2, lambda ir, mu, s, x: [ir.fmul(mu, x), ir.fmul(ir.fmul(s, x), x)])
-_add_scaled = model_update(_add)
-_update_gaussian = model_update(_shrink)
+_dots = model_sums(1, lambda w, x: [w * x])
+_dots_and_variances = model_sums(2, lambda mu, sigma, x: [mu * x, sigma * x * x])
+_add_scaled = model_update(lambda w, x, a: [w + a * x])
+_update_gaussian = model_update(lambda mu, sigma, x, *factors: shrink(mu, sigma, sigma * x, *factors))
 
 
 def _loop_of_models(function: Callable[..., Any]) -> Any:

@@ -17,8 +17,8 @@ from .parts.covariance import Shape, covariance_matrix, is_usable, pair_variance
 from .parts.full_covariance import subtract_outer
 
 
-def _term(ir, u, a, x):
-    return ir.fdiv(ir.fmul(u, x), ir.fadd(a, ir.fmul(x, x)))
+def _term(u, a, x):
+    return u * x / (a + x * x)
 
 
 # The score Σ_j u_j x_j / (A_j + x_j²) for two classes, and the same sum for each of more classes.

@@ -1,6 +1,10 @@
-"""Emit LLVM code for vectors: constants, shuffles, broadcasts, sums of lanes, thresholds, fused products."""
+"""Emit LLVM code for vectors: constants, shuffles, broadcasts, sums of lanes, fused products, exp(x)."""
+
+import functools
+import math
 
 from llvmlite import ir
+from numba import types
 from numba.core import cgutils
 
 _INT32 = ir.IntType(32)
@@ -19,13 +23,6 @@ def constant_like(value, number):
 def zero_like(value):
     """Return the constant 0 with the type of a floating-point value or vector."""
     return constant_like(value, 0.0)
-
-
-def soft_threshold(builder, value, threshold):
-    """Generate code for ``sgn(v) max(|v| - a, 0)``, for a >= 0."""
-    below, above, zero = builder.fadd(value, threshold), builder.fsub(value, threshold), zero_like(value)
-    kept = builder.select(builder.fcmp_ordered("<", below, zero), below, zero)
-    return builder.select(builder.fcmp_ordered(">", above, zero), above, kept)
 
 
 def select(builder, first, second, lanes):
@@ -96,3 +93,38 @@ def square_root(builder, a):
     name = f"v{a.type.count}f64" if isinstance(a.type, ir.VectorType) else "f64"
     kind = ir.FunctionType(a.type, (a.type,))
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.{name}"), (a,))
+
+
+# Constants of exp for float32 and float64: bits of the mantissa; bits of the first part of ln 2, so few that
+# its product with n is exact; degree of the Taylor polynomial, whose error on ±(ln 2)/2 is below rounding;
+# the lowest x with exp(x) in the normal range.
+_PRECISIONS = {types.float32: (23, 12, 7, -86.0), types.float64: (52, 32, 13, -707.0)}
+
+# ln 2 minus its nearest float64.
+_LN2_REST = 2.3190468138462996e-17
+
+
+def emit_exponential(builder, kind, x):
+    """Emit exp(x) for x <= 0, a float32 or float64 scalar or vector, to about one unit in the last place.
+
+    After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. The result is 0 if
+    exp(x) would leave the normal range of the precision; NaN stays NaN.
+    """
+    mantissa, high_bits, degree, lowest = _PRECISIONS[kind]
+    ln2_high = math.floor(math.log(2.0) * 2.0**high_bits) / 2.0**high_bits
+    ln2_low = (math.log(2.0) - ln2_high) + _LN2_REST
+    bits = ir.IntType(32 if kind == types.float32 else 64)
+    integer = ir.VectorType(bits, x.type.count) if isinstance(x.type, ir.VectorType) else bits
+    real = functools.partial(constant, x.type)
+    # Adding this number rounds to an integer, which is then in the last bits of the sum.
+    rounder = real(1.5 * 2.0**mantissa)
+    shifted = fused(builder, x, real(1.0 / math.log(2.0)), rounder)
+    n = builder.fsub(shifted, rounder)
+    r = fused(builder, n, real(-ln2_low), fused(builder, n, real(-ln2_high), x))
+    p = real(1.0 / math.factorial(degree))
+    for k in reversed(range(degree)):
+        p = fused(builder, p, r, real(1.0 / math.factorial(k)))
+    exponent = builder.shl(builder.bitcast(shifted, integer), constant(integer, mantissa))
+    value = builder.bitcast(builder.add(builder.bitcast(p, integer), exponent), x.type)
+    value = builder.select(builder.fcmp_ordered(">=", x, real(lowest)), value, real(0.0))
+    return builder.select(builder.fcmp_unordered("uno", x, x), x, value)

@@ -13,6 +13,7 @@ from numba.extending import intrinsic
 
 from .arrays import emit_prefetch, is_sparse_row
 from .emitters import load_vector, spread, store_vector
+from .formulas import in_code
 from .lanes import LANES, as_vector, lanes, mask
 from .vector import DENSE_ORDER, SPARSE_ORDER, pointers_of, row_of
 
@@ -96,7 +97,7 @@ def _add_up(builder, emit, n_sums, length, order):
 def model_sums(n_sums, terms):
     """Build an intrinsic ``f(state, x)`` that returns sums over the features of a row, as `lanes`.
 
-    ``terms(builder, *state, x)`` emits the terms of one feature as for `vector.lane_sums`. `state` is a tuple
+    ``terms(*state, x)`` is the formula of a feature's terms, as for `vector.lane_sums`. `state` is a tuple
     of float64 arrays of shape (d, LANES). The result is a tuple if `n_sums` > 1.
     """
     result = lanes if n_sums == 1 else types.UniTuple(lanes, n_sums)
@@ -109,7 +110,8 @@ def model_sums(n_sums, terms):
 
             def emit(k):
                 place, x_j = entry(k)
-                return terms(builder, *[load_vector(builder, each, place, LANES) for each in pointers], x_j)
+                loaded = [load_vector(builder, each, place, LANES) for each in pointers]
+                return in_code(terms, builder, *loaded, x_j)
 
             totals = _add_up(builder, emit, n_sums, length, order)
             return totals[0] if n_sums == 1 else context.make_tuple(builder, result, totals)
@@ -122,7 +124,7 @@ def model_sums(n_sums, terms):
 def model_update(step):
     """Build an intrinsic ``f(state, x, scalars, updated)`` that updates some of the models with a row.
 
-    ``step(builder, *state, x, *scalars)`` emits the new state values of one feature. `scalars` is a tuple of
+    ``step(*state, x, *scalars)`` is the formula of a feature's new state values. `scalars` is a tuple of
     `lanes` or numbers; `updated` is the `mask` of the models to update.
     """
 
@@ -141,9 +143,8 @@ def model_update(step):
                 old = [load_vector(builder, each, place, LANES) for each in pointers]
                 # Models that are not in `updated` keep their old values by selection. An update of size 0
                 # could change them, since -0.0 + 0.0 is 0.0, and 0 times infinity is NaN.
-                for each, before, after in zip(
-                    pointers, old, step(builder, *old, x_j, *numbers), strict=True
-                ):
+                new = in_code(step, builder, *old, x_j, *numbers)
+                for each, before, after in zip(pointers, old, new, strict=True):
                     store_vector(builder, each, place, builder.select(chosen, after, before))
             return context.get_dummy_value()
 

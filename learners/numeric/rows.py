@@ -171,11 +171,11 @@ Matrix: TypeAlias = Rows | sp.csr_matrix | sp.csr_array
 # Lengths of the tuples that represent a CSR matrix without a row order: unvalidated (5), validated (3).
 _CSR = (5, 3)
 
-_dot = lane_sums(1, lambda ir, w, x: [ir.fmul(w, x)])
-_squares = lane_sums(1, lambda ir, x: [ir.fmul(x, x)])
-_weighted_squares = lane_sums(1, lambda ir, s, x: [ir.fmul(ir.fmul(s, x), x)])
-_dot_and_weighted_squares = lane_sums(2, lambda ir, w, s, x: [ir.fmul(w, x), ir.fmul(ir.fmul(s, x), x)])
-_times_zero = lane_sums(1, lambda ir, x: [ir.fmul(x, x.type(0.0))])
+_dot = lane_sums(1, lambda w, x: [w * x])
+_squares = lane_sums(1, lambda x: [x * x])
+_weighted_squares = lane_sums(1, lambda s, x: [s * x * x])
+_dot_and_weighted_squares = lane_sums(2, lambda w, s, x: [w * x, s * x * x])
+_times_zero = lane_sums(1, lambda x: [x * 0.0])
 
 
 # A vector that straddles two cache lines costs a second access. A load waits for an earlier store at the same

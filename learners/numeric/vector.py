@@ -12,7 +12,6 @@ All arithmetic is in float64; a float32 row is widened when loaded.
 from __future__ import annotations
 
 import functools
-import math
 
 import numpy as np
 from llvmlite import ir
@@ -21,47 +20,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .arrays import DenseRow, FlatArray, is_sparse_row
-from .emitters import constant, fold, fused, load_vector, spread
+from .emitters import emit_exponential, fold, load_vector, spread
+from .formulas import in_code
 
 # Positive numbers below this one have fewer digits, and dividing by them may overflow.
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 # The distance from 1 to the next larger float64.
 EPSILON = float(np.finfo(np.float64).eps)
-
-
-# Constants of exp for float32 and float64: bits of the mantissa; bits of the first part of ln 2, so few that
-# its product with n is exact; degree of the Taylor polynomial, whose error on ±(ln 2)/2 is below rounding;
-# the lowest x with exp(x) in the normal range.
-_PRECISIONS = {types.float32: (23, 12, 7, -86.0), types.float64: (52, 32, 13, -707.0)}
-
-# ln 2 minus its nearest float64.
-_LN2_REST = 2.3190468138462996e-17
-
-
-def emit_exponential(builder, kind, x):
-    """Emit exp(x) for x <= 0, a float32 or float64 scalar or vector, to about one unit in the last place.
-
-    After Cody and Waite: x = n ln 2 + r, exp(r) by a polynomial, n added to the exponent. The result is 0 if
-    exp(x) would leave the normal range of the precision; NaN stays NaN.
-    """
-    mantissa, high_bits, degree, lowest = _PRECISIONS[kind]
-    ln2_high = math.floor(math.log(2.0) * 2.0**high_bits) / 2.0**high_bits
-    ln2_low = (math.log(2.0) - ln2_high) + _LN2_REST
-    bits = ir.IntType(32 if kind == types.float32 else 64)
-    integer = ir.VectorType(bits, x.type.count) if isinstance(x.type, ir.VectorType) else bits
-    real = functools.partial(constant, x.type)
-    # Adding this number rounds to an integer, which is then in the last bits of the sum.
-    rounder = real(1.5 * 2.0**mantissa)
-    shifted = fused(builder, x, real(1.0 / math.log(2.0)), rounder)
-    n = builder.fsub(shifted, rounder)
-    r = fused(builder, n, real(-ln2_low), fused(builder, n, real(-ln2_high), x))
-    p = real(1.0 / math.factorial(degree))
-    for k in reversed(range(degree)):
-        p = fused(builder, p, r, real(1.0 / math.factorial(k)))
-    exponent = builder.shl(builder.bitcast(shifted, integer), constant(integer, mantissa))
-    value = builder.bitcast(builder.add(builder.bitcast(p, integer), exponent), x.type)
-    value = builder.select(builder.fcmp_ordered(">=", x, real(lowest)), value, real(0.0))
-    return builder.select(builder.fcmp_unordered("uno", x, x), x, value)
 
 
 @intrinsic
@@ -181,12 +146,12 @@ class _Entries:
 def lane_sums(n_sums, terms):
     """Build an intrinsic that computes `n_sums` sums over the features of a row in one pass.
 
-    ``terms(builder, *state, x, *scalars)`` emits the terms of one feature, or of one vector of features, as a
-    list of `n_sums` float64 values. The intrinsic is ``f(state, x, scalars)``: `state` is a tuple of float64
-    arrays of shape (n_features,), `x` a dense row or a CSR row ``(data, indices)``, float32 or float64,
-    indices within bounds, `scalars` a tuple of float64. It returns a float64, or a tuple of `n_sums` of them.
+    ``terms(*state, x, *scalars)`` is the formula (see `formulas`) of a feature's terms, a list of `n_sums`.
+    The intrinsic is ``f(state, x, scalars)``: `state` is a tuple of float64 arrays of shape (n_features,),
+    `x` a dense row or a CSR row ``(data, indices)``, float32 or float64, indices within bounds, `scalars` a
+    tuple of float64. It returns a float64, or a tuple of `n_sums` of them.
     """
-    return lane_pass(n_sums, lambda builder, *values: (None, terms(builder, *values)))
+    return lane_pass(n_sums, lambda *values: (None, terms(*values)))
 
 
 def lane_pass(n_sums, step):
@@ -195,9 +160,9 @@ def lane_pass(n_sums, step):
     A learner applies the update of one row while it reads the next row, so that it reads the state once for
     both rows. The sums equal those of `lane_sums` over the updated state to the last bit.
 
-    ``step(builder, *state, x, *scalars)`` emits the update of one feature, or of one vector of features. It
-    returns the list of new state values, None for an unchanged one, or None instead of the list, and the list
-    of `n_sums` terms. The intrinsic is ``f(state, x, scalars)`` as for `lane_sums`; the arrays of `state`
+    ``step(*state, x, *scalars)`` is the formula of a feature's update. It returns the list of new state
+    values, None for an unchanged one, or None instead of the list, and the list of `n_sums` terms. The
+    intrinsic is ``f(state, x, scalars)`` as for `lane_sums`; the arrays of `state`
     must not overlap, and each feature occurs once in a row.
     """
     result = types.float64 if n_sums == 1 else types.UniTuple(types.float64, n_sums)
@@ -208,7 +173,7 @@ def lane_pass(n_sums, step):
             entries = _Entries(context, builder, signature, arguments)
 
             def emit(index, lanes):
-                new, terms = step(builder, *entries.read(index, lanes))
+                new, terms = in_code(step, builder, *entries.read(index, lanes))
                 if new is not None:
                     entries.write(index, lanes, new)
                 return terms
@@ -224,9 +189,9 @@ def lane_pass(n_sums, step):
 def lane_update(step):
     """Build an intrinsic that updates state at the entries of a row: ``f(state, x, scalars)``.
 
-    ``step(builder, *state, x, *scalars)`` emits the new state values of one feature, or of one vector of
-    features; `state` and `scalars` are as for `lane_sums`. Each feature occurs once in a row, so that the
-    order of updates does not matter.
+    ``step(*state, x, *scalars)`` is the formula of a feature's new state values, a list; `state` and
+    `scalars` are as for `lane_sums`. Each feature occurs once in a row, so that the order of updates does not
+    matter.
     """
 
     @intrinsic
@@ -239,7 +204,7 @@ def lane_update(step):
                 stride = ir.Constant(intp, lanes)
                 end = builder.mul(builder.udiv(entries.length, stride), stride)
                 with cgutils.for_range_slice(builder, begin, end, stride, intp) as (index, _):
-                    entries.write(index, lanes, step(builder, *entries.read(index, lanes)))
+                    entries.write(index, lanes, in_code(step, builder, *entries.read(index, lanes)))
                 begin = end
             return context.get_dummy_value()
 
@@ -251,7 +216,7 @@ def lane_update(step):
 def single_term(term):
     """Build an intrinsic ``f(state, j, scalars)`` that returns the term of the single feature j.
 
-    ``term(builder, *state, *scalars)`` emits a float64; `state` and `scalars` are as for `lane_sums`.
+    ``term(*state, *scalars)`` is its formula; `state` and `scalars` are as for `lane_sums`.
     """
 
     @intrinsic
@@ -260,11 +225,33 @@ def single_term(term):
             index = context.cast(builder, arguments[1], signature.args[1], types.intp)
             arrays = arrays_of(context, builder, signature.args[0], arguments[0])
             loaded = [array.load_double(builder, index, 1) for array in arrays]
-            return term(builder, *loaded, *cgutils.unpack_tuple(builder, arguments[2]))
+            return in_code(term, builder, *loaded, *cgutils.unpack_tuple(builder, arguments[2]))
 
         return types.float64(state, j, scalars), codegen
 
     return value
+
+
+def single_update(step):
+    """Build an intrinsic ``f(state, j, scalars)`` that updates the state of the single feature j.
+
+    ``step(*state, *scalars)`` is the formula of the new values; `state` and `scalars` are as for `lane_sums`.
+    """
+
+    @intrinsic
+    def update_one(_typing_context, state, j, scalars):
+        def codegen(context, builder, signature, arguments):
+            index = context.cast(builder, arguments[1], signature.args[1], types.intp)
+            arrays = arrays_of(context, builder, signature.args[0], arguments[0])
+            loaded = [array.load_double(builder, index, 1) for array in arrays]
+            new = in_code(step, builder, *loaded, *cgutils.unpack_tuple(builder, arguments[2]))
+            for array, value in zip(arrays, new, strict=True):
+                array.store_double(builder, index, value)
+            return context.get_dummy_value()
+
+        return types.void(state, j, scalars), codegen
+
+    return update_one
 
 
 def class_sums(term):
@@ -273,10 +260,10 @@ def class_sums(term):
     Each lane is a class and adds feature by feature, so a CSR row gives the result of the same dense row to
     the last bit: absent features add 0.
 
-    ``term(builder, *state, x, *scalars)`` emits the terms of one feature for one vector of classes. They must
-    be 0 for x = 0. `x` and the scalars fill all lanes. The intrinsic is ``f(state, x, scalars, sums)``:
-    `state` is a tuple of float64 arrays of shape (n_features, width), `x` a dense or CSR row, `scalars` a
-    tuple of float64, and `sums` the float64 result of shape (width,), width a multiple of 4.
+    ``term(*state, x, *scalars)`` is the formula of a feature's term for one class. It must be 0 for x = 0.
+    `x` and the scalars fill all lanes. The intrinsic is ``f(state, x, scalars, sums)``: `state` is a tuple of
+    float64 arrays of shape (n_features, width), `x` a dense or CSR row, `scalars` a tuple of float64, and
+    `sums` the float64 result of shape (width,), width a multiple of 4.
     """
 
     @intrinsic
@@ -302,7 +289,7 @@ def class_sums(term):
                         place = builder.add(builder.mul(feature, width), first)
                         values = [load_vector(builder, array, place, lanes) for array in arrays]
                         x_j = spread(builder, data.load_double(builder, loop.index, 1), lanes)
-                        added = term(builder, *values, x_j, *scalars_there)
+                        added = in_code(term, builder, *values, x_j, *scalars_there)
                         builder.store(builder.fadd(builder.load(total), added), total)
                     out.store_double(builder, first, builder.load(total))
                 begin = end

@@ -5,8 +5,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ...numeric.compiled import INLINE, compiled, register_jitable
-from ...numeric.emitters import load_vector, spread, store_vector, zero_like
-from ...numeric.vector import emit_exponential
+from ...numeric.emitters import emit_exponential, load_vector, spread, store_vector, zero_like
 from .products import LANES
 
 KERNELS = ("rbf", "poly", "linear")

@@ -1,13 +1,12 @@
 """AdaGrad with mirror descent and an L1 norm."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ...estimator.parameters import NonNegative, Scale
-from ...numeric.emitters import soft_threshold
+from ...numeric.formulas import soft_threshold, where
 from .lazy_learner import LazyLearner
 
 
@@ -24,22 +23,23 @@ class AdaptiveRule(NamedTuple):
     size: int = 3
 
     def now(self, clock):
-        """Return what the weights at the next row depend on: the number of rows learned, and λ."""
-        return clock[0], self.l1
+        """Return what the formulas of the next row need: the number of rows learned, λ, η and δ."""
+        return clock[0], self.l1, self.eta, self.delta
 
     @staticmethod
-    def weight(ir, w, step, settled, rows, l1):
-        """Emit code for the current weight: the stored w, shrunk by λη/H for each row since it was stored."""
-        return soft_threshold(ir, w, ir.fmul(ir.fsub(rows, settled), ir.fmul(l1, step)))
+    def weight(stored, size, settled, rows, l1, eta, delta):
+        """Return the current weight: the stored one, shrunk by λη/H for each row since it was stored."""
+        return soft_threshold(stored, (rows - settled) * (l1 * size))
 
-    def follow(self, state, j, w, g, now):
-        """Make the gradient step of weight j (Duchi, Hazan & Singer 2011, sec. 5.1); `weight` shrinks it."""
-        root = self.eta / state[1][j] - self.delta if state[1][j] > 0.0 else 0.0
+    @staticmethod
+    def step(stored, size, settled, w, g, rows, l1, eta, delta):
+        """Make the gradient step (Duchi, Hazan & Singer 2011, sec. 5.1); `weight` shrinks the result."""
+        root = where(size > 0.0, eta / size - delta, 0.0)
         total = root * root + g * g
+        new = eta / (delta + total.root())
         # A gradient is skipped if the new G, the sum of squared gradients, underflows to 0 or overflows.
-        if 0.0 < total < np.inf:
-            step = self.eta / (self.delta + math.sqrt(total))
-            state[0][j], state[1][j], state[2][j] = w - step * g, step, now[0]
+        steps = (total > 0.0) & (total < np.inf)
+        return [where(steps, w - new * g, stored), where(steps, new, size), where(steps, rows, settled)]
 
 
 @dataclass(eq=False, repr=False)

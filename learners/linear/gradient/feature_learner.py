@@ -1,4 +1,4 @@
-"""Learners that update each weight separately: FTRL-Proximal, FreeGrad and coin betting by feature.
+"""Learners that update each weight separately: FreeGrad and coin betting by feature.
 
 A rule is a named tuple of parameters with a method ``follow(w, numbers, i, g)`` that changes weight i of `w`,
 given its gradient g != 0. The rule stores `size` numbers for each weight, from ``numbers[size * i]`` on, all
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...numeric.compiled import compiled, register_jitable
-from ...numeric.emitters import constant_like, zero_like
+from ...numeric.formulas import where
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import dot, entry, method, n_entries, n_rows, new_state, row
@@ -30,13 +30,11 @@ RICHEST = 1e150
 _follow = method("follow")
 
 
-def _scaled(ir, w, largest, x):
-    size = ir.select(ir.fcmp_ordered("<", x, zero_like(x)), ir.fneg(x), x)
-    scale = ir.select(ir.fcmp_ordered(">", size, largest), size, largest)
+def _scaled(w, largest, x):
+    scale = where(abs(x) > largest, abs(x), largest)
     # x is divided by the largest size of its feature so far. For a feature that never occurred this is 0, and
     # is replaced by 1.
-    scale = ir.select(ir.fcmp_ordered("==", scale, zero_like(x)), constant_like(x, 1.0), scale)
-    return [ir.fmul(w, ir.fdiv(x, scale))]
+    return [w * (x / where(scale == 0.0, 1.0, scale))]
 
 
 _scaled_dot = lane_sums(1, _scaled)

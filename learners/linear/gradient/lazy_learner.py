@@ -1,17 +1,18 @@
-"""Learners whose weights all change at every row (by shrinkage or restarts), without a loop over all weights.
+"""Learners that store numbers from which a weight is computed when it is next read.
 
-A weight is stored when its feature has a gradient, with numbers from which the current weight is computed
-when it is next read. Except for rounding, the result is the same as if the weight were changed at every row.
-A row takes time proportional to its non-zeros.
+The numbers change when the weight's feature has a gradient. Weights that all change at every row (by
+shrinkage or restarts) so need no loop over all weights: a row takes time proportional to its non-zeros.
+Except for rounding, the result is the same as if every weight were changed at every row.
 
 A rule is a named tuple of parameters. It stores `size` numbers for each weight, in `size` arrays that start
 at 0; the first number is the weight, or what the weight is computed from. All weights share a clock of two
 numbers that start at 0: the number of rows learned, and a number that the rule defines. A rule has the
 methods
 
-- ``now(clock)``: return a tuple of float64, which the other methods need to compute weights at the next row;
-- ``weight(builder, *numbers, *now)``, static: emit code that computes the current weight;
-- ``follow(state, j, w, g, now)``: make a step of weight j, whose current value is w, for its gradient g;
+- ``now(clock)``: return a tuple of float64, which the formulas of the next row need;
+- ``weight(*numbers, *now)``, static: the formula of the current weight (see `numeric/formulas.py`);
+- ``step(*numbers, w, g, *now)``, static: the formula of the list of new numbers, where w is the current
+  weight and g its gradient;
 - ``tick(clock, is_update)``, optional: update the rule's number in the clock after a row has been counted.
 """
 
@@ -21,27 +22,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...numeric.compiled import INLINE, compiled, register_jitable, tell_apart
+from ...numeric.formulas import where
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import borrowed, by_types, copy_into, entry, method, n_entries, n_rows, new_state, row
-from ...numeric.vector import class_sums, lane_sums, single_term
+from ...numeric.vector import class_sums, lane_sums, lane_update, single_term, single_update
 from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 
 _now = method("now")
-_follow = method("follow")
 _tick = method("tick", lambda self, clock, is_update: None)
 
 
 def _term_of(kind):
-    """Return a function that emits code for the term ``w_j x_j`` of a score, given the rule's class."""
+    """Return the formula of the term ``w_j x_j`` of a score, given the rule's class."""
     size = kind._field_defaults["size"]
-    return lambda ir, *given: ir.fmul(kind.weight(ir, *given[:size], *given[size + 1 :]), given[size])
+    return lambda *given: kind.weight(*given[:size], *given[size + 1 :]) * given[size]
+
+
+def _step_of(kind):
+    """Return the formula of new numbers after the gradient ``factor x_j``, given the rule's class."""
+    size = kind._field_defaults["size"]
+
+    def step(*given):
+        numbers, (x, factor, *now) = given[:size], given[size:]
+        new = kind.step(*numbers, kind.weight(*numbers, *now), factor * x, *now)
+        return [where(x != 0.0, after, before) for after, before in zip(new, numbers, strict=True)]
+
+    return step
 
 
 @functools.cache
 def _sum_of(kind):
-    return lane_sums(1, lambda ir, *given: [_term_of(kind)(ir, *given)])
+    return lane_sums(1, lambda *given: [_term_of(kind)(*given)])
 
 
 @functools.cache
@@ -54,6 +67,16 @@ def _single_of(kind):
     return single_term(kind.weight)
 
 
+@functools.cache
+def _update_of(kind):
+    return lane_update(_step_of(kind))
+
+
+@functools.cache
+def _single_update_of(kind):
+    return single_update(_step_of(kind))
+
+
 @by_types(**INLINE)
 def _score(rule, state, x, now):
     total = _sum_of(rule.instance_class)
@@ -64,6 +87,18 @@ def _score(rule, state, x, now):
 def _weight(rule, state, j, now):
     single = _single_of(rule.instance_class)
     return lambda rule, state, j, now: single(state, j, now)
+
+
+@by_types(**INLINE)
+def _update(rule, state, x, factor, now):
+    update = _update_of(rule.instance_class)
+    return lambda rule, state, x, factor, now: update(state, x, (factor, *now))
+
+
+@by_types(**INLINE)
+def _update_one(rule, state, j, x_j, factor, now):
+    update = _single_update_of(rule.instance_class)
+    return lambda rule, state, j, x_j, factor, now: update(state, j, (x_j, factor, *now))
 
 
 @by_types(**INLINE)
@@ -96,10 +131,7 @@ def _learn(X, codes, scores, state, clock, rule, loss):
         c = slope(loss, y * s)
         is_update = has_gradient(c, s, x)
         if is_update:
-            for k in range(n_entries(x)):
-                j, x_j = entry(x, k)
-                if x_j != 0.0:
-                    _follow(rule, state, j, _weight(rule, state, j, now), -y * c * x_j, now)
+            _update(rule, state, x, -y * c, now)
         updates += is_update
         _end_row(rule, clock, is_update)
     return mistakes, updates
@@ -129,8 +161,7 @@ def _learn_classes(X, codes, scores, states, state, clock, rule, loss):
             j, x_j = entry(x, k)
             if x_j != 0.0:
                 for i in range(n):
-                    place = j * width + np.uintp(which[i])
-                    _follow(rule, state, place, _weight(rule, state, place, now), factors[i] * x_j, now)
+                    _update_one(rule, state, j * width + np.uintp(which[i]), x_j, factors[i], now)
         updates += n > 0
         _end_row(rule, clock, n > 0)
     return mistakes, updates
@@ -151,7 +182,7 @@ def _weights(state, clock, rule, w):
 
 
 class LazyLearner(MulticlassClassifier):
-    """Base of the learners with lazily computed weights: subclasses have a parameter `loss` and ``_rule()``.
+    """Base of the learners that compute weights when needed: subclasses have `loss` and ``_rule()``.
 
     With more than two classes "logistic" is the softmax, and the hinge takes the margin over the best wrong
     class. `set_params` changes `loss` at once, and other parameters at the next `fit`.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ...estimator.parameters import NonNegative
-from ...numeric.emitters import soft_threshold
+from ...numeric.formulas import soft_threshold
 from .lazy_learner import LazyLearner
 
 
@@ -25,13 +25,14 @@ class DualAveragingRule(NamedTuple):
         return self.l1 * t + self.gamma * self.rho * root, factor
 
     @staticmethod
-    def weight(ir, u, threshold, factor):
-        """Emit code for the current weight, ``-soft(u, threshold) factor`` (Xiao 2010, eq. 10, 24, 26)."""
-        return ir.fneg(ir.fmul(soft_threshold(ir, u, threshold), factor))
+    def weight(u, threshold, factor):
+        """Return the current weight, ``-soft(u, threshold) factor`` (Xiao 2010, eq. 10, 24, 26)."""
+        return -(soft_threshold(u, threshold) * factor)
 
-    def follow(self, state, j, w, g, now):
-        """Add the gradient g of weight j to the sum u of its gradients."""
-        state[0][j] += g
+    @staticmethod
+    def step(u, w, g, threshold, factor):
+        """Add a gradient to the sum u of the weight's gradients."""
+        return [u + g]
 
 
 @dataclass(eq=False, repr=False)

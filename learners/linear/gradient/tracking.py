@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from ...estimator.parameters import Count, NonNegative, Positive, Scale, between
-from ..parts.losses import exp_of_negative
+from ...numeric.formulas import exp_of_negative, where
 from .lazy_learner import LazyLearner
 
 
@@ -27,13 +27,14 @@ class RestartRule(NamedTuple):
         return clock[1], self.eta / math.sqrt(clock[0] % self.period + 1.0)
 
     @staticmethod
-    def weight(ir, w, block, now, _):
-        """Emit code for the current weight: the stored w, or 0 if it was stored in an earlier block."""
-        return ir.select(ir.fcmp_ordered("==", block, now), w, ir.fsub(w, w))
+    def weight(stored, block, current, eta):
+        """Return the current weight: the stored one, or 0 if it was stored in an earlier block."""
+        return where(block == current, stored, 0.0)
 
-    def follow(self, state, j, w, g, now):
-        """Make the gradient step of weight j, and store the current block with it."""
-        state[0][j], state[1][j] = w - now[1] * g, now[0]
+    @staticmethod
+    def step(stored, block, w, g, current, eta):
+        """Make the gradient step, and store the current block with the new weight."""
+        return [w - eta * g, current]
 
     def tick(self, clock, is_update):
         """Begin the next block after every `period` rows, if `forget` is true."""
@@ -54,22 +55,22 @@ class DecayRule(NamedTuple):
     size: int = 3
 
     def now(self, clock):
-        """Return the number of the next update."""
-        return (clock[1] + 1.0,)
+        """Return the number of the next update, and the parameters."""
+        return clock[1] + 1.0, self.eta, 1.0 - self.beta, self.log_beta, self.delta
 
     @staticmethod
-    def weight(ir, w, total, settled, update):
-        """Emit code for the current weight: the stored w, since only gradients of its feature change it."""
-        return w
+    def weight(stored, total, settled, *now):
+        """Return the current weight: the stored one, since only gradients of its feature change it."""
+        return stored
 
-    def follow(self, state, j, w, g, now):
+    @staticmethod
+    def step(stored, total, settled, w, g, update, eta, share, log_beta, delta):
         """Let G decay for the updates since it was stored, then make the step of Tieleman & Hinton (2012)."""
-        kept = exp_of_negative((now[0] - state[2][j]) * self.log_beta) * state[1][j]
-        total = kept + (1.0 - self.beta) * g * g
+        new = exp_of_negative((update - settled) * log_beta) * total + share * g * g
         # A gradient is skipped if the new G underflows to 0 or overflows.
-        if 0.0 < total < np.inf:
-            state[0][j] = w - self.eta * (g / (self.delta + math.sqrt(total)))
-            state[1][j], state[2][j] = total, now[0]
+        steps = (new > 0.0) & (new < np.inf)
+        moved = w - eta * (g / (delta + new.root()))
+        return [where(steps, moved, stored), where(steps, new, total), where(steps, update, settled)]
 
     def tick(self, clock, is_update):
         """Count the updates of all rows in ``clock[1]``."""

@@ -1,6 +1,5 @@
 """Truncated gradient, and FOBOS with an L1 norm."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from ...estimator.parameters import Count, NonNegative, Positive
 from ...numeric.compiled import register_jitable
-from ...numeric.emitters import soft_threshold
+from ...numeric.formulas import soft_threshold, where
 from .gradient_descent import step_size
 from .lazy_learner import LazyLearner
 
@@ -32,14 +31,15 @@ class ShrinkageRule(NamedTuple):
         return clock[1], step_size(self, clock[0] + 1.0)
 
     @staticmethod
-    def weight(ir, u, owed, _):
-        """Emit code for the current weight ``soft(u, owed)`` (Langford, Li & Zhang 2009, eq. 4, no θ)."""
-        return soft_threshold(ir, u, owed)
+    def weight(u, owed, eta):
+        """Return the current weight ``soft(u, owed)`` (Langford, Li & Zhang 2009, eq. 4, no θ)."""
+        return soft_threshold(u, owed)
 
-    def follow(self, state, j, w, g, now):
-        """Make the gradient step on w; store u, the new w with its size increased by truncations so far."""
-        w -= now[1] * g
-        state[0][j] = w + math.copysign(now[0], w)
+    @staticmethod
+    def step(u, w, g, owed, eta):
+        """Make the gradient step on w; return u, the new w with its size increased by truncations so far."""
+        w = w - eta * g
+        return [w + where(w < 0.0, -owed, owed)]
 
     def tick(self, clock, is_update):
         """After row t, add its truncation K λ η_t to the sum of truncations if t is a multiple of K."""
@@ -66,15 +66,14 @@ class TruncationRule(NamedTuple):
         return clock[1], self.theta, step_size(self.shrinkage, clock[0] + 1.0)
 
     @staticmethod
-    def weight(ir, w, paid, owed, theta, _):
-        """Emit code for the current weight: the stored w, truncated since it was stored if ``|w| <= θ``."""
-        size = ir.select(ir.fcmp_ordered("<", w, ir.fneg(w)), ir.fneg(w), w)
-        small = soft_threshold(ir, w, ir.fsub(owed, paid))
-        return ir.select(ir.fcmp_ordered("<=", size, theta), small, w)
+    def weight(stored, paid, owed, theta, eta):
+        """Return the current weight: the stored one, truncated since then if its size is at most θ."""
+        return where(abs(stored) <= theta, soft_threshold(stored, owed - paid), stored)
 
-    def follow(self, state, j, w, g, now):
+    @staticmethod
+    def step(stored, paid, w, g, owed, theta, eta):
         """Make the gradient step; store the new weight, and next to it the sum of all truncations so far."""
-        state[0][j], state[1][j] = w - now[2] * g, now[0]
+        return [w - eta * g, owed]
 
     def tick(self, clock, is_update):
         """After row t, add its truncation K λ η_t to the sum of truncations if t is a multiple of K."""

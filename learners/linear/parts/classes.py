@@ -61,7 +61,7 @@ def by_class(state, n_classes):
     return state[:, :n_classes].T
 
 
-_linear_sums = class_sums(lambda ir, w, x: ir.fmul(w, x))
+_linear_sums = class_sums(lambda w, x: w * x)
 
 
 @register_jitable(**INLINE)

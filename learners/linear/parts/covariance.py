@@ -17,7 +17,7 @@ import numpy as np
 
 from ...numeric.arrays import is_sparse_row
 from ...numeric.compiled import INLINE, register_jitable
-from ...numeric.emitters import zero_like
+from ...numeric.formulas import where
 from ...numeric.rows import (
     by_types,
     dot,
@@ -27,7 +27,7 @@ from ...numeric.rows import (
     new_state,
     weighted_squared_norm,
 )
-from ...numeric.vector import lane_pass
+from ...numeric.vector import lane_pass, lane_update
 from .classes import by_class, new_class_state
 from .full_covariance import (
     full_matrix,
@@ -98,25 +98,25 @@ def variance(sigma, x, s):
     return lambda sigma, x, s: variance_of_row(sigma, x, s)
 
 
-def shrink(ir, mu, sigma, s, alpha, beta):
-    """Generate code for an `update` of one feature: ``μ_j += α s``, ``σ_j -= β s²`` with ``s = σ_j x_j``."""
-    mu = ir.fadd(mu, ir.fmul(alpha, s))
-    shrunk = ir.fsub(sigma, ir.fmul(ir.fmul(beta, s), s))
-    zero = zero_like(shrunk)
-    return mu, ir.select(ir.fcmp_ordered(">", shrunk, zero), shrunk, zero)
+def shrink(mu, sigma, s, alpha, beta):
+    """Return the new ``μ_j += α s`` and ``σ_j -= β s²`` of an `update`, with ``s = σ_j x_j`` (a formula)."""
+    # Rounding can make the new variance negative, though β xᵀΣx < 1; it is then set to 0.
+    shrunk = sigma - beta * s * s
+    return mu + alpha * s, where(shrunk > 0.0, shrunk, 0.0)
 
 
-def _multiply_and_score(ir, mu, sigma, s, x):
-    s = ir.fmul(sigma, x)
-    return [None, None, s], [ir.fmul(mu, x), ir.fmul(s, x)]
+def _multiply_and_score(mu, sigma, s, x):
+    s = sigma * x
+    return [None, None, s], [mu * x, s * x]
 
 
-def _update_and_score(ir, mu, sigma, s, x, alpha, beta):
-    mu, sigma = shrink(ir, mu, sigma, s, alpha, beta)
-    s = ir.fmul(sigma, x)
-    return [mu, sigma, s], [ir.fmul(mu, x), ir.fmul(s, x)]
+def _update_and_score(mu, sigma, s, x, alpha, beta):
+    mu, sigma = shrink(mu, sigma, s, alpha, beta)
+    s = sigma * x
+    return [mu, sigma, s], [mu * x, s * x]
 
 
+_update_sparse = lane_update(lambda mu, sigma, x, *factors: shrink(mu, sigma, sigma * x, *factors))
 _score_dense = lane_pass(2, _multiply_and_score)
 _update_and_score_dense = lane_pass(2, _update_and_score)
 
@@ -189,13 +189,7 @@ def update(mu, sigma, x, s, alpha, beta, gamma, precision):
                     # The new σ is 1/(1/σ + γx²), computed without 1/σ, which would overflow for a tiny σ.
                     sigma[j] /= 1.0 + gamma * (sigma_x * x_j)
             elif sparse:
-                for k in range(n_entries(x)):
-                    j, x_j = entry(x, k)
-                    sigma_x = sigma[j] * x_j
-                    mu[j] += alpha * sigma_x
-                    # Rounding can make the new variance negative, though β xᵀΣx < 1; it is then set to 0.
-                    shrunk = sigma[j] - (beta * sigma_x) * sigma_x
-                    sigma[j] = shrunk if shrunk > 0.0 else 0.0
+                _update_sparse((mu, sigma), x, (alpha, beta))
             else:
                 return True, alpha, beta
             return NOTHING_WAITS

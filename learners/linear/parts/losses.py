@@ -17,18 +17,16 @@ from __future__ import annotations
 import numpy as np
 
 from ...numeric.compiled import register_jitable
+from ...numeric.formulas import LOWEST_EXPONENT
 from ...numeric.margins import best_wrong
 from ...numeric.rows import entry, n_entries
 from ...numeric.vector import exponential
-
-# If a is below this, e^a can be below the normal range of float64, and is computed as the square of e^(a/2).
-_LOWEST = -700.0
 
 
 @register_jitable
 def exp_of_negative(a):
     """Return ``e^a`` for a <= 0, down to the smallest float64."""
-    if a < _LOWEST:
+    if a < LOWEST_EXPONENT:
         root = exponential(0.5 * a)
         return root * root
     return exponential(a)

@@ -302,10 +302,11 @@ class Rule(NamedTuple):
     def now(self, clock):
         return (1.0 * self.eta,)
     @staticmethod
-    def weight(ir, w, factor):
-        return ir.fmul(w, factor)
-    def follow(self, state, j, w, g, now):
-        state[0][j] -= g
+    def weight(stored, factor):
+        return stored * factor
+    @staticmethod
+    def step(stored, w, g, factor):
+        return [stored - g]
 
 @dataclass(eq=False, repr=False)
 class Own(LazyLearner):
