@@ -79,8 +79,9 @@ def soft_threshold(v, a):
 
 def exp_of_negative(a):
     """Return ``e^a`` for a <= 0, down to the smallest float64."""
-    root = (a * 0.5).exponential()
-    return where(a < LOWEST_EXPONENT, root * root, a.exponential())
+    is_low = a < LOWEST_EXPONENT
+    e = where(is_low, a * 0.5, a).exponential()
+    return where(is_low, e * e, e)
 
 
 def in_code(formula, builder, *values):

@@ -3,8 +3,7 @@
 One loop reads the rows, one also reads ("gathers") the weights of each row's features, and one then also
 writes ("scatters") these weights. A pass of a learner that updates with every row takes about as long as
 the loop that touches the same arrays: one array of weights for PA-I and OGD, two for AROW (mean and
-variance) and FTRL-Proximal (its sums z and √n). FTRL-Proximal also writes its weights, and computes a square
-root and a division for each non-zero; one more loop does the same. Rows have 39 non-zeros, like Criteo's.
+variance) and FTRL-Proximal (its sums z and √n). Rows have 39 non-zeros, like Criteo's.
 
 Each timed pass is the first of a new learner: one that has already learned the rows updates fewer of them.
 Before each timed loop that writes, its arrays are new too. Creating them and writing to them for the first
@@ -41,7 +40,6 @@ LEARNERS: dict[str, tuple[Any, int, str]] = {
     "AROW": (AROW, 2, "≥ 0.7"),
 }
 _READ, _GATHER = "read the rows", "gather"
-_ROOTS = "gather + scatter of three arrays, a root and a division"
 _SCATTER = {1: "gather + scatter", 2: "gather + scatter of two arrays"}
 
 CSR = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]
@@ -93,16 +91,12 @@ def _measure(n: int, n_features: int) -> list[Measurement]:
         _GATHER: lambda: partial(gather, *rows, w),
         _SCATTER[1]: lambda: partial(gather_scatter, *rows, zeros()),
         _SCATTER[2]: lambda: partial(gather_scatter_two, *rows, zeros(), new_state(n_features, 1.0, place=1)),
-        _ROOTS: lambda: partial(
-            gather_scatter_roots, *rows, zeros(), _written(new_state(2 * n_features, place=1))
-        ),
     }
     what = f"{n:,} rows, {n_features:,} weights"
     contests = [Contest(f"{what}: {_READ}", _READ, _GATHER)]
     for name, (make, arrays, aim) in LEARNERS.items():
         works[name] = partial(_first_pass, make, n_features, rows, codes)
         contests.append(Contest(f"{what}: {name}", name, _SCATTER[arrays], aim))
-    contests.append(Contest(f"{what}: FTRL", "FTRL", _ROOTS))
     # Repeat passes over many rows only twice, because long times vary little.
     return runner.contend(works, contests, repeats=5 if n <= ROWS[1] else 2, timed=prepared_time)
 
@@ -168,23 +162,3 @@ def gather_scatter_two(data: Any, indices: Any, indptr: Any, w: Any, v: Any) -> 
         for k in range(indptr[t], indptr[t + 1]):
             w[np.uintp(indices[k])] += step * data[k]
             v[np.uintp(indices[k])] += 1e-6 * data[k]
-
-
-@compiled
-def gather_scatter_roots(data: Any, indices: Any, indptr: Any, w: Any, numbers: Any) -> None:
-    """Read the weights w of each row's features, then write w, z and √n by the formulas of FTRL-Proximal.
-
-    `numbers` has z and √n of each feature, one after the other.
-    """
-    for t in range(indptr.shape[0] - 1):
-        margin = 0.0
-        for k in range(indptr[t], indptr[t + 1]):
-            margin += w[np.uintp(indices[k])] * data[k]
-        step = 1e-3 if margin < 1.0 else -1e-3
-        for k in range(indptr[t], indptr[t + 1]):
-            j = np.uintp(indices[k])
-            g, root = step * data[k], numbers[2 * j + 1]
-            new = np.sqrt(root * root + g * g)
-            z = numbers[2 * j] + g - (new - root) * w[j]
-            numbers[2 * j], numbers[2 * j + 1] = z, new
-            w[j] = -z / (1.0 + new)

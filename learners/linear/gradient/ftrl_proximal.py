@@ -1,13 +1,13 @@
 """FTRL-Proximal."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ...estimator.parameters import NonNegative, Scale
-from .feature_learner import FeatureLearner
+from ...numeric.formulas import soft_threshold, where
+from .lazy_learner import LazyLearner
 
 
 class FTRLRule(NamedTuple):
@@ -19,22 +19,29 @@ class FTRLRule(NamedTuple):
     l2: float
     size: int = 2
 
-    def follow(self, w, numbers, i, g):
-        """Update weight i, given its gradient g, by Algorithm 1 of McMahan et al. (2013)."""
-        z, root = numbers[2 * i], numbers[2 * i + 1]
-        new = math.sqrt(root * root + g * g)
-        # A gradient is skipped if the new n, the sum of squared gradients, overflows.
-        if new < np.inf:
-            z += g - (new - root) * self.per_alpha * w[i]
-            numbers[2 * i], numbers[2 * i + 1] = z, new
-            strength = (self.beta + new) * self.per_alpha + self.l2
-            beyond = max(abs(z) - self.l1, 0.0)
-            # `strength` is 0 if β and λ₂ are 0 and g² has underflowed; the weight is then set to 0.
-            w[i] = -math.copysign(beyond, z) / strength if strength > 0.0 else 0.0
+    def now(self, clock):
+        """Return the parameters."""
+        return self.per_alpha, self.beta, self.l1, self.l2
+
+    @staticmethod
+    def weight(z, root, per_alpha, beta, l1, l2):
+        """Return the current weight (McMahan et al. 2013, Algorithm 1)."""
+        strength = (beta + root) * per_alpha + l2
+        # `strength` is 0 if β and λ₂ are 0 and g² has underflowed; the weight is then 0.
+        return where(strength > 0.0, -soft_threshold(z, l1) / strength, 0.0)
+
+    @staticmethod
+    def step(z, root, w, g, per_alpha, beta, l1, l2):
+        """Add the gradient g to z and to √n, as in Algorithm 1 of McMahan et al. (2013)."""
+        new = (root * root + g * g).root()
+        # A gradient is skipped if it is 0, or if the new n, the sum of squared gradients, overflows.
+        steps = (g != 0.0) & (new < np.inf)
+        moved = z + (g - (new - root) * per_alpha * w)
+        return [where(steps, moved, z), where(steps, new, root)]
 
 
 @dataclass(eq=False, repr=False)
-class FTRLProximal(FeatureLearner):
+class FTRLProximal(LazyLearner):
     """Follow the regularized leader: a step size for each feature, and weights that are exactly 0.
 
     On a row with gradient ``g = -y c(m) x`` (c(m) is minus the loss's slope at the margin m), for every j
@@ -87,6 +94,9 @@ class FTRLProximal(FeatureLearner):
     l2: NonNegative = 0.0
     loss: Literal["logistic", "hinge"] = "logistic"
     epochs: int = 1
+
+    # Version 1 stored w as well, in half as many bytes again.
+    algorithm_version = 2
 
     @property
     def is_sparse(self):

@@ -26,12 +26,6 @@ def test_the_loops_do_what_they_are_called() -> None:
     roofline.gather_scatter_two(*rows, written, v)
     touched = np.unique(rows[1])
     assert np.flatnonzero(v).tolist() == touched.tolist()
-    written, numbers = np.zeros(300), np.zeros(600)
-    roofline.gather_scatter_roots(*rows, written, numbers)
-    # Without earlier gradients, the second number is the root of the sum of squared gradients.
-    squares = (X.power(2) * 1e-6).sum(axis=0)
-    assert numbers[1::2] == pytest.approx(np.sqrt(squares), rel=1e-5)
-    assert np.flatnonzero(written).tolist() == touched.tolist()
     again = np.zeros(300)
     roofline.gather_scatter(*rows, again)
     assert np.flatnonzero(again).tolist() == touched.tolist()
@@ -62,8 +56,8 @@ def test_every_learner_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roofline, "ROWS", (60, 200))
     monkeypatch.setattr(roofline, "FEATURES", (1 << 9,))
     lines = roofline.roofline(gigabytes=0.0)
-    assert [line.aim for line in lines] == ["", "≥ 0.8", "≥ 0.8", "≥ 0.8", "≥ 0.7", ""]
-    assert len(roofline.roofline(gigabytes=1.0)) == 12
+    assert [line.aim for line in lines] == ["", "≥ 0.8", "≥ 0.8", "≥ 0.8", "≥ 0.7"]
+    assert len(roofline.roofline(gigabytes=1.0)) == 10
     assert BENCHMARKS["roofline"].tables == ("roofline.roofline",)
 
 
