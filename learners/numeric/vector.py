@@ -20,7 +20,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .arrays import DenseRow, FlatArray, is_sparse_row
-from .emitters import emit_exponential, fold, load_vector, spread
+from .emitters import emit_exponential, fold, load_vector, spread, store_vector
 from .formulas import in_code
 
 # Positive numbers below this one have fewer digits, and dividing by them may overflow.
@@ -213,43 +213,25 @@ def lane_update(step):
     return update
 
 
-def single_term(term):
-    """Build an intrinsic ``f(state, j, scalars)`` that returns the term of the single feature j.
-
-    ``term(*state, *scalars)`` is its formula; `state` and `scalars` are as for `lane_sums`.
-    """
-
-    @intrinsic
-    def value(_typing_context, state, j, scalars):
-        def codegen(context, builder, signature, arguments):
-            index = context.cast(builder, arguments[1], signature.args[1], types.intp)
-            arrays = arrays_of(context, builder, signature.args[0], arguments[0])
-            loaded = [array.load_double(builder, index, 1) for array in arrays]
-            return in_code(term, builder, *loaded, *cgutils.unpack_tuple(builder, arguments[2]))
-
-        return types.float64(state, j, scalars), codegen
-
-    return value
-
-
 def single_update(step):
-    """Build an intrinsic ``f(state, j, scalars)`` that updates the state of the single feature j.
+    """Build an intrinsic ``f(state, place, scalars)`` that updates one number in each array of the state.
 
-    ``step(*state, *scalars)`` is the formula of the new values; `state` and `scalars` are as for `lane_sums`.
+    `state` is a tuple of C-contiguous float64 arrays, and `place` the position in each of them, counted as if
+    it had one dimension. ``step(*state, *scalars)`` is the formula of the new values, a list.
     """
 
     @intrinsic
-    def update_one(_typing_context, state, j, scalars):
+    def update_one(_typing_context, state, place, scalars):
         def codegen(context, builder, signature, arguments):
-            index = context.cast(builder, arguments[1], signature.args[1], types.intp)
-            arrays = arrays_of(context, builder, signature.args[0], arguments[0])
-            loaded = [array.load_double(builder, index, 1) for array in arrays]
-            new = in_code(step, builder, *loaded, *cgutils.unpack_tuple(builder, arguments[2]))
+            place = context.cast(builder, arguments[1], signature.args[1], types.intp)
+            arrays = pointers_of(context, builder, signature.args[0], arguments[0])
+            old = [load_vector(builder, array, place, 1) for array in arrays]
+            new = in_code(step, builder, *old, *cgutils.unpack_tuple(builder, arguments[2]))
             for array, value in zip(arrays, new, strict=True):
-                array.store_double(builder, index, value)
+                store_vector(builder, array, place, value)
             return context.get_dummy_value()
 
-        return types.void(state, j, scalars), codegen
+        return types.void(state, place, scalars), codegen
 
     return update_one
 

@@ -26,7 +26,7 @@ from ...numeric.formulas import where
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
 from ...numeric.rows import borrowed, by_types, copy_into, entry, method, n_entries, n_rows, new_state, row
-from ...numeric.vector import class_sums, lane_sums, lane_update, single_term, single_update
+from ...numeric.vector import class_sums, lane_sums, lane_update, single_update
 from ..linear_classifier import MulticlassClassifier, as_coef
 from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 
@@ -63,8 +63,14 @@ def _sums_of(kind):
 
 
 @functools.cache
-def _single_of(kind):
-    return single_term(kind.weight)
+def _weights_of(kind):
+    """Return the code that writes the current weights to the first array of its state; x is not used."""
+    size = kind._field_defaults["size"]
+
+    def weigh(_, *given):
+        return [kind.weight(*given[:size], *given[size + 1 :]), *[None] * size]
+
+    return lane_update(weigh)
 
 
 @functools.cache
@@ -84,9 +90,9 @@ def _score(rule, state, x, now):
 
 
 @by_types(**INLINE)
-def _weight(rule, state, j, now):
-    single = _single_of(rule.instance_class)
-    return lambda rule, state, j, now: single(state, j, now)
+def _write_weights(rule, state, now, w):
+    write = _weights_of(rule.instance_class)
+    return lambda rule, state, now, w: write((w, *state), w, now)
 
 
 @by_types(**INLINE)
@@ -96,9 +102,9 @@ def _update(rule, state, x, factor, now):
 
 
 @by_types(**INLINE)
-def _update_one(rule, state, j, x_j, factor, now):
+def _update_one(rule, state, place, x_j, factor, now):
     update = _single_update_of(rule.instance_class)
-    return lambda rule, state, j, x_j, factor, now: update(state, j, (x_j, factor, *now))
+    return lambda rule, state, place, x_j, factor, now: update(state, place, (x_j, factor, *now))
 
 
 @by_types(**INLINE)
@@ -145,16 +151,16 @@ def _score_rows(X, state, clock, rule, scores):
 
 
 @learning_loop
-def _learn_classes(X, codes, scores, states, state, clock, rule, loss):
-    """Make one pass for more than two classes; `state` are flat views of the arrays `states`."""
+def _learn_classes(X, codes, scores, state, clock, rule, loss):
+    """Make one pass for more than two classes, with the gradients that `class_gradient` returns."""
     mistakes = updates = 0
-    K, width = scores.shape[1], np.uintp(states[0].shape[1])
+    K, width = scores.shape[1], np.uintp(state[0].shape[1])
     sums, which, factors = np.empty(width), np.empty(K, np.int64), np.empty(K)
-    states, state = borrowed(states), borrowed(state)
+    state = borrowed(state)
     for t in range(n_rows(X)):
         x, y, s = row(X, t), codes[t], scores[t]
         now = _now(rule, clock)
-        _score_classes(rule, states, x, now, sums, s)
+        _score_classes(rule, state, x, now, sums, s)
         mistakes += not s[y] - s[best_wrong(s, y)] > 0.0
         n = class_gradient(loss, loss == LOGISTIC, s, y, x, which, factors)
         for k in range(n_entries(x) if n > 0 else 0):
@@ -168,17 +174,15 @@ def _learn_classes(X, codes, scores, states, state, clock, rule, loss):
 
 
 @compiled
-def _score_rows_of_classes(X, states, clock, rule, scores):
-    now, sums = _now(rule, clock), np.empty(states[0].shape[1])
+def _score_rows_of_classes(X, state, clock, rule, scores):
+    now, sums = _now(rule, clock), np.empty(state[0].shape[1])
     for t in range(n_rows(X)):
-        _score_classes(rule, states, row(X, t), now, sums, scores[t])
+        _score_classes(rule, state, row(X, t), now, sums, scores[t])
 
 
 @compiled
 def _weights(state, clock, rule, w):
-    now = _now(rule, clock)
-    for j in range(w.shape[0]):
-        w[j] = _weight(rule, state, j, now)
+    _write_weights(rule, state, _now(rule, clock), w)
 
 
 class LazyLearner(MulticlassClassifier):
@@ -203,15 +207,11 @@ class LazyLearner(MulticlassClassifier):
     def _arrays(self):
         return tuple([each for each in (self._weights, self._second, self._third) if each is not None])
 
-    def _flat_arrays(self):
-        return tuple([each.reshape(-1) for each in self._arrays()])
-
     def _loop(self):
         return _learn, (self._arrays(), self._clock, self._rule_of_stream, LOSSES.index(self.loss))
 
     def _loop_of_classes(self):
-        arrays = self._arrays(), self._flat_arrays(), self._clock
-        return _learn_classes, (*arrays, self._rule_of_stream, LOSSES.index(self.loss))
+        return _learn_classes, self._loop()[1]
 
     def _score(self, X, scores):
         _score_rows(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
@@ -222,5 +222,6 @@ class LazyLearner(MulticlassClassifier):
     @property
     def coef_(self) -> NDArray[np.float64]:
         w = np.empty_like(self._weights)
-        _weights(self._flat_arrays(), self._clock, tell_apart(self._rule_of_stream), w.reshape(-1))
+        state = tuple([each.reshape(-1) for each in self._arrays()])
+        _weights(state, self._clock, tell_apart(self._rule_of_stream), w.reshape(-1))
         return as_coef(w, len(self.classes_))
