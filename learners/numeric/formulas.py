@@ -1,9 +1,9 @@
 """Formulas of one feature, written as ordinary arithmetic, that vector code is generated from.
 
 For ``lane_sums(1, lambda w, x: [w * x])`` the function is called while code is generated, with a `Real` for w
-and one for x. Each operator emits its instruction, for a single number or for all lanes of a vector. There
-are no fast-math flags and no fused multiply-adds, so each lane gets the result that numbers would give. A
-formula cannot branch on numbers: it chooses by `where`, and combines conditions with ``&``.
+and one for x. Each operator emits its instruction, for a single number or for all lanes of a vector. It uses
+no fast-math flags and no fused multiply-add, so each lane gets the result that numbers would give. A formula
+cannot branch on numbers: it chooses by `where`, and combines conditions with ``&``.
 """
 
 from numba import types
@@ -15,7 +15,7 @@ LOWEST_EXPONENT = -700.0
 
 
 def _operator(name, *signs):
-    """Return the method of a binary operator, for which llvmlite's builder has a method of that name."""
+    """Return an operator's method. It emits the builder's instruction `name`; `signs` name a comparison."""
 
     def operate(self, other):
         instruction = getattr(self._builder, name)
@@ -27,7 +27,7 @@ def _operator(name, *signs):
 class Real:
     """A float64 or a vector of float64 in code that is being generated, or the truth value of a comparison.
 
-    The other operand can be a Python float. Comparisons with NaN are false, except ``!=``.
+    The right operand can be a Python float. Comparisons with NaN are false, except ``!=``.
     """
 
     def __init__(self, builder, value):
@@ -40,6 +40,9 @@ class Real:
     __le__, __eq__ = _operator("fcmp_ordered", "<="), _operator("fcmp_ordered", "==")
     __ne__ = _operator("fcmp_unordered", "!=")
     __and__ = _operator("and_")
+
+    def __bool__(self):
+        raise TypeError("a formula cannot branch: use where(condition, a, b), and & between conditions")
 
     def __neg__(self):
         return Real(self._builder, self._builder.fneg(self.value))
@@ -56,14 +59,14 @@ class Real:
         return Real(self._builder, emit_exponential(self._builder, types.float64, self.value))
 
     def chosen(self, a, b):
-        """Return a where this truth value holds, else b."""
+        """Return a where this truth value holds, else b; see `where`."""
         values = _value_of(a, b), _value_of(b, a)
         return Real(self._builder, self._builder.select(self.value, *values))
 
 
 def _value_of(number, other):
     """Return the LLVM value of a `Real`; of a Python float, a constant of the type of `other`."""
-    return number.value if isinstance(number, Real) else constant_like(other.value, number)
+    return number.value if isinstance(number, Real) else constant_like(other.value, float(number))
 
 
 def where(condition, a, b):
@@ -79,9 +82,10 @@ def soft_threshold(v, a):
 
 def exp_of_negative(a):
     """Return ``e^a`` for a <= 0, down to the smallest float64."""
-    is_low = a < LOWEST_EXPONENT
-    e = where(is_low, a * 0.5, a).exponential()
-    return where(is_low, e * e, e)
+    half = where(a < LOWEST_EXPONENT, a * 0.5, a)
+    e = half.exponential()
+    # The same condition as above would make LLVM keep it in a register that slows a loop over classes down.
+    return where(half != a, e * e, e)
 
 
 def in_code(formula, builder, *values):

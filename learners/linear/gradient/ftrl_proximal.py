@@ -28,11 +28,11 @@ class FTRLRule(NamedTuple):
         """Return the current weight (McMahan et al. 2013, Algorithm 1)."""
         strength = (beta + root) * per_alpha + l2
         # `strength` is 0 if β and λ₂ are 0 and g² has underflowed; the weight is then 0.
-        return where(strength > 0.0, -soft_threshold(z, l1) / strength, 0.0)
+        return where(strength > 0.0, soft_threshold(-z, l1) / strength, 0.0)
 
     @staticmethod
     def step(z, root, w, g, per_alpha, beta, l1, l2):
-        """Add the gradient g to z and to √n, as in Algorithm 1 of McMahan et al. (2013)."""
+        """Update z and √n for the gradient g, as in Algorithm 1 of McMahan et al. (2013)."""
         new = (root * root + g * g).root()
         # A gradient is skipped if it is 0, or if the new n, the sum of squared gradients, overflows.
         steps = (g != 0.0) & (new < np.inf)
@@ -95,7 +95,7 @@ class FTRLProximal(LazyLearner):
     loss: Literal["logistic", "hinge"] = "logistic"
     epochs: int = 1
 
-    # Version 1 stored w as well, in half as many bytes again.
+    # Version 1 also stored w, so a model had half as many bytes more.
     algorithm_version = 2
 
     @property

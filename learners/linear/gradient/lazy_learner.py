@@ -1,8 +1,8 @@
 """Learners that store numbers from which a weight is computed when it is next read.
 
-The numbers change when the weight's feature has a gradient. Weights that all change at every row (by
-shrinkage or restarts) so need no loop over all weights: a row takes time proportional to its non-zeros.
-Except for rounding, the result is the same as if every weight were changed at every row.
+The numbers change when the weight's feature has a gradient. If all weights change at every row (by shrinkage
+or restarts), no loop over all weights is needed: a row takes time proportional to its non-zeros. Except for
+rounding, the result is the same as if every weight were changed at every row.
 
 A rule is a named tuple of parameters. It stores `size` numbers for each weight, in `size` arrays that start
 at 0; the first number is the weight, or what the weight is computed from. All weights share a clock of two
@@ -12,7 +12,7 @@ methods
 - ``now(clock)``: return a tuple of float64, which the formulas of the next row need;
 - ``weight(*numbers, *now)``, static: the formula of the current weight (see `numeric/formulas.py`);
 - ``step(*numbers, w, g, *now)``, static: the formula of the list of new numbers, where w is the current
-  weight and g its gradient;
+  weight and g its gradient; g can underflow to 0, and for x = 0 the result is not used;
 - ``tick(clock, is_update)``, optional: update the rule's number in the clock after a row has been counted.
 """
 
@@ -25,9 +25,21 @@ from ...numeric.compiled import INLINE, compiled, register_jitable, tell_apart
 from ...numeric.formulas import where
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import borrowed, by_types, copy_into, entry, method, n_entries, n_rows, new_state, row
+from ...numeric.rows import (
+    borrowed,
+    by_types,
+    copy_into,
+    entry,
+    linear_scores,
+    method,
+    n_entries,
+    n_rows,
+    new_state,
+    row,
+)
 from ...numeric.vector import class_sums, lane_sums, lane_update, single_update
 from ..linear_classifier import MulticlassClassifier, as_coef
+from ..parts.classes import class_scores
 from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 
 _now = method("now")
@@ -213,15 +225,29 @@ class LazyLearner(MulticlassClassifier):
     def _loop_of_classes(self):
         return _learn_classes, self._loop()[1]
 
+    def _has_many_entries(self, X):
+        """Return whether X has as many entries as there are features: then all weights are computed first."""
+        return (X[0] if isinstance(X, tuple) else X).size >= len(self._weights)
+
     def _score(self, X, scores):
-        _score_rows(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
+        if self._has_many_entries(X):
+            linear_scores(X, self._weights_now(), scores)
+        else:
+            _score_rows(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
 
     def _score_classes(self, X, scores):
-        _score_rows_of_classes(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
+        if self._has_many_entries(X):
+            class_scores(X, self._weights_now(), scores)
+        else:
+            _score_rows_of_classes(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:
+    def _weights_now(self):
+        """Return the current weights, in the shape of the array `_weights`."""
         w = np.empty_like(self._weights)
         state = tuple([each.reshape(-1) for each in self._arrays()])
         _weights(state, self._clock, tell_apart(self._rule_of_stream), w.reshape(-1))
-        return as_coef(w, len(self.classes_))
+        return w
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        return as_coef(self._weights_now(), len(self.classes_))
