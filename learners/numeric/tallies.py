@@ -58,7 +58,9 @@ def _ties(scores, codes):
     return tied
 
 
-_count_both, _count_wrong, _count_ties = map(by_size, (_of_both, count_wrong.py_func, _ties))
+# With NUMBA_DISABLE_JIT functions are not compiled and have no `py_func`.
+_wrong = getattr(count_wrong, "py_func", count_wrong)
+_count_both, _count_wrong, _count_ties = map(by_size, (_of_both, _wrong, _ties))
 
 
 def mistakes_of_both(

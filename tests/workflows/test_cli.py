@@ -391,6 +391,8 @@ def test_a_run_says_that_nothing_is_compiled(
     assert "NUMBA_DISABLE_JIT is set: most learners of this package fail" in first
     assert "NUMBA_DISABLE_JIT" not in again
     assert this_environment().versions["numba"] == f"{numba.__version__} (NUMBA_DISABLE_JIT)"
+    program = "from singlepass.learners import AROW, wrong_predictions"
+    subprocess.run([sys.executable, "-c", program], env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=True)
 
 
 def test_a_recorded_command_line_is_utf8(monkeypatch: pytest.MonkeyPatch) -> None:
