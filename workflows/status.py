@@ -17,6 +17,7 @@ from ..pipeline.store.locking import holder_of, silence
 from ..pipeline.store.reference import REFERENCE
 from ..pipeline.store.schema import STATUSES
 from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
+from ..pipeline.store.tables import best_first
 from ..pipeline.workers.cluster.aside import Attendance
 from ..pipeline.workers.cluster.cluster_file import left_behind
 
@@ -116,9 +117,9 @@ def run_status(url: str) -> RunStatus:
     """Return the progress of the run that writes to a folder or fsspec URL, without taking its lock."""
     store = existing(url)
     holder, silent, cluster = holder_of(store.folder), silence(store.folder), store.read_json(CLUSTER)
-    rows = _one_a_cell(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
+    rows = best_first(store.new_rows(set(), (*PROGRESS, "error", "algorithm", "dataset")))
     planned = store.read_json("plan.json").get("planned")
-    own = _of_the_plan(rows, store)
+    own = _of_the_plan(rows.drop_duplicates("key"), store)
     now = datetime.now(UTC)
     # The time at which each cell ended; NaT for cells without a recorded start or duration.
     ended = own["started"] + pd.to_timedelta(own["total_seconds"].astype(float), unit="s")
@@ -160,13 +161,6 @@ def existing(url: str) -> Store:
 def _is_there(base: str) -> bool:
     """Return whether a base has results, without reading them; a URL is not asked."""
     return base == REFERENCE or "://" in base or Store(base).exists()
-
-
-def _one_a_cell(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell: its latest successful attempt, or its latest attempt if none succeeded."""
-    ranked = rows.assign(lost=rows["status"] != "ok")
-    ranked = ranked.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
-    return ranked.drop_duplicates("key").drop(columns="lost")
 
 
 def _of_the_plan(rows: pd.DataFrame, store: Store) -> pd.DataFrame:

@@ -33,17 +33,21 @@ def beaten_keys(parts: Sequence[pa.Table]) -> dict[int, pa.Array]:
     rows = joined([part.select(JUDGED_BY) for part in parts], schema_of("cells", JUDGED_BY))
     if pc.count_distinct(rows["key"]).as_py() == len(rows):
         return {}
-    frame: Any = _best_first(rows)
+    frame: Any = best_first(_judged(rows))
     frame["part"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])[frame.index]
     beaten = frame[frame.duplicated("key")]
     return {int(place): pa.array(keys, pa.string()) for place, keys in beaten.groupby("part")["key"]}
 
 
-def _best_first(rows: pa.Table) -> pd.DataFrame:
-    """Return the columns `JUDGED_BY`, indexed by the number of the row, with better rows of a cell first."""
+def _judged(rows: pa.Table) -> pd.DataFrame:
     frame: pd.DataFrame = as_now(rows.select(JUDGED_BY), schema_of("cells", JUDGED_BY)).to_pandas()
-    frame["lost"] = frame["status"] != "ok"
-    return frame.sort_values(["lost", "started"], ascending=[True, False], kind="stable")
+    return frame
+
+
+def best_first(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with the columns `JUDGED_BY` in another order: better rows of a cell come first."""
+    rows = rows.assign(lost=rows["status"] != "ok")
+    return rows.sort_values(["lost", "started"], ascending=[True, False], kind="stable").drop(columns="lost")
 
 
 def without_repeats(parts: Iterable[pa.Table], within: str) -> Iterator[pa.Table]:
@@ -59,7 +63,7 @@ def without_repeats(parts: Iterable[pa.Table], within: str) -> Iterator[pa.Table
             rises |= (steps == 0) & (np.diff(table["t"].to_numpy()) > 0)
         if not rises.all():
             identity = list(IDENTITY[within])
-            rows = _best_first(table) if within == "cells" else table.select(identity).to_pandas()
+            rows = best_first(_judged(table)) if within == "cells" else table.select(identity).to_pandas()
             table = table.take(pa.array(np.sort(rows.drop_duplicates(identity).index)))
         yield table
 
