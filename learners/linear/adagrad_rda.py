@@ -1,18 +1,17 @@
 """AdaGrad with regularized dual averaging."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..estimator.parameters import NonNegative, Scale
-from ..numeric.compiled import compiled, register_jitable
+from ..numeric.compiled import compiled
 from ..numeric.formulas import soft_threshold, where
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import copy_into, entry, n_entries, n_rows, new_state, row
-from ..numeric.vector import class_sums, lane_sums, lane_update
+from ..numeric.vector import class_sums, lane_sums, lane_update, single_update
 from .linear_classifier import MulticlassClassifier, as_coef
 
 
@@ -29,16 +28,9 @@ def _step(u, rate, x, y, eta, delta):
     return [where(x != 0.0, u - y * x, u), where(x != 0.0, slower, rate)]
 
 
-_update = lane_update(_step)
+_update, _update_one = lane_update(_step), single_update(_step)
 _score = lane_sums(1, lambda *arguments: [_term(*arguments)])
 _score_classes = class_sums(_term)
-
-
-@register_jitable
-def _slower(rate, x_j, eta, delta):
-    """Return the rate after a gradient ±x_j, ``η/(δ + √(G + x_j²))``, given the old one, ``η/(δ + √G)``."""
-    root = eta / rate - delta
-    return eta / (delta + math.sqrt(root * root + x_j * x_j))
 
 
 @learning_loop
@@ -72,7 +64,8 @@ def _scores(X, u, rates, threshold, scores):
 def _learn_classes(X, codes, scores, U, rates, eta, delta, l1, rounds):
     """Make one pass for K > 2 classes: the gradient is -x for the right class, x for the best wrong one."""
     mistakes = updates = 0
-    sums = np.empty(U.shape[1])
+    width = np.uintp(U.shape[1])
+    sums = np.empty(width)
     for t in range(n_rows(X)):
         x, y, s = row(X, t), codes[t], scores[t]
         _score_classes((U, rates), x, (l1 * rounds[0],), sums)
@@ -84,10 +77,8 @@ def _learn_classes(X, codes, scores, U, rates, eta, delta, l1, rounds):
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
                 if x_j != 0.0:
-                    U[j, y] -= x_j
-                    U[j, z] += x_j
-                    rates[j, y] = _slower(rates[j, y], x_j, eta, delta)
-                    rates[j, z] = _slower(rates[j, z], x_j, eta, delta)
+                    _update_one((U, rates), j * width + np.uintp(y), (x_j, 1.0, eta, delta))
+                    _update_one((U, rates), j * width + np.uintp(z), (x_j, -1.0, eta, delta))
             updates += 1
         rounds[0] += 1
     return mistakes, updates

@@ -15,7 +15,7 @@ from ..numeric.vector import class_sums
 from .gaussian import GaussianClassifier
 from .linear_classifier import WeightedClassifier
 from .parts.classes import score_classes, weight_of, weights_by_code
-from .parts.covariance import Projection, Shape, is_usable
+from .parts.covariance import Projection, Shape, is_usable, update_one
 
 
 class AROWRule(NamedTuple):
@@ -109,19 +109,11 @@ def update_classes(mu, sigma, x, steps, v, r, precision):
     `v` is the sum of the variances of all classes. If `precision` is true, the diagonal of Σ⁻¹ is updated,
     ``1/σ_zj += x_j²/r``, otherwise that of Σ (eq. 29), ``σ_zj -= σ_zj² x_j²/(v + r)``.
     """
-    beta, gamma = 1.0 / (v + r), 1.0 / r
+    beta, gamma, width = 1.0 / (v + r), 1.0 / r, np.uintp(steps.shape[0])
     for k in range(n_entries(x)):
         j, x_j = entry(x, k)
-        mu_j, sigma_j = mu[j], sigma[j]
-        for z in range(steps.shape[0]):
-            sigma_x = sigma_j[z] * x_j
-            mu_j[z] += steps[z] * sigma_x
-            if precision:
-                sigma_j[z] /= 1.0 + gamma * (sigma_x * x_j)
-            else:
-                # Rounding can make the new variance negative; it is then set to 0.
-                shrunk = sigma_j[z] - (beta * sigma_x) * sigma_x
-                sigma_j[z] = shrunk if shrunk > 0.0 else 0.0
+        for z in range(width):
+            update_one(mu, sigma, j * width + z, x_j, steps[z], beta, gamma, precision)
 
 
 @learning_loop

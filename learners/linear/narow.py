@@ -9,8 +9,8 @@ from ..estimator.parameters import Positive
 from ..numeric.compiled import compiled, register_jitable
 from ..numeric.loops import learning_loop
 from ..numeric.margins import signed
-from ..numeric.rows import add_scaled, by_types, dot, entry, n_entries, n_rows, row
-from ..numeric.vector import lane_sums
+from ..numeric.rows import add_scaled, by_types, dot, n_rows, row
+from ..numeric.vector import lane_sums, lane_update
 from .linear_classifier import CovarianceClassifier
 from .parts.covariance import Shape, is_usable, variance
 from .parts.full_covariance import subtract_outer
@@ -23,6 +23,8 @@ def _term(u, sigma, x, more):
 
 # The score for a diagonal Σ, Σ_j u_j x_j/(1/σ_j + x_j²/r), computed as Σ_j u_j σ_j x_j/(1 + σ_j x_j²/r).
 _diagonal_score = lane_sums(1, _term)
+# The new σ is 1/(1/σ + γx²), computed without 1/σ, which would overflow for a tiny σ.
+_add_to_diagonal = lane_update(lambda sigma, x, gamma: [sigma / (1.0 + gamma * (sigma * x * x))])
 
 
 @register_jitable
@@ -55,13 +57,7 @@ def _score_with_row(u, sigma, x, s, b):
 def _add_row(sigma, x, s, v, gamma):
     """Add ``γ x xᵀ`` to Σ⁻¹ or to its diagonal; s and v are from `_score_with_row` for the same row."""
     if sigma.ndim == 1:
-
-        def diagonal(sigma, x, s, v, gamma):
-            for k in range(n_entries(x)):
-                j, x_j = entry(x, k)
-                sigma[j] /= 1.0 + gamma * (sigma[j] * x_j * x_j)
-
-        return diagonal
+        return lambda sigma, x, s, v, gamma: _add_to_diagonal((sigma,), x, (gamma,))
     return lambda sigma, x, s, v, gamma: subtract_outer(sigma, s, gamma / (1.0 + gamma * v))
 
 

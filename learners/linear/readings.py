@@ -33,7 +33,7 @@ from . import first_order, gaussian, passive_aggressive
 from .first_order import is_moved_by, squares_at, step
 from .linear_classifier import LinearClassifier
 from .parts.classes import weight_of
-from .parts.covariance import is_usable, shrink
+from .parts.covariance import is_usable, update_covariance
 
 # With fewer models or rows than this, each model is learned alone. Learning several models together takes as
 # long as two to three passes of one model. Preparing it takes 60 µs, while calling the loops of eight models
@@ -93,7 +93,7 @@ def _count(counts, place, condition):
 _dots = model_sums(1, lambda w, x: [w * x])
 _dots_and_variances = model_sums(2, lambda mu, sigma, x: [mu * x, sigma * x * x])
 _add_scaled = model_update(lambda w, x, a: [w + a * x])
-_update_gaussian = model_update(lambda mu, sigma, x, *factors: shrink(mu, sigma, sigma * x, *factors))
+_update_gaussian = model_update(update_covariance)
 
 
 def _loop_of_models(function: Callable[..., Any]) -> Any:

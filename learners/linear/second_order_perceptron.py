@@ -10,7 +10,7 @@ from ..numeric.compiled import compiled
 from ..numeric.loops import learning_loop
 from ..numeric.margins import best_wrong, signed
 from ..numeric.rows import add_scaled, by_types, copy_into, dot, entry, n_entries, n_rows, row
-from ..numeric.vector import class_sums, lane_sums
+from ..numeric.vector import class_sums, lane_sums, lane_update
 from .linear_classifier import CovarianceClassifier, MulticlassClassifier, as_coef
 from .parts.classes import add_to_pair, score_classes
 from .parts.covariance import Shape, covariance_matrix, is_usable, pair_variance, update_pair, variance
@@ -24,6 +24,7 @@ def _term(u, a, x):
 # The score Σ_j u_j x_j / (A_j + x_j²) for two classes, and the same sum for each of more classes.
 _diagonal_score = lane_sums(1, lambda *arguments: [_term(*arguments)])
 _diagonal_class_scores = class_sums(_term)
+_add_squares = lane_update(lambda a, x: [a + x * x])
 
 
 @by_types()
@@ -47,13 +48,7 @@ def _score_with_row(u, A, x, z):
 def _add_row(A, x, z, q):
     """Add ``x xᵀ`` to A after `_score_with_row` for the same row; a full matrix is stored as its inverse."""
     if A.ndim == 1:
-
-        def diagonal(A, x, z, q):
-            for k in range(n_entries(x)):
-                j, x_j = entry(x, k)
-                A[j] += x_j * x_j
-
-        return diagonal
+        return lambda A, x, z, q: _add_squares((A,), x, ())
 
     def full(A, x, z, q):
         if is_usable(q):

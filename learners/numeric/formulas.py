@@ -39,6 +39,7 @@ class Real:
     __lt__, __gt__ = _operator("fcmp_ordered", "<"), _operator("fcmp_ordered", ">")
     __le__, __eq__ = _operator("fcmp_ordered", "<="), _operator("fcmp_ordered", "==")
     __ne__ = _operator("fcmp_unordered", "!=")
+    __radd__, __rmul__ = __add__, __mul__
     __and__ = _operator("and_")
 
     def __bool__(self):

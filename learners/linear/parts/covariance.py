@@ -27,7 +27,7 @@ from ...numeric.rows import (
     new_state,
     weighted_squared_norm,
 )
-from ...numeric.vector import lane_pass, lane_update
+from ...numeric.vector import lane_pass, lane_update, single_update
 from .classes import by_class, new_class_state
 from .full_covariance import (
     full_matrix,
@@ -105,6 +105,17 @@ def shrink(mu, sigma, s, alpha, beta):
     return mu + alpha * s, where(shrunk > 0.0, shrunk, 0.0)
 
 
+def update_covariance(mu, sigma, x, alpha, beta):
+    """Return the new ``μ_j += α σ_j x_j`` and ``σ_j -= β σ_j² x_j²`` (a formula)."""
+    return shrink(mu, sigma, sigma * x, alpha, beta)
+
+
+def _update_precision(mu, sigma, x, alpha, gamma):
+    s = sigma * x
+    # The new σ is 1/(1/σ + γx²), computed without 1/σ, which would overflow for a tiny σ.
+    return [mu + alpha * s, sigma / (1.0 + gamma * (s * x))]
+
+
 def _multiply_and_score(mu, sigma, s, x):
     s = sigma * x
     return [None, None, s], [mu * x, s * x]
@@ -116,7 +127,8 @@ def _update_and_score(mu, sigma, s, x, alpha, beta):
     return [mu, sigma, s], [mu * x, s * x]
 
 
-_update_sparse = lane_update(lambda mu, sigma, x, *factors: shrink(mu, sigma, sigma * x, *factors))
+_follow_covariance, _follow_precision = lane_update(update_covariance), lane_update(_update_precision)
+_one_covariance, _one_precision = single_update(update_covariance), single_update(_update_precision)
 _score_dense = lane_pass(2, _multiply_and_score)
 _update_and_score_dense = lane_pass(2, _update_and_score)
 
@@ -182,14 +194,9 @@ def update(mu, sigma, x, s, alpha, beta, gamma, precision):
 
         def diagonal(mu, sigma, x, s, alpha, beta, gamma, precision):
             if precision:
-                for k in range(n_entries(x)):
-                    j, x_j = entry(x, k)
-                    sigma_x = sigma[j] * x_j
-                    mu[j] += alpha * sigma_x
-                    # The new σ is 1/(1/σ + γx²), computed without 1/σ, which would overflow for a tiny σ.
-                    sigma[j] /= 1.0 + gamma * (sigma_x * x_j)
+                _follow_precision((mu, sigma), x, (alpha, gamma))
             elif sparse:
-                _update_sparse((mu, sigma), x, (alpha, beta))
+                _follow_covariance((mu, sigma), x, (alpha, beta))
             else:
                 return True, alpha, beta
             return NOTHING_WAITS
@@ -239,6 +246,15 @@ def pair_variance(sigma, x, y, z, s):
     return lambda sigma, x, y, z, s: variance_of_difference(sigma[0], x, y, z, s)
 
 
+@register_jitable(**INLINE)
+def update_one(mu, sigma, place, x_j, alpha, beta, gamma, precision):
+    """Make the update of one mean and variance at this place in the arrays, as `update` does for a row."""
+    if precision:
+        _one_precision((mu, sigma), place, (x_j, alpha, gamma))
+    else:
+        _one_covariance((mu, sigma), place, (x_j, alpha, beta))
+
+
 @by_types()
 def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
     """Move the mean and shrink the covariance along the Δf for which `pair_variance` was called last.
@@ -250,22 +266,12 @@ def update_pair(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
     if sigma.ndim == 2:
 
         def diagonal(mu, sigma, x, y, z, s, alpha, beta, gamma, precision):
-            y, z = np.uintp(y), np.uintp(z)
+            width = np.uintp(mu.shape[1])
             for k in range(n_entries(x)):
                 j, x_j = entry(x, k)
-                # The compiler does not know that y and z differ, so everything is read before anything is
-                # written.
-                mu_y, mu_z, sigma_y, sigma_z = mu[j, y], mu[j, z], sigma[j, y], sigma[j, z]
-                own, other = sigma_y * x_j, sigma_z * x_j
-                mu[j, y] = mu_y + alpha * own
-                mu[j, z] = mu_z - alpha * other
-                if precision:
-                    sigma[j, y] = sigma_y / (1.0 + gamma * (own * x_j))
-                    sigma[j, z] = sigma_z / (1.0 + gamma * (other * x_j))
-                else:
-                    # Rounding can make a new variance negative; it is then set to 0.
-                    sigma[j, y] = max(sigma_y - (beta * own) * own, 0.0)
-                    sigma[j, z] = max(sigma_z - (beta * other) * other, 0.0)
+                own, other = j * width + np.uintp(y), j * width + np.uintp(z)
+                update_one(mu, sigma, own, x_j, alpha, beta, gamma, precision)
+                update_one(mu, sigma, other, x_j, -alpha, beta, gamma, precision)
 
         return diagonal
 
