@@ -24,7 +24,17 @@ from .status import existing
 Note = Callable[[str], None]
 # Keys of a study whose values may differ between results that are compared: names, what the report shows, and
 # limits that change no result.
-OWN_KEYS = ("name", "title", "description", "extends", "rankings", "curves", "solutions", "time_limit")
+OWN_KEYS = (
+    "name",
+    "title",
+    "description",
+    "extends",
+    "rankings",
+    "rank_by",
+    "curves",
+    "solutions",
+    "time_limit",
+)
 # Keys of a study with lists. `merge_results` unites the lists of all results. `compare_results` keeps only
 # common entries, but all algorithms.
 LIST_KEYS = ("datasets", "noise", "seeds", "algorithms")
@@ -147,6 +157,9 @@ def refuse_incomparable(first: FinishedResults, other: FinishedResults) -> None:
     where = f"{first.store.url} and {other.store.url}"
     for key in first.study:
         mine, theirs = first.study[key], other.study.get(key)
+        if key == "metrics":
+            # Their order only matters to the report.
+            mine, theirs = sorted(mine), sorted(theirs or [])
         if key not in (*OWN_KEYS, *LIST_KEYS, "baselines") and mine != theirs:
             raise InputError(f"{where}: not comparable: {key} is {mine!r} in one and {theirs!r} in the other")
     for label in first.fingerprints.keys() & other.fingerprints.keys():

@@ -98,7 +98,9 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
             keys = [] if plan is None else plan["key"].to_pylist()
             origin = store.base_of(keys)
             # Like the plan, count a cell that has two labels twice.
-            store.write_bases(Counter(origin[key].url for key in keys if key in origin))
+            used = Counter(origin[key].url for key in keys if key in origin)
+            store.bases = tuple([base for base in store.bases if used[base.url]])
+            store.write_bases(used)
         if plan is not None:
             store.write_plan([plan])
             planned = planned or len(plan) + _unplanned(store, plan, study)

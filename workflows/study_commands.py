@@ -38,9 +38,9 @@ class Amount(click.FloatRange):
         return found
 
 
-def _not_empty(_context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+def _not_empty(_context: click.Context, option: click.Parameter, value: Any) -> Any:
     """Refuse an empty place, as from an unset shell variable, which would be the current folder."""
-    if value == "":
+    if value == "" or (isinstance(value, tuple) and "" in value):
         raise click.BadParameter("give a folder or URL, not an empty text", param=option)
     return value
 
@@ -55,6 +55,7 @@ _base = click.option(
     "--base",
     "bases",
     multiple=True,
+    callback=_not_empty,
     metavar="REF",
     help="Take missing cells from finished results: a folder, a URL or reference.  [default: the last run's]",
 )
@@ -167,9 +168,11 @@ def run(
 
 def _finish(name: str, target: str, summary: Summary) -> None:
     """Print a line about a run, write its report, and exit with status 1 if cells failed."""
+    from .report.words.wording import count
+
     told = [f"{n} from {base}" for base, n in summary.from_bases.items()]
     reused = f"{summary.reused} reused" + (f" ({', '.join(told)})" if told else "")
-    counts = [f"{summary.computed} cells computed", reused, f"{summary.failed} failed"]
+    counts = [f"{count(summary.computed, 'cell')} computed", reused, f"{summary.failed} failed"]
     if summary.crashed:
         counts.append(f"{summary.crashed} crashed")
     if summary.stopped:
@@ -231,7 +234,7 @@ def compare(
             raise click.UsageError("--base and --threads need --with: finished RESULTS are not run")
         if len(subjects) < 2:
             raise click.UsageError("give a learner (--with FILE.py:NAME) or at least two RESULTS")
-        target = out or str(Path("results") / "-and-".join(Path(each).name for each in subjects))
+        target = out or str(Path("results") / "-and-".join(Path(each).resolve().name for each in subjects))
         urls = _absolute_bases(subjects)
         compare_results(urls, target, _command_line("compare"), lambda line: click.echo(line, err=True))
         _report(target, None)
@@ -274,14 +277,13 @@ def merge(results: tuple[str, ...], out: str) -> None:
 
 @click.command()
 @click.argument("results")
-@click.option(
-    "--to", type=click.Path(path_type=Path), help="The archive.  [default: <study>.zip in this folder]"
-)
-def submit(results: str, to: Path | None) -> None:
+@click.option("--to", callback=_not_empty, help="The archive.  [default: <study>.zip in this folder]")
+def submit(results: str, to: str | None) -> None:
     """Pack the cells that RESULTS computed, the study and its plug-ins into an archive to be verified."""
+    from ..pipeline.store.folder import local_folder
     from .submission import submit as packed
 
-    path, cells = packed(results, to)
+    path, cells = packed(results, None if to is None else local_folder(to))
     click.echo(
         f"{path}: {cells:,} cells, {path.stat().st_size:,} bytes; `singlepass verify {path}` verifies them"
     )
@@ -320,7 +322,7 @@ def verify(archive: str, cells: int, seed: int | None, trust: bool, seconds: flo
     if found.missing:
         click.echo(f"{found.missing:,} of {found.planned:,} cells of the study are not in the archive")
     if found.unfinished:
-        click.echo(f"{found.unfinished:,} cells of the archive failed or were stopped, and are not checked")
+        click.echo(f"not checked: {count(found.unfinished, 'cell')} of the archive that failed or was stopped")
     sys.exit(1 if found.problems else 0)
 
 

@@ -28,7 +28,7 @@ class Failure:
     def __str__(self) -> str:
         plural = "" if self.cells == 1 else "s"
         cells = f"{self.cells:,} cell{plural} ({self.where})"
-        return f"{self.algorithm} {_VERBS[self.status]} in {cells}: {self.error}"
+        return f"{self.algorithm} {_VERBS.get(self.status, self.status)} in {cells}: {self.error}"
 
     @property
     def where(self) -> str:

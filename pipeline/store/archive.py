@@ -55,7 +55,8 @@ def unpack(archive: Path, folder: Path) -> None:
     """Unpack an archive into a new folder; raise InputError if it is damaged or contains other files."""
     try:
         with zipfile.ZipFile(_decompressed(archive) if archive.suffix == ".xz" else archive) as opened:
-            entries = opened.infolist()
+            # Other programs add entries for folders.
+            entries = [entry for entry in opened.infolist() if not entry.is_dir()]
             other = next((entry.filename for entry in entries if not packable(entry.filename)), None)
             if other is not None:
                 raise InputError(f"{archive}: contains {other[:100]!r}, which no archive of results has")

@@ -24,6 +24,7 @@ from .checksums import check_parquet
 from .folder import Folder
 from .locking import StoreLock, locked
 from .parts import Compaction, Parts, compact
+from .reference import REFERENCE
 from .schema import EARLIER_PLAN, PLAN, SCHEMAS, CellResult, as_now, schema_of
 from .tables import in_order, joined, part_of, to_frame, to_parquet
 
@@ -159,14 +160,17 @@ class Store:
                 recorded = self._document(BASES)
             if recorded is None:
                 raise InputError(f"{self.url}/{BASES}: damaged: name the bases again with --base")
-            named = [each["url"] for each in recorded.get("bases", [])]
+            # A base that gave no cell may be gone.
+            listed = recorded.get("bases", [])
+            named = [each["url"] for each in listed if each["cells"] or is_there(each["url"])]
         try:
             self.bases = tuple(map(Base, dict.fromkeys(named)))
         except InputError as error:
             if urls:
                 raise
             raise InputError(
-                f"{error} ({self.url}/{BASES} names it: `singlepass run` with --base NEW replaces it)"
+                f"{error} ({self.url}/{BASES} names it: `singlepass run` with --base NEW replaces it; make "
+                "results of merge or compare again)"
             ) from None
 
     def known_data(self) -> dict[str, str]:
@@ -315,3 +319,8 @@ def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> 
     with locked(store.folder, note) as store.lock:
         store.tidy()
         yield
+
+
+def is_there(base: str) -> bool:
+    """Return whether a base has results, without reading them; a URL is not asked."""
+    return base == REFERENCE or "://" in base or Store(base).exists()

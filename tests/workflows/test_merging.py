@@ -393,3 +393,24 @@ def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
     notes: list[str] = []
     merge_results(halves, str(tmp_path / "merged"), notes.append)
     assert notes == [f"{halves[1]}: its study differs in title; the values of {halves[0]} are kept"]
+
+
+def test_only_the_order_of_ranks_differs(tmp_path: Path) -> None:
+    metrics = ["error", "accuracy"]
+    halves = [
+        run(tmp_path / "a", seeds=1, metrics=metrics),
+        run(tmp_path / "b", seeds=[1], metrics=metrics[::-1], rank_by="accuracy"),
+    ]
+    notes: list[str] = []
+    merge_results(halves, str(tmp_path / "merged"), notes.append)
+    assert notes == [f"{halves[1]}: its study differs in rank_by; the values of {halves[0]} are kept"]
+
+
+def test_a_merge_does_not_need_its_parts_later(tmp_path: Path) -> None:
+    mine = run(tmp_path / "mine", seeds=1)
+    theirs = str(tmp_path / "theirs")
+    run_study(parse_study({**STUDY, "seeds": 2}), theirs, progress=Silent(), bases=[mine])
+    merge_results([mine, theirs], str(tmp_path / "merged"), lambda line: None)
+    shutil.rmtree(mine)
+    shutil.rmtree(theirs)
+    assert len(read_results(str(tmp_path / "merged")).cells) > 0

@@ -344,7 +344,7 @@ def test_missing_and_failed_cells_are_told(
     told = singlepass("verify", str(archive), "--trust", "--cells", "1").stdout.splitlines()
     assert told[1:] == [
         f"1 of {CELLS} cells of the study are not in the archive",
-        "1 cells of the archive failed or were stopped, and are not checked",
+        "not checked: 1 cell of the archive that failed or was stopped",
     ]
 
     def none(rows: dict[str, list[dict[str, Any]]]) -> str:
@@ -614,6 +614,14 @@ def test_the_command_line(
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"submitted: 4 of {CELLS} cells computed again (--seed 7): all results are equal\n"
     assert singlepass("verify", "submitted.zip").returncode == 2
+    for to, line in (("s3://bucket/x.zip", "only a local path works here"), ("", "not an empty text")):
+        refused = singlepass("submit", str(results), "--to", to)
+        assert refused.returncode == 2
+        assert line in refused.stderr
+    # Other programs add entries for folders.
+    with zipfile.ZipFile("submitted.zip", "a") as opened:
+        opened.writestr("cells/", "")
+    assert singlepass("verify", "submitted.zip", "--trust", "--cells", "1").returncode == 0
 
 
 def test_a_strangers_texts_give_the_terminal_no_commands(

@@ -127,8 +127,8 @@ def _update_and_score(mu, sigma, s, x, alpha, beta):
     return [mu, sigma, s], [mu * x, s * x]
 
 
-_follow_covariance, _follow_precision = lane_update(update_covariance), lane_update(_update_precision)
-_one_covariance, _one_precision = single_update(update_covariance), single_update(_update_precision)
+_row_by_covariance, _row_by_precision = lane_update(update_covariance), lane_update(_update_precision)
+_one_by_covariance, _one_by_precision = single_update(update_covariance), single_update(_update_precision)
 _score_dense = lane_pass(2, _multiply_and_score)
 _update_and_score_dense = lane_pass(2, _update_and_score)
 
@@ -194,9 +194,9 @@ def update(mu, sigma, x, s, alpha, beta, gamma, precision):
 
         def diagonal(mu, sigma, x, s, alpha, beta, gamma, precision):
             if precision:
-                _follow_precision((mu, sigma), x, (alpha, gamma))
+                _row_by_precision((mu, sigma), x, (alpha, gamma))
             elif sparse:
-                _follow_covariance((mu, sigma), x, (alpha, beta))
+                _row_by_covariance((mu, sigma), x, (alpha, beta))
             else:
                 return True, alpha, beta
             return NOTHING_WAITS
@@ -250,9 +250,9 @@ def pair_variance(sigma, x, y, z, s):
 def update_one(mu, sigma, place, x_j, alpha, beta, gamma, precision):
     """Make the update of one mean and variance at this place in the arrays, as `update` does for a row."""
     if precision:
-        _one_precision((mu, sigma), place, (x_j, alpha, gamma))
+        _one_by_precision((mu, sigma), place, (x_j, alpha, gamma))
     else:
-        _one_covariance((mu, sigma), place, (x_j, alpha, beta))
+        _one_by_covariance((mu, sigma), place, (x_j, alpha, beta))
 
 
 @by_types()

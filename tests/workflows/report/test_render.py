@@ -286,7 +286,7 @@ def test_two_algorithms_that_always_tie(tmp_path: Path) -> None:
     results = make_results(datasets=tuple("abc"), algorithms=("A", "B"), noise=(0.0,), seeds=2, tuned=())
     results.cells["test_accuracy"] = 0.5
     _, markdown = render(results, tmp_path)
-    assert "all 2 algorithms tie on 3 data sets" in markdown
+    assert "both algorithms tie on 3 data sets" in markdown
     assert "there is nothing to test" in markdown
 
 

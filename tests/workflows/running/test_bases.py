@@ -360,6 +360,16 @@ def test_a_base_that_has_moved_is_named_with_the_list_of_bases(tmp_path: Path, b
     assert len(read_results(str(out)).cells) == GRID + FINAL
 
 
+def test_a_base_that_gave_no_cell_may_be_gone(tmp_path: Path, base: Path) -> None:
+    first, out = tmp_path / "first", tmp_path / "out"
+    shutil.copytree(base, first)
+    run(STUDY, out)
+    run(STUDY, out, first)
+    shutil.rmtree(first)
+    assert len(read_results(str(out)).cells) == GRID + FINAL
+    assert run(STUDY, out).computed == 0
+
+
 @pytest.mark.slow
 def test_a_cluster_computes_what_the_base_lacks(tmp_path: Path, base: Path, plugin: tuple[str, ...]) -> None:
     out = tmp_path / "out"

@@ -68,6 +68,8 @@ def how_far(lack: Shortfall) -> str:
 
 # With fewer base sets, an exact two-sided signed-rank test of a single pair cannot reach a p-value of 0.05.
 _FEWEST_FOR_A_PAIR = 6
+# A sentence names at most this many algorithms that share the second rank.
+_MOST_NAMED = 3
 
 
 def leaders(comparison: Comparison) -> list[str]:
@@ -90,7 +92,8 @@ def verdict(comparison: Comparison) -> str:
     if comparison.k == 1:
         return f"{first[0]} is the only algorithm ranked, so there is nothing to compare."
     if comparison.all_tied:
-        return f"all {comparison.k} algorithms tie on {count(comparison.n, 'data set')}."
+        who = "both" if comparison.k == 2 else f"all {comparison.k}"
+        return f"{who} algorithms tie on {count(comparison.n, 'data set')}."
     if comparison.n == 1:
         return _single(comparison, first)
     if len(first) > 1:
@@ -98,11 +101,18 @@ def verdict(comparison: Comparison) -> str:
         # They need not share the interval of that rank, which the table of mean ranks has.
         rank = f"{comparison.mean_ranks.iloc[0]:.2f}"
         return f"{names} share the best mean rank, {rank}{_against(comparison, first)}."
-    runner_up = f"{comparison.mean_ranks.index[1]} ({comparison.mean_ranks.iloc[1]:.2f})"
+    runners_up = f"{_runners_up(comparison, first)} ({comparison.mean_ranks.iloc[1]:.2f})"
     return (
-        f"{first[0]} has the best mean rank, {_rank(comparison)}, followed by {runner_up}"
+        f"{first[0]} has the best mean rank, {_rank(comparison)}, followed by {runners_up}"
         f"{_against(comparison, first)}."
     )
+
+
+def _runners_up(comparison: Comparison, first: list[str]) -> str:
+    """Name the algorithms with the best mean rank after the first, or their number if there are many."""
+    ranks = comparison.mean_ranks.drop(first)
+    names = [str(name) for name in ranks.index[ranks == ranks.min()]]
+    return enumerate_names(names) if len(names) <= _MOST_NAMED else count(len(names), "algorithm")
 
 
 def _rank(comparison: Comparison) -> str:
@@ -126,7 +136,7 @@ def _single(comparison: Comparison, first: list[str]) -> str:
     rest = [str(name) for name in comparison.mean_ranks.index if name not in first]
     if rest:
         value = metric.show(float(scores[rest[0]]), unit=True, digits=digits)
-        lead += f", followed by {rest[0]} ({value})"
+        lead += f", followed by {_runners_up(comparison, first)} ({value})"
     if comparison.dropped:
         which = "data set on which all algorithms run"
         if comparison.incomplete:
