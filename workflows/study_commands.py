@@ -322,7 +322,7 @@ def verify(archive: str, cells: int, seed: int | None, trust: bool, seconds: flo
     if found.missing:
         click.echo(f"{found.missing:,} of {found.planned:,} cells of the study are not in the archive")
     if found.unfinished:
-        click.echo(f"not checked: {count(found.unfinished, 'cell')} of the archive that failed or was stopped")
+        click.echo(f"not checked: {count(found.unfinished, 'cell')} of the archive without a result")
     sys.exit(1 if found.problems else 0)
 
 

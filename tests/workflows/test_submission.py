@@ -344,7 +344,7 @@ def test_missing_and_failed_cells_are_told(
     told = singlepass("verify", str(archive), "--trust", "--cells", "1").stdout.splitlines()
     assert told[1:] == [
         f"1 of {CELLS} cells of the study are not in the archive",
-        "not checked: 1 cell of the archive that failed or was stopped",
+        "not checked: 1 cell of the archive without a result",
     ]
 
     def none(rows: dict[str, list[dict[str, Any]]]) -> str:
