@@ -54,7 +54,9 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
             new = [each for each in other.study[key] if not contains(study[key], each)]
             study[key] = study[key] + new
         differing = [
-            key for key in OWN_KEYS if key in study and study[key] != other.study.get(key, study[key])
+            key
+            for key in (*OWN_KEYS, "metrics")
+            if key in study and study[key] != other.study.get(key, study[key])
         ]
         if differing:
             note(
@@ -98,9 +100,7 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
             keys = [] if plan is None else plan["key"].to_pylist()
             origin = store.base_of(keys)
             # Like the plan, count a cell that has two labels twice.
-            used = Counter(origin[key].url for key in keys if key in origin)
-            store.bases = tuple([base for base in store.bases if used[base.url]])
-            store.write_bases(used)
+            store.write_bases(Counter(origin[key].url for key in keys if key in origin))
         if plan is not None:
             store.write_plan([plan])
             planned = planned or len(plan) + _unplanned(store, plan, study)

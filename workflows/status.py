@@ -14,8 +14,9 @@ from ..pipeline.analysis.failures import Failure, failures
 from ..pipeline.errors import InputError
 from ..pipeline.store.bases import BASES
 from ..pipeline.store.locking import holder_of, silence
+from ..pipeline.store.reference import REFERENCE
 from ..pipeline.store.schema import STATUSES
-from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive, is_there
+from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
 from ..pipeline.store.tables import best_first
 from ..pipeline.workers.cluster.aside import Attendance
 from ..pipeline.workers.cluster.cluster_file import left_behind
@@ -86,10 +87,11 @@ class RunStatus:
         yield "cells    " + ", ".join([f"{finished:,}{planned} finished{share}", *ends])
         if self.planned is not None and finished >= self.planned:
             yield "rate     all cells are finished"
-        elif self.seconds_left is None or not self.holder:
+        elif not self.per_minute:
             yield f"rate     no cell in the last {span(RATE_OVER.total_seconds())}"
         else:
-            yield f"rate     {self.per_minute:,.0f} cells a minute, about {span(self.seconds_left)} left"
+            left = "" if self.seconds_left is None else f", about {span(self.seconds_left)} left"
+            yield f"rate     {self.per_minute:,.0f} cells a minute{left}"
         seen = "" if self.silent_seconds is None else f", seen {span(self.silent_seconds)} ago"
         yield f"run by   {self.holder}{seen}" if self.holder else "run by   no process now"
         if self.left:
@@ -137,9 +139,9 @@ def run_status(url: str) -> RunStatus:
         planned=planned,
         cells=cells,
         from_bases=bases,
-        absent_bases=[each["name"] for each in recorded if not is_there(each["url"])],
+        absent_bases=[each["name"] for each in recorded if not _is_there(each["url"])],
         per_minute=per_minute,
-        seconds_left=max(left, 0) / per_minute * 60 if per_minute and left is not None else None,
+        seconds_left=max(left, 0) / per_minute * 60 if holder and per_minute and left is not None else None,
         holder="" if holder is None else str(holder),
         silent_seconds=None if silent is None else silent.total_seconds(),
         attendance=None if holder is None or "workers" not in cluster else Attendance(**cluster["workers"]),
@@ -155,6 +157,11 @@ def existing(url: str) -> Store:
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
     return store
+
+
+def _is_there(base: str) -> bool:
+    """Return whether a base has results, without reading them; a URL is not asked."""
+    return base == REFERENCE or "://" in base or Store(base).exists()
 
 
 def _of_the_plan(rows: pd.DataFrame, store: Store) -> pd.DataFrame:

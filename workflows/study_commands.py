@@ -170,13 +170,13 @@ def _finish(name: str, target: str, summary: Summary) -> None:
     """Print a line about a run, write its report, and exit with status 1 if cells failed."""
     from .report.words.wording import count
 
-    told = [f"{n} from {base}" for base, n in summary.from_bases.items()]
-    reused = f"{summary.reused} reused" + (f" ({', '.join(told)})" if told else "")
-    counts = [f"{count(summary.computed, 'cell')} computed", reused, f"{summary.failed} failed"]
+    told = [f"{n:,} from {base}" for base, n in summary.from_bases.items()]
+    reused = f"{summary.reused:,} reused" + (f" ({', '.join(told)})" if told else "")
+    counts = [f"{count(summary.computed, 'cell')} computed", reused, f"{summary.failed:,} failed"]
     if summary.crashed:
-        counts.append(f"{summary.crashed} crashed")
+        counts.append(f"{summary.crashed:,} crashed")
     if summary.stopped:
-        counts.append(f"{summary.stopped} stopped at the time limit (--retry-failed computes them again)")
+        counts.append(f"{summary.stopped:,} stopped at the time limit (--retry-failed computes them again)")
     click.echo(f"{name}: {', '.join(counts)}, {summary.seconds:.1f} s")
     _report(target, None)
     if summary.failed or summary.crashed:
@@ -281,12 +281,12 @@ def merge(results: tuple[str, ...], out: str) -> None:
 def submit(results: str, to: str | None) -> None:
     """Pack the cells that RESULTS computed, the study and its plug-ins into an archive to be verified."""
     from ..pipeline.store.folder import local_folder
+    from .report.words.wording import count
     from .submission import submit as packed
 
     path, cells = packed(results, None if to is None else local_folder(to))
-    click.echo(
-        f"{path}: {cells:,} cells, {path.stat().st_size:,} bytes; `singlepass verify {path}` verifies them"
-    )
+    size = path.stat().st_size
+    click.echo(f"{path}: {count(cells, 'cell')}, {size:,} bytes; `singlepass verify {path}` verifies them")
 
 
 @click.command()

@@ -18,8 +18,8 @@ def _operator(name, *signs):
     """Return an operator's method. It emits the builder's instruction `name`; `signs` name a comparison."""
 
     def operate(self, other):
-        instruction = getattr(self._builder, name)
-        return Real(self._builder, instruction(*signs, self.value, _value_of(other, self)))
+        instruction = getattr(self.builder, name)
+        return Real(self.builder, instruction(*signs, self.value, _value_of(other, self)))
 
     return operate
 
@@ -27,11 +27,12 @@ def _operator(name, *signs):
 class Real:
     """A float64 or a vector of float64 in code that is being generated, or the truth value of a comparison.
 
-    The right operand can be a Python float. Comparisons with NaN are false, except ``!=``.
+    One operand can be a Python float: the right one or, in sums and products, either. Comparisons with NaN
+    are false, except ``!=``.
     """
 
     def __init__(self, builder, value):
-        self._builder = builder
+        self.builder = builder
         self.value = value
 
     __add__, __sub__ = _operator("fadd"), _operator("fsub")
@@ -46,23 +47,18 @@ class Real:
         raise TypeError("a formula cannot branch: use where(condition, a, b), and & between conditions")
 
     def __neg__(self):
-        return Real(self._builder, self._builder.fneg(self.value))
+        return Real(self.builder, self.builder.fneg(self.value))
 
     def __abs__(self):
         return where(self < 0.0, -self, self)
 
     def root(self):
         """Return the square root."""
-        return Real(self._builder, square_root(self._builder, self.value))
+        return Real(self.builder, square_root(self.builder, self.value))
 
     def exponential(self):
         """Return ``e^a`` of a float64 a <= 0, but 0 if the result is not in the normal range."""
-        return Real(self._builder, emit_exponential(self._builder, types.float64, self.value))
-
-    def chosen(self, a, b):
-        """Return a where this truth value holds, else b; see `where`."""
-        values = _value_of(a, b), _value_of(b, a)
-        return Real(self._builder, self._builder.select(self.value, *values))
+        return Real(self.builder, emit_exponential(self.builder, types.float64, self.value))
 
 
 def _value_of(number, other):
@@ -72,7 +68,8 @@ def _value_of(number, other):
 
 def where(condition, a, b):
     """Return a where the condition holds, else b; one of a and b can be a Python float."""
-    return condition.chosen(a, b)
+    builder = condition.builder
+    return Real(builder, builder.select(condition.value, _value_of(a, b), _value_of(b, a)))
 
 
 def soft_threshold(v, a):

@@ -24,7 +24,6 @@ from .checksums import check_parquet
 from .folder import Folder
 from .locking import StoreLock, locked
 from .parts import Compaction, Parts, compact
-from .reference import REFERENCE
 from .schema import EARLIER_PLAN, PLAN, SCHEMAS, CellResult, as_now, schema_of
 from .tables import in_order, joined, part_of, to_frame, to_parquet
 
@@ -152,7 +151,8 @@ class Store:
 
     def use_bases(self, urls: Sequence[str] = ()) -> None:
         """Take cells that the store lacks from the bases at these URLs, by default from the recorded ones."""
-        named: Sequence[str] = urls
+        # Bases, and whether cells of them are needed: one that gave none may be gone.
+        named = dict.fromkeys(urls, True)
         if not urls:
             recorded: dict[str, Any] | None = {}
             # Ignore an output that cannot be read or written: the next access to it reports the error.
@@ -160,18 +160,20 @@ class Store:
                 recorded = self._document(BASES)
             if recorded is None:
                 raise InputError(f"{self.url}/{BASES}: damaged: name the bases again with --base")
-            # A base that gave no cell may be gone.
-            listed = recorded.get("bases", [])
-            named = [each["url"] for each in listed if each["cells"] or is_there(each["url"])]
-        try:
-            self.bases = tuple(map(Base, dict.fromkeys(named)))
-        except InputError as error:
-            if urls:
-                raise
-            raise InputError(
-                f"{error} ({self.url}/{BASES} names it: `singlepass run` with --base NEW replaces it; make "
-                "results of merge or compare again)"
-            ) from None
+            named = {each["url"]: each["cells"] > 0 for each in recorded.get("bases", [])}
+        found = []
+        for url, is_needed in named.items():
+            try:
+                found.append(Base(url))
+            except InputError as error:
+                if urls:
+                    raise
+                if is_needed:
+                    raise InputError(
+                        f"{error} ({self.url}/{BASES} names it: `singlepass run` with --base NEW replaces "
+                        "it; make results of merge or compare again)"
+                    ) from None
+        self.bases = tuple(found)
 
     def known_data(self) -> dict[str, str]:
         """Return each data set's fingerprint in the bases, by `data_id`; earlier bases take precedence."""
@@ -319,8 +321,3 @@ def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> 
     with locked(store.folder, note) as store.lock:
         store.tidy()
         yield
-
-
-def is_there(base: str) -> bool:
-    """Return whether a base has results, without reading them; a URL is not asked."""
-    return base == REFERENCE or "://" in base or Store(base).exists()

@@ -191,7 +191,7 @@ class _Round:
                 self.verdict.wrong.append(f"a client ended by itself with status {status}: {said[-1][:180]}")
                 restarts += 1
                 # This line means that the study has ended, with failed cells.
-                if "cells computed" in client.said or restarts > MOST_RESTARTS:
+                if " computed, " in client.said or restarts > MOST_RESTARTS:
                     return
                 self.start_client()
             time.sleep(0.02)

@@ -240,7 +240,7 @@ def test_ten_minutes_beat_the_reference(singlepass: Call) -> None:
     [command] = re.findall(r"^    singlepass (compare .*)$", PAGES["docs/beat.md"], re.MULTILINE)
     done = singlepass(*command.replace("quickstart", "short.toml").split())
     assert done.returncode == 0, done.stderr
-    assert "1 cells computed, 44 reused (44 from reference-" in done.stdout
+    assert "1 cell computed, 44 reused (44 from reference-" in done.stdout
     assert "Mine" in Path("beat/report.html").read_text("utf-8")
     Path("mine.toml").write_text(only_block("docs/comparing.md", "toml").replace("quickstart", "short.toml"))
     [command] = re.findall(r"^    singlepass (run mine.toml .*)$", PAGES["docs/comparing.md"], re.MULTILINE)

@@ -395,7 +395,7 @@ def test_other_differences_of_studies_are_told(tmp_path: Path) -> None:
     assert notes == [f"{halves[1]}: its study differs in title; the values of {halves[0]} are kept"]
 
 
-def test_only_the_order_of_ranks_differs(tmp_path: Path) -> None:
+def test_studies_that_rank_by_other_metrics_are_merged(tmp_path: Path) -> None:
     metrics = ["error", "accuracy"]
     halves = [
         run(tmp_path / "a", seeds=1, metrics=metrics),
@@ -403,7 +403,9 @@ def test_only_the_order_of_ranks_differs(tmp_path: Path) -> None:
     ]
     notes: list[str] = []
     merge_results(halves, str(tmp_path / "merged"), notes.append)
-    assert notes == [f"{halves[1]}: its study differs in rank_by; the values of {halves[0]} are kept"]
+    assert notes == [
+        f"{halves[1]}: its study differs in rank_by, metrics; the values of {halves[0]} are kept"
+    ]
 
 
 def test_a_merge_does_not_need_its_parts_later(tmp_path: Path) -> None:
@@ -413,4 +415,5 @@ def test_a_merge_does_not_need_its_parts_later(tmp_path: Path) -> None:
     merge_results([mine, theirs], str(tmp_path / "merged"), lambda line: None)
     shutil.rmtree(mine)
     shutil.rmtree(theirs)
-    assert len(read_results(str(tmp_path / "merged")).cells) > 0
+    merged = read_results(str(tmp_path / "merged"))
+    assert len(merged.cells) == merged.planned

@@ -25,21 +25,9 @@ from ...numeric.compiled import INLINE, compiled, register_jitable, tell_apart
 from ...numeric.formulas import where
 from ...numeric.loops import learning_loop
 from ...numeric.margins import best_wrong, signed
-from ...numeric.rows import (
-    borrowed,
-    by_types,
-    copy_into,
-    entry,
-    linear_scores,
-    method,
-    n_entries,
-    n_rows,
-    new_state,
-    row,
-)
+from ...numeric.rows import borrowed, by_types, copy_into, entry, method, n_entries, n_rows, new_state, row
 from ...numeric.vector import class_sums, lane_sums, lane_update, single_update
 from ..linear_classifier import MulticlassClassifier, as_coef
-from ..parts.classes import class_scores
 from ..parts.losses import LOGISTIC, LOSSES, class_gradient, has_gradient, slope
 
 _now = method("now")
@@ -76,7 +64,10 @@ def _sums_of(kind):
 
 @functools.cache
 def _weights_of(kind):
-    """Return the code that writes the current weights to the first array of its state; x is not used."""
+    """Return the code that writes the current weights to the first array of its state.
+
+    The array is also passed as the row, only for its length.
+    """
     size = kind._field_defaults["size"]
 
     def weigh(_, *given):
@@ -225,29 +216,15 @@ class LazyLearner(MulticlassClassifier):
     def _loop_of_classes(self):
         return _learn_classes, self._loop()[1]
 
-    def _has_many_entries(self, X):
-        """Return whether X has as many entries as there are features: then all weights are computed first."""
-        return (X[0] if isinstance(X, tuple) else X).size >= len(self._weights)
-
     def _score(self, X, scores):
-        if self._has_many_entries(X):
-            linear_scores(X, self._weights_now(), scores)
-        else:
-            _score_rows(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
+        _score_rows(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
 
     def _score_classes(self, X, scores):
-        if self._has_many_entries(X):
-            class_scores(X, self._weights_now(), scores)
-        else:
-            _score_rows_of_classes(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
-
-    def _weights_now(self):
-        """Return the current weights, in the shape of the array `_weights`."""
-        w = np.empty_like(self._weights)
-        state = tuple([each.reshape(-1) for each in self._arrays()])
-        _weights(state, self._clock, tell_apart(self._rule_of_stream), w.reshape(-1))
-        return w
+        _score_rows_of_classes(X, self._arrays(), self._clock, tell_apart(self._rule_of_stream), scores)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        return as_coef(self._weights_now(), len(self.classes_))
+        w = np.empty_like(self._weights)
+        state = tuple([each.reshape(-1) for each in self._arrays()])
+        _weights(state, self._clock, tell_apart(self._rule_of_stream), w.reshape(-1))
+        return as_coef(w, len(self.classes_))

@@ -45,7 +45,7 @@ def test_operators_are_those_of_numpy():
         np.testing.assert_array_equal(made, formula(a, b))
 
 
-def test_conditions_choose_also_where_numbers_are_missing():
+def test_conditions_choose_also_where_numbers_are_nan():
     a, b = pairs()
     for condition, expected in (
         (lambda a, b: a < b, a < b),
