@@ -40,9 +40,10 @@ def merge_results(urls: Sequence[str], out: str, note: Note) -> str:
     """Write the cells of several results of a study to a new folder or URL; return a line about them.
 
     The new study has the seeds, noise levels, data sets and algorithms of all results; `note` receives a line
-    for each result whose study differs from the first one's in a key of `OWN_KEYS`. Raises InputError if
-    studies differ in any other key but "baselines", if two of them use one label for different data sets,
-    algorithms, learners' code or cells, or if two results have different counts of a cell.
+    for each result whose study differs from the first one's in a key of `OWN_KEYS` or in the order of its
+    metrics. Raises InputError if studies differ in any other key but "baselines", if two of them use one
+    label for different data sets, algorithms, learners' code or cells, or if two results have different
+    counts of a cell.
     """
     found = [read_finished(url) for url in urls]
     study = dict(found[0].study)

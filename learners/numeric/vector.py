@@ -46,8 +46,8 @@ SPARSE_ORDER = (4, 2, (1, 0))
 # sums fill eight AVX2 registers, which is enough to hide the latency of an addition.
 _CLASS_LANES = (32, 16, 8, 4)
 
-# Numbers of entries that an update computes at once: 8, for which an AVX-512 register has room, as long as so
-# many are left, then 4, then 1. Without the 4, rows of 7 or 12 entries take up to 1.4 times as long.
+# Numbers of entries that an update computes at once: 8 while there are 8 (an AVX-512 register has room for
+# them), then 4, then 1. Without the 4, rows of 7 or 12 entries take up to 1.4 times as long.
 _UPDATE_LANES = (8, 4, 1)
 
 _DOUBLE = ir.DoubleType()

@@ -66,6 +66,10 @@ def test_progress_and_workers(store: Store) -> None:
     ]
     assert lines[1] == "cells    49 of 100 finished (49%), 1 failed, 1 stopped, 1 crashed"
     assert lines[2] == "rate     6 cells a minute, about 9 min left"
+    # After the run nobody computes them.
+    ended = run_status(store.url)
+    assert ended.seconds_left is None
+    assert "rate     6 cells a minute" in list(ended.lines())
     assert lines[3] == f"run by   {told.holder}"
     assert "  w:2         20 cells, last 2.0 h ago" in lines
     assert "  x crashed in 1 cell (x): ValueError: crashed" in lines

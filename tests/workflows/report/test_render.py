@@ -290,6 +290,13 @@ def test_two_algorithms_that_always_tie(tmp_path: Path) -> None:
     assert "there is nothing to test" in markdown
 
 
+def test_all_algorithms_that_share_the_second_rank_are_named(tmp_path: Path) -> None:
+    results = make_results(datasets=tuple("abc"), algorithms=("A", "B", "C"), noise=(0.0,), seeds=2, tuned=())
+    results.cells["test_accuracy"] = 0.5 + 0.1 * (results.cells["algorithm"] == "A")
+    _, markdown = render(results, tmp_path)
+    assert "A has the best mean rank, 1.00, followed by B and C (2.50)" in markdown
+
+
 def test_failed_cells_are_listed_and_drop_their_block(tmp_path: Path) -> None:
     results = fail(make_results(noise=(0.0,), seeds=3, tuned=()), ["0-0-0.0-1", "2-3-0.0-0"])
     page, markdown = render(results, tmp_path)
