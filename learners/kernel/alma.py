@@ -86,6 +86,8 @@ class KernelALMA(KernelClassifier):
     B: Positive | None = None
     C: Positive = 2**0.5
 
+    only_adds = True
+
     def _check_parameters(self):
         if self.B is None and self.alpha == 0:
             raise ValueError("KernelALMA: alpha must be > 0 if B is None (B is then 1/alpha), got 0")

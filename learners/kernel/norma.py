@@ -64,6 +64,8 @@ class NORMA(KernelClassifier):
     lam: NonNegative = 0.01
     decay: bool = False
 
+    only_adds = True
+
     def _check_parameters(self):
         if not self.eta0 * self.lam < 1.0:
             raise ValueError(

@@ -17,8 +17,10 @@ from singlepass.learners import (
     AROW,
     CSOGD,
     NHERD,
+    NORMA,
     ConfidenceWeighted,
     FollowTheLeader,
+    KernelALMA,
     KernelMIRA,
     KernelPassiveAggressive,
     KernelPerceptron,
@@ -79,6 +81,8 @@ SHARING = [
     (KernelPassiveAggressive(kernel="poly"), {"degree": [1, 2, 3], "coef0": [0.0, 1.0]}),
     (KernelMIRA(), {"gamma": [0.1, 1.0], "beta": [0.1, 0.5]}),
     (ProjectronPlusPlus(gamma=0.1), {"eta": [0.0, 0.05, 0.3, 0.6, 0.9]}),
+    (NORMA(gamma=0.1), {"eta0": [0.01, 0.5, 2.0], "decay": [False, True]}),
+    (KernelALMA(), {"gamma": [0.01, 0.5], "alpha": [0.5, 0.9]}),
 ]
 
 
@@ -169,7 +173,7 @@ def test_kernel_learners_that_share_values_equal_the_points_alone(learner, grid)
     for seed, (n_classes, sparse, dtype) in enumerate(
         [(2, False, np.float64), (2, True, np.float32), (3, False, np.float32)]
     ):
-        if n_classes > 2 and isinstance(learner, ProjectronPlusPlus):
+        if n_classes > 2 and isinstance(learner, ProjectronPlusPlus | NORMA | KernelALMA):
             continue
         rng = np.random.RandomState(seed)
         X = (rng.standard_normal((400, 7)) * (rng.random_sample((400, 7)) < 0.6)).astype(dtype)
