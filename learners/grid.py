@@ -56,8 +56,9 @@ def learn_grid(
     Linear learners of two classes whose points differ in numeric parameters (C, r, η, φ …) learn up to eight
     points in one pass over the rows, if their state is a weight vector or also a diagonal covariance. That is
     faster than a pass for each point, most of all on sparse rows. Points of `KernelPerceptron`,
-    `KernelPassiveAggressive`, `KernelMIRA` and the Projectrons share kernel values or, if their kernels
-    differ, inner products of rows, eight points at a time. All other points are learned one by one.
+    `KernelPassiveAggressive`, `KernelMIRA`, `KernelALMA`, `NORMA` and the Projectrons share kernel values or,
+    if their kernels differ, inner products of rows, eight points at a time. All other points are learned one
+    by one.
 
     Parameters
     ----------
