@@ -29,7 +29,7 @@ from ...pipeline.store.merging import refuse_conflicts
 from ...pipeline.store.schema import CellResult
 from ...pipeline.store.store import CLUSTER, MARK, MAX_PARTS, Store, exclusive
 from ...pipeline.study.learner_factory import left_out, missing_learners
-from ...pipeline.study.plan import Plan, make_plan
+from ...pipeline.study.plan import Plan, data_id, make_plan
 from ...pipeline.study.study import Study
 from ...pipeline.workers.cluster.cluster_file import left_behind
 from ...pipeline.workers.environment import Environment, this_environment
@@ -154,7 +154,7 @@ def run_study(
         if cluster.pop("workers", None) is not None:
             store.write_json(CLUSTER, cluster)
         run = _Run(plan, store, progress, connect, command, retry_failed, rerun_times)
-        for line in (*missing_learners(plan.learners), *left_out(plugins)):
+        for line in (*missing_learners(plan.learners), *left_out(plugins), *_other_data(plan, store)):
             progress.note(line)
         for stage, _ in stages(plan, store):
             run.stage(stage)
@@ -177,6 +177,21 @@ def run_study(
     return Summary(
         results=results, computed=run.computed, reused=reused, from_bases=names, seconds=seconds, **counts
     )
+
+
+def _other_data(plan: Plan, store: Store) -> Iterator[str]:
+    """Yield a line for each base that was computed from other content of a data set of the plan."""
+    for base in store.bases:
+        here = plan.data_fingerprints
+        labels = [
+            each.label for each in plan.tasks if base.fingerprints.get(i := data_id(each), here[i]) != here[i]
+        ]
+        if labels:
+            more = f" and {len(labels) - 1:,} more" if len(labels) > 1 else ""
+            yield (
+                f"base {base.name}: its data of {labels[0]!r}{more} have another content than those here: "
+                "their cells are computed here"
+            )
 
 
 class _Run:

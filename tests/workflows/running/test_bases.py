@@ -279,6 +279,19 @@ def test_absent_data_are_those_of_the_base(
         run(with_newcomer(table), tmp_path / "other", *bases, plugins=plugin)
 
 
+def test_data_of_another_content_than_the_base_are_named(tmp_path: Path) -> None:
+    rows, progress = tmp_path / "rows.csv", Silent()
+    rows.write_text("label,x\n" + "a,0.1\nb,0.2\n" * 20)
+    study = parse_study({**STUDY, "datasets": [STUDY["datasets"][0], {"path": str(rows)}]})
+    run_study(study, str(tmp_path / "base"), progress=progress, options=WorkerOptions(threads=2))
+    rows.write_text("label,x\n" + "a,0.1\nb,0.3\n" * 20)
+    bases, options = [str(tmp_path / "base")], WorkerOptions(threads=2)
+    summary = run_study(study, str(tmp_path / "out"), progress=progress, options=options, bases=bases)
+    assert (summary.computed, summary.from_bases[bases[0]]) == ((GRID + FINAL) // 2, (GRID + FINAL) // 2)
+    (said,) = progress.notes
+    assert said.startswith(f"base {bases[0]}: its data of 'rows' have another content than those here")
+
+
 @pytest.mark.slow
 def test_a_base_may_have_some_points_of_a_grid(tmp_path: Path, base: Path) -> None:
     # The missing points are learned in one reading of the rows.
