@@ -62,7 +62,7 @@ def _facts(view: StudyView) -> pd.DataFrame:
             "features": found["n_features"].tolist(),
             "class shares, %": [_shares(each) for each in counts],
             "majority's error, %": [
-                100 * (1 - each.max() / each.sum()) if each.sum() else None for each in counts
+                100 * (each.sum() - each.max()) / each.sum() if each.sum() else None for each in counts
             ],
             "changes after": [
                 ", ".join(f"{at:,}" for at in _counts(each)) or None for each in found["changes"]

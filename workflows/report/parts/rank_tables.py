@@ -258,7 +258,9 @@ def _matrix(c: Comparison) -> TableBlock:
     # Effects below 0.0005, such as rounding errors, do not count.
     digits = c.metric.decimals or min(c.metric.digits([round(abs(p.effect), 3) for p in c.pairs]), 3)
     known = any(math.isfinite(p.low) or math.isfinite(p.high) for p in c.pairs)
-    interval = "with its 95% interval" if known else "without an interval, which needs six base sets"
+    interval = (
+        "with its uncorrected 95% interval" if known else "without an interval, which needs six base sets"
+    )
     rows, bold = [], []
     for i, row in enumerate(names):
         texts, strong = [], []

@@ -75,7 +75,7 @@ class _Part:
         if metric.whole and not digits:
             digits = max(metric.digits(se) for se in errors)
         texts = [[metric.show(mean, digits=digits) for mean in row] for row in means]
-        # Means without all of their seeds are flagged and never bold.
+        # Means of fewer seeds than planned are flagged.
         planned = np.array([[len(design.seeds_of(dataset, noise))] for dataset in design.datasets])
         self.partial = ~np.isnan(means) & (scores.count.to_numpy() < planned)
         self.bold = level & can_rank(metric.name)

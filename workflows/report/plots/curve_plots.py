@@ -75,8 +75,9 @@ def _marked(t: NDArray[np.float64], mean: NDArray[np.float64], wanted: NDArray[n
     around = np.pad(defined, 1)
     marked = defined & ~around[:-2] & ~around[2:]
     places = np.flatnonzero(defined)
-    marks = np.searchsorted(t[places], wanted)
-    marked[places[np.minimum(marks, places.size - 1)]] = True
+    # All values of a loss may be infinite.
+    if places.size:
+        marked[places[np.minimum(np.searchsorted(t[places], wanted), places.size - 1)]] = True
     return [int(place) for place in np.flatnonzero(marked)]
 
 

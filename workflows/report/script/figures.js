@@ -185,7 +185,7 @@ export function chart({ title, x, y, series, marks = [], diagonal = false, bar =
   if (diagonal) svg.append(line(xs[0], ys[0], xs[1], ys[1], "grid strong"));
   for (const mark of marks) svg.append(line(place(xs, mark), TOP, place(xs, mark), HEIGHT - BOTTOM, "change"));
   if (bar) svg.append(line(LEFT + 6, TOP + 8, LEFT + 6 + place(xs, xs[2] + bar.length) - xs[0], TOP + 8, "bar"), text(LEFT + 6, TOP + 22, bar.label, ""));
-  const found = [];
+  const found = [], named = [];
   for (const each of series) {
     const group = drawn("g", each.a === undefined ? {} : { "data-a": each.a }), [colour, , dash] = each.style;
     const at = each.points.filter((p) => Number.isFinite(p[0]) && Number.isFinite(p[1])).map((p) => [place(xs, p[0]), place(ys, p[1]), p[2]]);
@@ -203,7 +203,10 @@ export function chart({ title, x, y, series, marks = [], diagonal = false, bar =
       dot.style.fill = colour;
       group.append(dot);
       const left = px > WIDTH - 120;
-      if (each.label) group.append(text(px + (left ? -9 : 9), py + 4, fitted(each.label, (left ? px : WIDTH - px) - 9), left ? "end" : ""));
+      // Of points so near that their names would overlap, only the first has its name; the others have theirs in the tip.
+      if (!each.label || named.some(([x, y]) => Math.abs(x - px) < 120 && Math.abs(y - py) < 13)) continue;
+      named.push([px, py]);
+      group.append(text(px + (left ? -9 : 9), py + 4, fitted(each.label, (left ? px : WIDTH - px) - 9), left ? "end" : ""));
     }
     svg.append(group);
   }

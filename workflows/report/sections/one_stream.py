@@ -16,9 +16,10 @@ from ..words.wording import p_value, percent
 
 _METHOD = (
     "Here the rows of each stream are cut into equal blocks, and Wilcoxon's signed-rank test compares the "
-    "errors of the leader with those of each other algorithm, block by block. It answers whether the leader "
-    "errs less on this stream, not whether it would on others. Neighboring blocks should not resemble each "
-    "other: where the last column is well above 0, p-values are too small."
+    "errors of the leader with those of each other algorithm, block by block. Rows after the last whole "
+    "block are left out. The test answers whether the leader errs less on this stream, not whether it would "
+    "on others. Neighboring blocks should not resemble each other: where the last column is well above 0, "
+    "p-values are too small."
 )
 _NEEDED = (
     "Tests on single streams need learning curves with equal steps, at least "
@@ -64,8 +65,8 @@ def section(view: StudyView) -> Section | None:
         bold=[[False] * 5 + [test.test.p_holm <= ALPHA] + [False] * 2 for *_, test in found],
         labels=4,
         note="Difference: Hodges–Lehmann estimate of the leader's error minus the other's, points, with the "
-        "95% interval of Wilcoxon's signed-rank test; p is corrected for all pairs of algorithms on the "
-        "stream. "
+        "uncorrected 95% interval of Wilcoxon's signed-rank test; p is corrected for all pairs of algorithms "
+        "on the stream. "
         f"Blocks: how many the leader wins, ties, loses. Bold: significant at {percent(ALPHA)}. Correlation: "
         f"of the difference in one block with that in the next. Mistakes count against the "
         f"{'given' if given else 'clean'} labels; means over seeds.",

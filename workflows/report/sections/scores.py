@@ -90,7 +90,8 @@ def _best(view: StudyView) -> str:
     is_shared = view.results.tuning and not view.results.study.get("tune_each")
     shared = ", which share what tuning chose" if is_shared else ""
     return (
-        f"Bold: not told apart from the best by the 95% interval of the paired difference over seeds{shared}."
+        "Bold: not told apart from the best by the 95% interval of the paired difference over seeds"
+        f"{shared}. It speaks of these rows, not of new ones."
     )
 
 

@@ -121,19 +121,24 @@ def _rank(comparison: Comparison) -> str:
     if (found := comparison.rank_intervals) is None:
         return text
     low, high = found.loc[comparison.mean_ranks.index[0]]
+    if low == high:
+        return f"{text} (on every base set)"
     return f"{text} (95% interval {low:.2f} to {high:.2f})"
 
 
 def _single(comparison: Comparison, first: list[str]) -> str:
     metric = comparison.metric
     scores = comparison.scores.iloc[0]
+    rest = [str(name) for name in comparison.mean_ranks.index if name not in first]
     digits = metric.digits(scores)
+    # One digit more if the two scores that the sentence names would otherwise look equal.
+    if rest and metric.show(scores[first[0]], digits=digits) == metric.show(scores[rest[0]], digits=digits):
+        digits += 1
     best = metric.show(float(scores[first[0]]), unit=True, digits=digits)
     kind = "best" if metric.direction == "higher" else "lowest"
     lead = (
         f"{enumerate_names(first)} {'has' if len(first) == 1 else 'have'} the {kind} {metric.label} ({best})"
     )
-    rest = [str(name) for name in comparison.mean_ranks.index if name not in first]
     if rest:
         value = metric.show(float(scores[rest[0]]), unit=True, digits=digits)
         lead += f", followed by {_runners_up(comparison, first)} ({value})"
@@ -207,7 +212,7 @@ def _story(run: Sequence[Comparison]) -> str:
     first = leaders(run[0])
     ranks = [float(c.mean_ranks.iloc[0]) for c in run]
     low, high = f"{min(ranks):.2f}", f"{max(ranks):.2f}"
-    between = low if low == high else f"{low} to {high}"
+    between = low if low == high else f"between {low} and {high}"
     levels = noise_levels([c.noise for c in run])
     return f"At {levels} {first[0]} has the best mean rank ({between}){_against(run[0], first)}."
 

@@ -42,6 +42,12 @@ def test_unknown_values_are_not_drawn() -> None:
     assert "nan" not in f"{svg} {sheet}".lower()
 
 
+def test_a_curve_without_finite_values_has_no_marks() -> None:
+    curve = Curve("AROW", np.array([10.0, 20.0]), np.full(2, np.inf), np.zeros(2), 1)
+    [svg], _ = learning_curves([("", [curve])], STYLES, Axis("t", "loss"))
+    assert "inf" not in svg
+
+
 def test_undefined_values_break_the_line() -> None:
     figure, axes = pyplot.subplots()
     t, mean = np.arange(1.0, 9.0), np.array([0.1, 0.2, np.nan, 0.9, np.nan, 0.4, 0.5, 0.6])

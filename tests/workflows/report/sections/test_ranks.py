@@ -220,7 +220,10 @@ def test_effects_below_1_of_a_metric_without_decimals_are_shown(
 
 @pytest.mark.parametrize(
     ("datasets", "told"),
-    [("abcde", "without an interval, which needs six base sets."), ("abcdef", "with its 95% interval.")],
+    [
+        ("abcde", "without an interval, which needs six base sets."),
+        ("abcdef", "with its uncorrected 95% interval."),
+    ],
 )
 def test_the_note_of_the_matrix_promises_intervals_only_if_there_are_any(datasets: str, told: str) -> None:
     made = make_results(datasets=tuple(datasets), algorithms=("A", "B"), noise=(0.0,), seeds=1, tuned=())

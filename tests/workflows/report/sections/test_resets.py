@@ -43,6 +43,8 @@ def test_delays() -> None:
     assert delays_of([40, 130, 150, 420], [100, 200, 400]) == [30, 20]
     assert delays_of([100], [100]) == []
     assert delays_of([], [100]) == []
+    # Restarts just before the middle of a gradual change find that change, not the one before.
+    assert delays_of([136, 1_967, 4_065], [100, 2_000, 4_000], early=100) == [36, -33, 65]
 
 
 @pytest.mark.slow
