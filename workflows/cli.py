@@ -147,6 +147,8 @@ def export(results: str, tables: tuple[str, ...], figures: tuple[Path, ...], **o
 
     # As bytes, because LaTeX reads UTF-8, and the terminal may have another encoding.
     click.echo(exported(results, tables, figures, **options).encode(), nl=False)
+    for file in figures:
+        click.echo(file, err=True)
 
 
 _SIZED = [name for name, benchmark in BENCHMARKS.items() if benchmark.sized]

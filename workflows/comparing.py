@@ -126,7 +126,7 @@ def _shared_entries(found: Sequence[FinishedResults], note: Note) -> dict[str, l
             every = (*entries, *other.study[key])
             left = [_labelled(each) for each in every if not contains(common, each, alone)]
             if left:
-                note(f"{key} that not all results have are left out: {', '.join(dict.fromkeys(left))}")
+                note(f"left out, because not all results have it: {key} {', '.join(dict.fromkeys(left))}")
             shared[key] = common
     return shared
 

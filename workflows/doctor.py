@@ -30,6 +30,7 @@ from ..pipeline.workers.cluster.connection import SchedulerPlace
 from ..pipeline.workers.cluster.on_worker import PlannedGuest
 from ..pipeline.workers.environment import COMPARED, Environment, differences, this_environment
 from .progress import progress_display
+from .report.words.wording import count
 from .running.workers import guests_of
 
 # The study to check, the file that it was read from, and the paths of its plug-ins.
@@ -204,14 +205,13 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
         shown = what if isinstance(what, str) else tuple(what.shown(name) for name in COMPARED)
         kinds[worker.threads, worker.memory, shown].append(address)
     n_threads = sum(worker.threads for worker in checkup.workers.values())
-    found.fact("workers", f"{len(checkup.workers):,} with {n_threads:,} threads")
+    found.fact("workers", f"{len(checkup.workers):,} with {count(n_threads, 'thread')}")
     found.fact("versions here", ", ".join(f"{name} {here.shown(name)}" for name in COMPARED))
     for (threads, memory, _), addresses in [*kinds.items()][:KINDS_SHOWN]:
         what = checkup.workers[addresses[0]].environment
         where = addresses[0] if len(addresses) == 1 else f"{addresses[0]} and {len(addresses) - 1:,} more"
         limit = decimal(int(str(memory))) if memory else "no memory limit"
-        plural = "" if threads == 1 else "s"
-        found.fact(f"  {where}", f"{threads} thread{plural}, {limit}; {_versions(here, what)}")
+        found.fact(f"  {where}", f"{count(threads, 'thread')}, {limit}; {_versions(here, what)}")
         if isinstance(what, str):
             found.problems.append(f"worker {where}: {what}: install the same packages as here")
         elif unlike := differences(here, what):
@@ -305,4 +305,4 @@ def _compare_data(found: Findings, checkup: Checkup, n_tables: int) -> None:
         reasons = list(dict.fromkeys(lack.reason for lack in worker.lacking))
         for reason in reasons[:LACKS_SHOWN]:
             found.advice.append(f"worker {address}: {reason}; a run sends it this machine's table")
-    found.fact("data", f"{n_tables:,} tables; {have_all:,} workers have all of them")
+    found.fact("data", f"{count(n_tables, 'table')}; workers that have all of them: {have_all:,}")

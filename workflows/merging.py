@@ -182,7 +182,8 @@ def _note_other_versions(
             if own["label"] in labels
         }
         urls = list[str]()
-        # Each part has the version and keys of results that are linked, by one version or common cells.
+        # Results are linked if they have the same version or a cell in common. Each set has the versions and
+        # the keys of the cells of results that are linked.
         parts = list[set[str]]()
         for url, code in codes.items():
             if keys := {*planned[url].loc[planned[url]["algorithm"].isin(labels), "key"]}:

@@ -16,7 +16,7 @@ from ..learners import LANES
 from ..pipeline import data
 from ..pipeline.errors import InputError
 from ..pipeline.store.store import Store
-from ..pipeline.study.learner_factory import with_dataset_parameters
+from ..pipeline.study.learner_factory import missing_learners, with_dataset_parameters
 from ..pipeline.study.plan import Plan, data_id
 from ..pipeline.study.specs import TUNERS, DatasetSpec
 from ..pipeline.study.study import Study
@@ -74,6 +74,8 @@ class StudyOutline:
     unlearned: Mapping[str, tuple[str, str]]
     # The error with which a run would stop before its first cell; empty if it can start.
     refusal: str
+    # A message for each algorithm whose learner cannot be loaded: its cells would fail.
+    unloadable: list[str]
     # Whether there are results, whose cells of data sets that are not parsed cannot be counted.
     stored: bool
 
@@ -149,6 +151,7 @@ def outline(
         data.scales_apart(plan.here),
         unlearned,
         refusal,
+        missing_learners(plan.learners),
         stored=bool(store.bases or store.exists()),
     )
 
@@ -325,6 +328,7 @@ def show_outline(found: StudyOutline) -> None:
         *_untuned_queries(found),
         *_late_labels(found),
         *_unlearned(found),
+        *(f"failing  {line}" for line in found.unloadable),
     ):
         put(line)
 

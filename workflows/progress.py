@@ -57,11 +57,11 @@ class Bar(RunProgress):
         self.bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            _FunctionColumn(lambda task: (cells if task.id == self._cells else size).render(task)),
+            _FunctionColumn(lambda task: (cells if task.fields else size).render(task)),
             TextColumn("elapsed"),
             TimeElapsedColumn(),
             TextColumn("left"),
-            _FunctionColumn(lambda task: self._left() if task.id == self._cells else by_rate.render(task)),
+            _FunctionColumn(lambda task: self._left() if task.fields else by_rate.render(task)),
             _FunctionColumn(lambda _: Text(self.workers)),
             _FunctionColumn(
                 lambda _: Text("dashboard", Style(link=self._address)) if self._address else Text()
@@ -78,7 +78,8 @@ class Bar(RunProgress):
     def start(self, total: int, already: int) -> None:
         super().start(total, already)
         self._end_file()
-        self._cells = self.bar.add_task("cells", total=total, completed=already)
+        # The field marks this bar from its first frame on.
+        self._cells = self.bar.add_task("cells", total=total, completed=already, of_cells=True)
 
     def show(self) -> None:
         if self._cells is not None:

@@ -113,8 +113,8 @@ def make(results: tuple[Path, ...], release: str | None, archives: Path | None, 
         shipped = sum(entry.bytes for entry in entries.values() if not entry.url)
         if shipped > MOST_BYTES:
             raise InputError(
-                f"{FOLDER}: would take {decimal(shipped)}, more than {decimal(MOST_BYTES)}, so nothing is "
-                "written: give --archives and --url"
+                f"the reference cells in {FOLDER} would take {decimal(shipped)}, more than "
+                f"{decimal(MOST_BYTES)}, so nothing is written: give --archives and --url"
             )
         folder = archives or FOLDER
         folder.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,8 @@ _base = click.option(
     multiple=True,
     callback=_not_empty,
     metavar="REF",
-    help="Take missing cells from finished results: a folder, a URL or reference.  [default: the last run's]",
+    help="Take missing cells from finished results: a folder, a URL or reference.  "
+    "[default: the last run's; compare: reference]",
 )
 _CLUSTER_OPTIONS = (
     click.option(

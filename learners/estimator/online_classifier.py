@@ -454,7 +454,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return X, codes
 
     def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
-        """Return later rows as a matrix, and their labels; values of both are unchecked."""
+        """Return the rows and labels of a later call; their values are checked elsewhere."""
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"

@@ -27,7 +27,7 @@ def first_line(error: BaseException) -> str:
 
 
 def why_not_imported(error: BaseException) -> str:
-    """Return, in one line, why a file or module could not be imported: SystemExit, or `first_line`."""
+    """Return, in one line, why a file or module could not be imported: that it ended Python, or its error."""
     if isinstance(error, SystemExit):
         return 'it ended Python (sys.exit) when imported: put that code under `if __name__ == "__main__":`'
     return first_line(error)

@@ -180,7 +180,7 @@ def _spec_of(name: str) -> ModuleSpec | None:
 
 
 def _local_files(name: str) -> dict[str, Path]:
-    """Return the file of a local top-level module, or all Python files of a package, by their place in it."""
+    """Return the Python files of a local top-level module or package, by their path relative to it."""
     spec = _spec_of(name)
     if spec is None or isinstance(spec.loader, zipimporter):
         return {}

@@ -193,7 +193,7 @@ def _learn_removing(view, own, n, codes, scores, budget, lam):
 def _learn_merging(view, rows, norms, ones, n, codes, scores, budget, lam):
     """Learn a block of rows; beyond the budget, merge two support vectors, or remove one.
 
-    `rows` are the support vectors, `norms` their squared norms, `ones` their k(x, x), which is 1.
+    `rows` are the support vectors, `norms` their squared norms, `ones` their k(x, x) for `_smallest`, all 1.
     """
     mistakes = updates = evaluations = 0
     for t in range(codes.shape[0]):

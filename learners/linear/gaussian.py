@@ -48,7 +48,7 @@ def margin_limit(rule):
 def _learn(X, codes, scores, mu, sigma, s, rule, precision, weights):
     mistakes = updates = 0
     waiting = NOTHING_WAITS
-    # Without a limit the variance of every row is needed. It is then computed together with the row's score.
+    # Without a `margin_limit` every row needs its variance, which is then computed together with its score.
     all_variances = margin_limit(rule) == np.inf
     for t in range(n_rows(X)):
         x, y = row(X, t), signed(codes[t])

@@ -174,7 +174,8 @@ class _Index(IndexDataCacheFile):
             return {}
 
     def _data_name(self, number: int) -> str:
-        # Random, since a file of an index that could not be read must not be taken for other code.
+        # A random number. An index that cannot be read counts as empty, and counting from it would give new
+        # code the name of a file that has other code.
         return super()._data_name(uuid.uuid4().int >> 64)
 
 

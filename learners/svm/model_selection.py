@@ -324,7 +324,7 @@ class OnlineModelSelection(RowCachingClassifier):
     p_value: Annotated[float, between(0, 1)] = 0.1
     min_examples: Count = 30
     kernel: Literal["rbf", "poly"] = field(default="rbf", kw_only=True)
-    degree: ClassVar[int] = 1  # type: ignore[misc]  # not a parameter: each level has its degree
+    degree: ClassVar[int] = 1  # type: ignore[misc]  # no parameter here: each level sets its degree
     gamma_init: str | float = "cv"
     tau: Positive = 1e-3
     fit_intercept: bool = True

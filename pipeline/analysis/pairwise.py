@@ -204,8 +204,8 @@ def wilcoxon_holm(scores: ArrayLike, names: Sequence[str], direction: Direction)
 def _tied(differences: NDArray[np.float64], tolerances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Make differences equal in size that are equal except for rounding errors, for the ranks of a test.
 
-    The sizes of a group are at most the larger of two tolerances above its smallest one: that of the smallest
-    one and their own.
+    A difference joins a group if its size exceeds the smallest of the group by at most the larger of their
+    two tolerances.
     """
     found = differences.copy()
     size, near = 0.0, 0.0

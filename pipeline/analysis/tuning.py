@@ -57,7 +57,8 @@ def _at_edge(best: list[dict[str, Scalar]], grid: dict[str, list[Scalar]]) -> tu
         numbers = [
             value for value in values if isinstance(value, int | float) and not isinstance(value, bool)
         ]
-        if len(numbers) == len(values) > 1:
+        # Of two values, each is at an edge.
+        if len(numbers) == len(values) > 2:
             ends = min(numbers), max(numbers)
             edge += [name] if all(point[name] in ends for point in best) else []
     return tuple(edge)

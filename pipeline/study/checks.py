@@ -213,7 +213,7 @@ def _check_regret(study: Study, learners: Learners) -> None:
                     f"or {instead}"
                 )
             if learner.linear and not all(map(learner.scores_linearly, grid_points(own))):
-                raise InputError(f"{one} this algorithm does not score all rows with one vector: {instead}")
+                raise InputError(f"{one} with these parameters the algorithm has no such vector: {instead}")
 
 
 def check_tasks(study: Study, learners: Learners, tasks: Sequence[data.TaskRef]) -> None:

@@ -61,7 +61,7 @@ def test_finished_runs_in_one_report(tmp_path: Path) -> None:
     )
     notes: list[str] = []
     compare_results([one, two], str(tmp_path / "both"), "singlepass compare", notes.append)
-    assert notes == ["seeds that not all results have are left out: 2"]
+    assert notes == ["left out, because not all results have it: seeds 2"]
     found = read_results(str(tmp_path / "both"))
     final = found.cells[found.cells["stage"] == "run"]
     assert final["algorithm"].value_counts().to_dict() == dict.fromkeys(
@@ -250,7 +250,7 @@ def test_an_algorithm_without_a_common_data_set_is_left_out(tmp_path: Path) -> N
     notes: list[str] = []
     compare_results([one, two], str(tmp_path / "both"), None, notes.append)
     assert notes == [
-        "datasets that not all results have are left out: gauss",
+        "left out, because not all results have it: datasets gauss",
         f"{one}: AROW is left out: it runs on none of the data sets that all results have",
     ]
     study = read_results(str(tmp_path / "both")).study

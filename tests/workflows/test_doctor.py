@@ -49,11 +49,11 @@ def test_a_cluster_of_this_machine(singlepass: Call, tmp_path: Path, study_file:
     result = singlepass("doctor", "--cluster", "local:1", study_file.name)
     assert result.returncode == 0, result.stdout + result.stderr
     for fragment in (
-        "1 with 1 threads",
+        "1 with 1 thread",
         "versions as here",
         "dashboard",
         "not encrypted",
-        "1 tables; 1 workers have all of them",
+        "1 table; workers that have all of them: 1",
         "unknown-task-duration 10ms",
         "all is well",
     ):
@@ -97,7 +97,7 @@ def test_a_cluster_without_problems() -> None:
     describe(found, _checkup(), 3)
     assert not found.problems
     assert not found.advice
-    assert ("data", "3 tables; 1 workers have all of them") in found.facts
+    assert ("data", "3 tables; workers that have all of them: 1") in found.facts
 
 
 def test_problems_of_a_cluster() -> None:

@@ -150,7 +150,7 @@ def run_study(
         cluster = store.read_json(CLUSTER)
         # This run removes or overwrites the file, so that `singlepass status` will not name them again.
         if left := left_behind(cluster):
-            progress.note(f"{out}: an earlier run may have left {left}")
+            progress.note(f"{out}: an earlier run may have left running: {left}")
         if cluster.pop("workers", None) is not None:
             store.write_json(CLUSTER, cluster)
         run = _Run(plan, store, progress, connect, command, retry_failed, rerun_times)

@@ -83,7 +83,10 @@ def trials(plan: Plan, rows: Mapping[str, int]) -> dict[Kind, Trial]:
 
 
 def _trial(outcomes: list[CellResult], budget: float) -> Trial:
-    """Return the mean time of the cells of a reading, whose learners have a budget of support vectors."""
+    """Return the trial of cells that learned together: their mean time, and the time of a row.
+
+    The latter grows with the number of support vectors, which is at most `budget`.
+    """
     cells, curve = [outcome.row for outcome in outcomes], outcomes[0].curve
     seconds = sum(each["total_seconds"] for each in cells) / len(cells)
     # Grid points that differ only in the number of passes are one model that learns on. `fit_seconds` of the

@@ -39,8 +39,8 @@ _AT_ONCE = 32 * 1024 // (2 * _PANEL * 8)
 # projected together. These are the indices of the first row of each.
 _K, _Z, _D = 0, 2, 4
 
-# Projecting two rows together saves time, so a second row is searched among this many following rows. To
-# score one of them costs a tenth of that time.
+# Projecting two rows together saves time, so a second row is searched among this many following rows.
+# Scoring one of them takes a tenth of the time of a projection.
 _HORIZON = 16
 
 # The kernel values of a row with later rows are estimated by the mean of this many of its kernel values.

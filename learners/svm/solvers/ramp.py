@@ -65,7 +65,7 @@ def largest(numbers, n):
 
 @compiled
 def next_step(alpha, labels, gradient, own, active, gains, n, rules):
-    """Return the example to change next and its new α, or -1 if V is optimal.
+    """Return the example to change next and its new α, or -1 if the active set V is optimal.
 
     First come the examples outside V with α > 0, whose new α is 0. Then comes the example in V that violates
     its KKT condition and whose step gains most in the dual objective (eq. 13). Ties: the first slot. `gains`

@@ -215,7 +215,7 @@ def whole_lines(stream: TextStream, size: int) -> Iterator[tuple[int, npt.NDArra
     A byte order mark is dropped. The last block may lack its line end. The `SPARE_BYTES` bytes after a block
     in memory are readable.
     """
-    # The check below sees lines that a block begins with; others are shorter than the block.
+    # Only the first line of a block, which may have begun in earlier blocks, can be too long: see below.
     size = min(size, stream.limits.max_line)
     number, begun, mark = 1, bytearray(), _BYTE_ORDER_MARK
     while True:

@@ -104,7 +104,8 @@ def read_cluster(text: str) -> ClusterFile:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         known = "class, kwargs, scale, adapt, wait"
-        raise InputError(f"{text}: {key}: {first['msg']}; the keys are {known}") from None
+        what = "unknown key" if first["type"] == "extra_forbidden" else first["msg"]
+        raise InputError(f"{text}: {key}: {what}; the keys are {known}") from None
     if found.scale is not None and found.adapt is not None:
         raise InputError(f"{text}: scale and adapt: give one of them")
     return found

@@ -116,8 +116,8 @@ def test_a_learner_without_support_vectors_has_no_sparsest_point() -> None:
     assert tuned.criterion == "validation mistakes"
 
 
-@pytest.mark.parametrize(("grid", "edge"), [({"r": [1.0]}, ()), ({"r": [1.0, 2.0]}, ("r",))])
-def test_a_grid_of_one_value_has_no_edge(grid: dict[str, list[float]], edge: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("grid", "edge"), [({"r": [1.0, 2.0]}, ()), ({"r": [1.0, 2.0, 3.0]}, ("r",))])
+def test_a_grid_of_two_values_has_no_edge(grid: dict[str, list[float]], edge: tuple[str, ...]) -> None:
     (tuned,) = tuned_grids(table({1.0: (None, 1, "ok")}, grid))
     assert tuned.at_edge == edge
 

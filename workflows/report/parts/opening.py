@@ -319,7 +319,7 @@ def _looks_ahead(view: StudyView) -> list[str]:
 def _is_only_filled(entry: Mapping[str, Any]) -> bool:
     """Return whether gaps of a study's data set are filled without standardizing its features."""
     parts = entry.get("compose") or [entry]
-    # Named parts are left out, since some data sets of the catalogue are standardized by default.
+    # False for compositions with a named set: some of these are standardized by default.
     files = all(part.get("path") for part in entry.get("compose") or ())
     gaps = any(part.get("missing", "error") != "error" for part in parts)
     return files and gaps and not entry.get("standardize")

@@ -208,7 +208,7 @@ def _two(value: float) -> str:
     return f"{value:.2f}" if np.isfinite(value) else "∞"
 
 
-# Columns of files whose names differ from those of the numbers of a `PairTest`.
+# Names of columns in files, where they differ from the names of the fields of `PairTest`.
 _COLUMNS = {"difference": "mean_difference", "statistic": "W"}
 
 
