@@ -106,7 +106,7 @@ class Recorder:
             points |= self._fading_errors(self._faded, passage.scores, (noisy, clean), stops)
         if self._tallies is not None:
             points |= self._tallies.add(passage.scores, stops)
-        # Rows without a stop would add empty columns: keep these of the first call only, so that columns exist.
+        # Rows without a stop would add empty columns: keep these once only, at first, so that columns exist.
         if len(stops) or not self._stretches:
             self._stretches.append(points)
         self.seen += n
