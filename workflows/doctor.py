@@ -151,11 +151,12 @@ def examine_cluster(
     scheduler: str | None,
     scheduler_file: str | None,
     patience: float | None,
+    out: str = "results",
 ) -> Findings:
     """Start a cluster or connect to one. Check it, and whether its workers have the data of a study.
 
-    The parameters after `subject` are those of `WorkerOptions`. For a scheduler that runs already, `patience`
-    is by default `_PATIENCE` seconds.
+    `out` is checked on this machine. The other parameters after `subject` are those of `WorkerOptions`. For a
+    scheduler that runs already, `patience` is by default `_PATIENCE` seconds.
     """
     found = Findings()
     pins: tuple[data.Pin, ...] = ()
@@ -181,6 +182,7 @@ def examine_cluster(
             note = functools.partial(click.echo, err=True)
             checkup = asyncio.run(check_up(place, longest, pins, guests, note))
             describe(found, checkup, len(pins))
+        _check_output(found, out)
     except InputError as error:
         found.problems.append(str(error))
     return found

@@ -16,7 +16,7 @@ from ..pipeline.store.bases import BASES
 from ..pipeline.store.locking import holder_of, silence
 from ..pipeline.store.reference import REFERENCE
 from ..pipeline.store.schema import STATUSES
-from ..pipeline.store.store import CLUSTER, PROGRESS, Store, exclusive
+from ..pipeline.store.store import CLUSTER, MARK, PROGRESS, Store, exclusive
 from ..pipeline.store.tables import best_first
 from ..pipeline.workers.cluster.aside import Attendance
 from ..pipeline.workers.cluster.cluster_file import left_behind
@@ -95,15 +95,16 @@ class RunStatus:
         seen = "" if self.silent_seconds is None else f", seen {span(self.silent_seconds)} ago"
         yield f"run by   {self.holder}{seen}" if self.holder else "run by   no process now"
         if self.left:
-            yield f"left     {self.left}"
+            yield f"left     perhaps {self.left}"
         there = [] if self.attendance is None else [f"now {self.attendance}"]
         if there or self.workers:
-            yield "workers  " + "; ".join([*there, f"{len(self.workers):,} have finished cells"])
+            yield "workers  " + "; ".join([*there, f"{len(self.workers):,} with finished cells"])
         if self.workers:
             width = max(len(worker.name) for worker in self.workers[:WORKERS_SHOWN])
             for worker in self.workers[:WORKERS_SHOWN]:
                 ago = span(worker.seconds_ago)
-                yield f"  {worker.name:{width}}  {worker.cells:>9,} cells, last {ago} ago"
+                cells = "cell" if worker.cells == 1 else "cells"
+                yield f"  {worker.name:{width}}  {worker.cells:>9,} {cells}, last {ago} ago"
             if len(self.workers) > WORKERS_SHOWN:
                 yield f"  … and {len(self.workers) - WORKERS_SHOWN:,} more"
         if self.failures:
@@ -147,7 +148,7 @@ def run_status(url: str) -> RunStatus:
         attendance=None if holder is None or "workers" not in cluster else Attendance(**cluster["workers"]),
         workers=_workers(own, ended, now),
         failures=failures(own),
-        left="" if holder is not None else left_behind(cluster),
+        left="" if holder is not None else left_behind(cluster) or _storing(store),
     )
 
 
@@ -157,6 +158,11 @@ def existing(url: str) -> Store:
     if not store.exists():
         raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
     return store
+
+
+def _storing(store: Store) -> str:
+    """Return a line if workers of a run whose client has ended may still store cells, or an empty text."""
+    return "workers of the last run, which store the cells that they have" if store.read_json(MARK) else ""
 
 
 def _is_there(base: str) -> bool:

@@ -99,6 +99,7 @@ def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) ->
     [
         (LOCAL.replace("LocalCluster", "NoSuchCluster"), "NoSuchCluster"),
         (LOCAL.replace("distributed.LocalCluster", "no_such_package.Cluster"), "no_such_package"),
+        (LOCAL.replace("distributed.LocalCluster", "SLURMCluster"), "dask_jobqueue.SLURMCluster"),
         (LOCAL.replace("distributed.LocalCluster", "math.sqrt"), "math.sqrt"),
         (LOCAL.replace("wait", "await"), "await"),
         (LOCAL.replace("wait = 1", 'wait = "long"'), "wait"),
@@ -108,6 +109,7 @@ def test_workers_that_come_late_and_end(processes: Processes, tmp_path: Path) ->
     ids=[
         "no-class",
         "no-module",
+        "no-package",
         "no-cluster",
         "unknown-key",
         "no-number",

@@ -53,6 +53,7 @@ def test_a_cluster_of_this_machine(singlepass: Call, tmp_path: Path, study_file:
         "versions as here",
         "dashboard",
         "not encrypted",
+        "can be written and locked",
         "1 table; workers that have all of them: 1",
         "unknown-task-duration 10ms",
         "all is well",

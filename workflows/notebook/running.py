@@ -76,6 +76,8 @@ def run(
     >>> results.ranks()["noise 0"].to_dict()
     {'Perceptron': 1.0, 'NoChange': 2.0}
     """
+    if client is not None and threads is not None:
+        raise InputError("threads: for runs in this process; with client=, workers have their own number")
     made = study if isinstance(study, NotebookStudy) else NotebookStudy(study)
     with contextlib.ExitStack() as cleanup:
         target = str(out)
@@ -118,7 +120,8 @@ def _several(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
 
 def _address(client: Client) -> str:
     """Return the scheduler address of a client, or raise InputError if it is not a connected Client."""
-    if not hasattr(client, "security"):
+    # A LocalCluster also has `security`, an executor also has `submit`.
+    if not (hasattr(client, "security") and hasattr(client, "submit")):
         raise InputError(
             f"client: expected a distributed.Client, got a {type(client).__name__}; out= is the output folder"
         )

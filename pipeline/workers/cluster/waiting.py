@@ -59,7 +59,7 @@ class Waiting:
         starting = self._place.starting
         # Ask the batch queue in another thread, because its command may take seconds.
         told, ended = ("", False) if starting is None else await asyncio.to_thread(starting.report)
-        lacking = "has had no worker that takes cells" if there else "has had no workers"
+        lacking = "has had workers, but none that takes cells" if there else "has had no workers"
         if unfit:
             lacking = "has had only unfit workers (see above)"
         # If all jobs have ended before any worker came, none will come. Later this is no failure, because an

@@ -147,12 +147,20 @@ class Workforce:
         return limit
 
     async def flush(self, client: Client, silent: Collection[str] = ()) -> None:
-        """Let workers that store results themselves write them now; if one fails, give it no more cells."""
+        """Let workers that store results themselves write them now; if one fails, give it no more cells.
+
+        Raises InputError if all workers fail, since the output is then full or gone.
+        """
         run, addresses = self.preparation.run, sorted(self._writing.difference(silent))
         answers = await asyncio.gather(*(self._ask(client, each, flush, run) for each in addresses))
-        for address, answer in zip(addresses, answers, strict=True):
-            if isinstance(answer, Exception):
-                self._set_aside([address], f"cannot write ({type(answer).__name__}: {answer})")
+        failed = {a: each for a, each in zip(addresses, answers, strict=True) if isinstance(each, Exception)}
+        for address, answer in failed.items():
+            self._set_aside([address], f"cannot write ({type(answer).__name__}: {answer})")
+        if failed and not self.prepared:
+            raise InputError(
+                f"no worker that can write is left ({failed[min(failed)]}); stored results are kept: run the "
+                "same command when they can"
+            )
 
     async def _prepare(self, client: Client, addresses: list[str]) -> None:
         found = await asyncio.gather(*(self._prepare_one(client, each) for each in addresses))

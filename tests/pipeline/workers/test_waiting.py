@@ -22,7 +22,7 @@ def test_the_command_that_starts_a_worker_names_a_scheduler_file() -> None:
     ("there", "unfit", "cause"),
     [
         (False, False, "has had no workers"),
-        (True, False, "has had no worker that takes cells"),
+        (True, False, "has had workers, but none that takes cells"),
         (True, True, r"has had only unfit workers \(see above\)"),
     ],
 )

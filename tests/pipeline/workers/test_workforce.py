@@ -47,6 +47,27 @@ def test_the_longest_wait_with_unfit_workers_only() -> None:
     assert asyncio.run(found.look(client, ["a"], 600.0)) == 600.0
 
 
+def test_a_full_output_ends_the_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    found = workforce.Workforce(Preparation("run", (), (), 60.0), False, lines.append)
+    found._present, found._ready, found._writing = {"a", "b"}, {"a", "b"}, {"a", "b"}
+    full: dict[str, Exception | None] = {"a": InputError("output out: no space"), "b": None}
+
+    async def ask(_client: Any, address: str, *_: Any) -> Exception | None:
+        return full[address]
+
+    monkeypatch.setattr(found, "_ask", ask)
+    client: Any = None
+    # Another worker can write.
+    asyncio.run(found.flush(client))
+    assert (found.prepared, len(lines)) == ({"b"}, 1)
+    full["b"] = full["a"]
+    with pytest.raises(
+        InputError, match=r"^no worker that can write is left \(output out: no space\); stored"
+    ):
+        asyncio.run(found.flush(client))
+
+
 def test_workers_that_write_may_still_run_until_the_cells_are_done() -> None:
     found = workforce.Workforce(Preparation("run", (), (), 60.0), False, lambda _: None)
     found._present = found._writing = {"a"}

@@ -219,7 +219,9 @@ def test_a_client_runs_the_cells_inside_an_event_loop(monkeypatch: pytest.Monkey
 
 
 def test_an_asynchronous_client_is_refused() -> None:
-    client: Any = SimpleNamespace(security=None, status="running", asynchronous=True, cluster=object())
+    client: Any = SimpleNamespace(
+        security=None, submit=None, status="running", asynchronous=True, cluster=object()
+    )
     with pytest.raises(InputError, match="client: it is asynchronous: make"):
         compare((X, Y), "AROW", client=client, progress=False)
 
@@ -297,6 +299,15 @@ def test_a_diagram_of_one_data_set_has_no_bars() -> None:
         (
             lambda r: run(Study(datasets="digits", algorithms="AROW"), "out"),
             "client: expected a distributed.Client, got a str",
+        ),
+        (
+            # A cluster has an address and a security, too.
+            lambda r: run("quickstart", SimpleNamespace(security=None, status="running")),  # type: ignore[arg-type]
+            "client: expected a distributed.Client, got a SimpleNamespace",
+        ),
+        (
+            lambda r: run("quickstart", SimpleNamespace(), threads=1),  # type: ignore[arg-type]
+            "threads: for runs in this process",
         ),
         (lambda r: compare((X, Y), "AROW", threads=0, progress=False), "threads must be a whole number"),
         (lambda r: compare((X, Y), "AROW", threads=2.5, progress=False), "1 or more, got 2.5"),
