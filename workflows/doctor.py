@@ -201,7 +201,7 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
         found.problems.append(f"no worker came: {checkup.no_worker}")
     _compare_scheduler(found, checkup, here)
     _compare_settings(found, checkup)
-    kinds: dict[tuple[object, ...], list[str]] = defaultdict(list)
+    kinds: dict[tuple[int, int, object], list[str]] = defaultdict(list)
     for address, worker in checkup.workers.items():
         what = worker.environment
         shown = what if isinstance(what, str) else tuple(what.shown(name) for name in COMPARED)
@@ -212,7 +212,7 @@ def describe(found: Findings, checkup: Checkup, n_tables: int) -> None:
     for (threads, memory, _), addresses in [*kinds.items()][:KINDS_SHOWN]:
         what = checkup.workers[addresses[0]].environment
         where = addresses[0] if len(addresses) == 1 else f"{addresses[0]} and {len(addresses) - 1:,} more"
-        limit = decimal(int(str(memory))) if memory else "no memory limit"
+        limit = decimal(memory) if memory else "no memory limit"
         found.fact(f"  {where}", f"{count(threads, 'thread')}, {limit}; {_versions(here, what)}")
         if isinstance(what, str):
             found.problems.append(f"worker {where}: {what}: install the same packages as here")
