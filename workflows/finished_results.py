@@ -14,11 +14,10 @@ from ..learners import registry
 from ..pipeline.analysis.design import evaluation_rows
 from ..pipeline.analysis.study_results import check_cells, check_study
 from ..pipeline.errors import InputError
-from ..pipeline.store.store import Store
+from ..pipeline.store.store import Store, existing
 from ..pipeline.store.tables import as_planned
 from ..pipeline.study.specs import AlgorithmSpec, DatasetSpec
 from ..pipeline.study.study import TUNING_SEED, Study
-from .status import existing
 
 # Receives lines for the user.
 Note = Callable[[str], None]

@@ -16,7 +16,7 @@ from ..pipeline.store.bases import BASES
 from ..pipeline.store.locking import holder_of, silence
 from ..pipeline.store.reference import REFERENCE
 from ..pipeline.store.schema import STATUSES
-from ..pipeline.store.store import CLUSTER, MARK, PROGRESS, Store, exclusive
+from ..pipeline.store.store import CLUSTER, MARK, PROGRESS, Store, exclusive, existing
 from ..pipeline.store.tables import best_first
 from ..pipeline.workers.cluster.aside import Attendance
 from ..pipeline.workers.cluster.cluster_file import left_behind
@@ -150,14 +150,6 @@ def run_status(url: str) -> RunStatus:
         failures=failures(own),
         left="" if holder is not None else left_behind(cluster) or _storing(store),
     )
-
-
-def existing(url: str) -> Store:
-    """Return the store at a folder or URL; raise InputError if it has no results."""
-    store = Store(url)
-    if not store.exists():
-        raise InputError(f"{url}: no results here: give a folder or URL that `singlepass run` wrote")
-    return store
 
 
 def _storing(store: Store) -> str:

@@ -36,13 +36,12 @@ from ..pipeline.errors import InputError
 from ..pipeline.store.archive import pack, packable, unpack
 from ..pipeline.store.bases import BASES
 from ..pipeline.store.schema import SCHEMAS, as_now
-from ..pipeline.store.store import Store
+from ..pipeline.store.store import Store, existing
 from ..pipeline.store.tables import as_planned, to_parquet
 from ..pipeline.study.plan import GridUse
 from ..pipeline.study.study import Study
 from ..pipeline.study.study_file import parse_study
 from .running import recomputation
-from .status import existing
 
 # Largest answer of the subprocess that is read, in bytes: a cell takes some kilobytes.
 _MOST_ANSWERED = 1 << 26

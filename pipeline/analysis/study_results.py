@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..noise import noise_of, parse_noise
-from ..store.store import Store
+from ..store.store import Store, existing
 from ..store.tables import as_planned
 from .design import evaluation_rows, one_repetition
 from .tuning import Tuned, tuned_grids
@@ -47,9 +47,7 @@ def has_results(url: str) -> bool:
 
 def read_results(url: str) -> StudyResults:
     """Read the results in a folder or at a URL; raise InputError if there are none or they are damaged."""
-    store = Store(url)
-    if not store.exists():
-        raise InputError(f"{url}: no results here: give a folder that `singlepass run` wrote")
+    store = existing(url)
     # Check the version first, because its error says what to do about results of another version.
     store.check_version()
     store.use_bases()

@@ -311,6 +311,15 @@ def _fits(value: Any, types: Any) -> bool:
     )
 
 
+def existing(url: str) -> Store:
+    """Return the store at a folder or URL; raise InputError if it has no results."""
+    store = Store(url)
+    if not store.exists():
+        here = "this is a study, not its results" if url.endswith(".toml") else "no results here"
+        raise InputError(f"{url}: {here}: give a folder or URL that `singlepass run` wrote")
+    return store
+
+
 @contextlib.contextmanager
 def exclusive(store: Store, note: Callable[[str], None] = lambda line: None) -> Iterator[None]:
     """Lock a store for the duration of the context, and tidy it; the lock ends with the process.
