@@ -431,10 +431,8 @@ def _time(found: StudyOutline) -> Iterator[str]:
         guessed = sum(kinds[label] not in tried for _, label in pairs)
     if guessed:
         how += f"; {guessed:,} of {count(len(pairs), 'pair')} of data set and algorithm from times of others"
-    yield (
-        f"time     about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}, "
-        f"{how}"
-    )
+    about = f"about {span(seconds)} of one thread, {span(seconds / cores)} with this machine's {cores}"
+    yield f"time     {about if seconds >= 1 else 'less than a second'}, {how}"
 
 
 def _missing(found: StudyOutline) -> Iterator[str]:
