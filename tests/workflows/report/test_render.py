@@ -130,11 +130,11 @@ def test_headline_says_who_leads(usual: tuple[Path, Page, str]) -> None:
     _, page, markdown = usual
     text = " ".join(page.text)
     headline = (
-        "Algorithms are judged by test accuracy. At 0% and 10% label noise AROW-H has the best mean "
-        "rank (1.55 to 1.73); the Friedman test finds differences, but 11 data sets from 4 base sets are too "
-        "few to tell any one pair apart. At 30% label noise AROW has the best mean rank, 1.73, followed by "
-        "AROW-H (1.91); the Friedman test finds differences, but 11 data sets from 4 base sets are too few "
-        "to tell any one pair apart."
+        "Algorithms are judged by test accuracy. At 0% and 10% label noise AROW-H has the best mean rank "
+        "(between 1.55 and 1.73); the Friedman test finds differences, but 11 data sets from 4 base sets "
+        "are too few to tell any one pair apart. At 30% label noise AROW has the best mean rank, 1.73, "
+        "followed by AROW-H (1.91); the Friedman test finds differences, but 11 data sets from 4 base "
+        "sets are too few to tell any one pair apart."
     )
     assert headline in text
     assert "11 data sets are tasks cut from 4 base sets" in text

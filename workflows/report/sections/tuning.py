@@ -62,7 +62,9 @@ def _grid_table(view: StudyView) -> TableBlock:
             for parameter, values in own[0].grid.items():
                 edge = sum(parameter in tuned.at_edge for tuned in own)
                 shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in values)
-                rows.append((label, points, parameter, shown, criteria, f"{edge} of {len(own)}"))
+                # Of two values, each is at an edge.
+                edges = f"{edge} of {len(own)}" if len(values) > 2 else None
+                rows.append((label, points, parameter, shown, criteria, edges))
                 flags.append([edge > 0])
     header = ["algorithm", "points", "parameter", "grid", "judged by", "winners at the edge"]
     frame = pd.DataFrame(rows, columns=header)
