@@ -15,6 +15,7 @@ from singlepass.pipeline.study.study import TUNING_SEED, Study
 from singlepass.pipeline.study.study_file import parse_study, read_study
 
 MINIMAL = {"name": "mine", "datasets": [{"name": "digits"}], "algorithms": [{"name": "AROW"}]}
+TWO = {"algorithms": [{"name": "AROW"}, {"name": "PA"}]}
 
 
 def test_defaults_and_shorthand() -> None:
@@ -42,8 +43,8 @@ def test_grids_are_judged_as_the_protocol_allows(protocol: str, judge: str) -> N
 
 def test_rankings_name_data_sets_as_tables_do() -> None:
     entries = [{"path": "data/mine.csv.gz"}, {"name": "digits", "label": "numbers"}, {"name": "usps"}]
-    ranking = {"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["mine", "numbers", "usps"]}
-    study = parse_study({**MINIMAL, "datasets": entries, "rankings": [ranking]})
+    ranking = {"title": "t", "algorithms": ["AROW", "PA"], "datasets": ["mine", "numbers", "usps"]}
+    study = parse_study({**MINIMAL, **TWO, "datasets": entries, "rankings": [ranking]})
     assert study.rankings[0].datasets == [entry.label for entry in study.datasets]
 
 
@@ -230,7 +231,11 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"datasets": [{"name": "a", "parameters": {"gamma": {}}}]}, "datasets[1].parameters.gamma"),
         ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),
         (
-            {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"], "datasets": ["digit"]}]},
+            {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"]}]},
+            "rankings[1]: algorithms names 'AROW' twice",
+        ),
+        (
+            {**TWO, "rankings": [{"title": "t", "algorithms": ["AROW", "PA"], "datasets": ["digit"]}]},
             "no data set is called 'digit': did you mean 'digits'?",
         ),
         (
@@ -238,11 +243,16 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
             "focus 'AORW' is not one of the ranking's algorithms: did you mean 'AROW'?",
         ),
         (
-            {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus": "AROW", "focus_noise": 0.7}]},
+            {
+                **TWO,
+                "rankings": [
+                    {"title": "t", "algorithms": ["AROW", "PA"], "focus": "AROW", "focus_noise": 0.7}
+                ],
+            },
             "focus_noise 0.7 is not one of the study's noise rates",
         ),
         (
-            {"rankings": [{"title": "t", "algorithms": ["AROW"] * 2, "focus_noise": [0.0]}]},
+            {"rankings": [{"title": "t", "algorithms": ["AROW", "PA"], "focus_noise": [0.0]}]},
             "rankings[1]: focus_noise needs a 'focus', the algorithm to plot at these noise rates",
         ),
     ],
