@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from cachetools import LRUCache, cached
 
+from ..errors import InputError
 from .catalogue.generators import Generator
 from .sources import DatasetRow, Draw, FixedSource, Source, offered_tasks, shared_table
 from .tables.cache import recipe_key
@@ -103,6 +104,15 @@ class GeneratorSource(Source):
 
     def classes(self, options: Options) -> tuple[str, ...]:
         return self.generator.classes
+
+    def tasks(self, label: str, task: str, given: Options) -> list[TaskRef]:
+        found = super().tasks(label, task, given)
+        # Refused here, because rows are not drawn before the first cell.
+        if self.generator.row_bytes and given.get("standardize"):
+            raise InputError(
+                f"data set {label!r} is sparse: standardize would make it dense; set standardize = false"
+            )
+        return found
 
     def identity(self, options: Options, draw: Draw) -> Hashable:
         return draw

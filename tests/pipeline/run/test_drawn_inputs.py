@@ -67,7 +67,7 @@ def test_they_change_no_result(
         {"noise": 0.1},
         {"protocol": "holdout"},
         {"metrics": ["auc"]},
-        {"options": {"standardize": True}},
+        {"options": {"bias": True}},
         {"options": {"positive": "no click"}},
         {"max_train": 1000},
     ],

@@ -12,6 +12,7 @@ from singlepass.learners import AROW
 from singlepass.pipeline.data import expand, open_stream
 from singlepass.pipeline.data.catalogue.clicks import N_NUMERIC, draw_clicks
 from singlepass.pipeline.data.io import spill
+from singlepass.pipeline.errors import InputError
 
 
 def drawn(n: int, seed: int = 0, *, hash_bits: int = 18, rows_per_day: int = 5000) -> tuple[Any, Any]:
@@ -76,3 +77,9 @@ def test_a_study_can_name_it() -> None:
     assert (stream.X_test != longer.X[300:]).nnz == 0
     assert np.array_equal(stream.y_test, longer.y[300:])
     assert stream.classes == ("no click", "click")
+
+
+@pytest.mark.parametrize("how", [True, "online"])
+def test_they_are_not_standardized(how: bool | str) -> None:
+    with pytest.raises(InputError, match="'c' is sparse: standardize would make it dense"):
+        expand(label="c", name="clicks", options={"standardize": how})
