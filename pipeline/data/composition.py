@@ -115,8 +115,8 @@ class ComposedSource(Source):
 
     In a stream planned for n rows, with a change at t₀ = at·n, row t (from 1) comes from the later source
     with probability 1 / (1 + exp(-4 (t - t₀) / width)); with width 0, all rows after t₀ do. If a source is
-    not a generator, each source gives as many rows as with width 0. The stream ends when the chosen source
-    has no more rows. For `name`, `at` and `width` see `composed_name`.
+    not a generator, each source gives as many rows as with width 0. For `name`, `at` and `width` see
+    `composed_name`.
     """
 
     def __init__(self, name: str, parts: Sequence[Part]) -> None:
@@ -186,13 +186,12 @@ class ComposedSource(Source):
         options = self.options_of(ref)
         version = _FILES_VERSION if self._is_newer(options) else _VERSION
         recipe = [version, parts, at, width, ref.label, ref.task, sorted(options.items())]
-        if not all(self._drawn) and not options["n_train"]:
-            # These tables are parsed and cached by now, because the parts' fingerprints need them.
-            tables = {i: p.source.table(p.options, Draw(0, "", 0)) for i, p in self._fixed()}
-            n = _rows_of_files(tables, at)
-            # Only compositions that an earlier version made shorter get another fingerprint.
-            if n != _rows_of_files(tables, at, earlier=True):
-                recipe.append(n)
+        # These tables are parsed and cached by now, because the parts' fingerprints need them.
+        tables = {i: p.source.table(p.options, Draw(0, "", 0)) for i, p in self._fixed()}
+        n = self._length(ref.label, options, tables)
+        # Only compositions that an earlier version made shorter get another fingerprint.
+        if not options["n_train"] and n != _rows_of_files(tables, at, earlier=True):
+            recipe.append(n)
         return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
 
     def _is_newer(self, options: Options) -> bool:
@@ -210,11 +209,21 @@ class ComposedSource(Source):
         """Return the parts that are not generators, with their numbers."""
         return [(i, part) for i, part in enumerate(self.parts) if not self._drawn[i]]
 
+    def _length(self, label: str, options: Options, tables: Mapping[int, Table]) -> int:
+        """Return the number of rows of the stream; `tables` are those of parts that are not generators."""
+        asked, most = count_of(options, "n_train"), _rows_of_files(tables, self._declared["at"])
+        if tables and asked > most:
+            raise InputError(
+                f"data set {label!r}: n_train = {asked:,}, but with these changes its sources have rows for "
+                f"a stream of {most:,} only; set n_train = {most} or less, or other positions 'at'"
+            )
+        return asked or most
+
     def table(self, options: Options, draw: Draw) -> Table:
         at: list[float] = self._declared["at"]
         draws = [draw._replace(label=_label(draw.label, i)) for i in range(len(self.parts))]
         tables = {i: part.source.table(part.unchanged, draws[i]) for i, part in self._fixed()}
-        n = count_of(options, "n_train") or _rows_of_files(tables, at)
+        n = self._length(draw.label, options, tables)
         for i, part in enumerate(self.parts):
             if self._drawn[i]:
                 # Draw n rows from each generator, enough even if all rows of the stream come from it.
@@ -223,10 +232,8 @@ class ComposedSource(Source):
         due = _due(draw.random_state(), n, at, self._declared["width"])
         if not all(self._drawn):
             _give_shares(due, at)
-        ends = [np.flatnonzero(due == i)[len(t.y) :][:1] for i, t in tables.items()]
-        n = min([n, *(int(end[0]) for end in ends if len(end))])
-        changes = tuple(t for t in (round(a * len(due)) for a in at) if 0 < t < n)
-        return freeze(apply_feature_options(draw.label, _taken(tables, due[:n], changes), options))
+        changes = tuple(t for t in (round(a * n) for a in at) if 0 < t < n)
+        return freeze(apply_feature_options(draw.label, _taken(tables, due, changes), options))
 
 
 def _label(label: str, i: int) -> str:

@@ -137,6 +137,16 @@ def test_files_are_used_as_far_as_their_shares_allow(
     assert (fingerprint(ref) != found) == (n != before)
 
 
+def test_more_rows_than_files_allow_are_refused_before_any_cell(tmp_path: Path) -> None:
+    parts = [file_of(tmp_path, f"{i}.csv", 1000.0 * i, length) for i, length in enumerate((20, 90))]
+    how: dict[str, Any] = {"base": tmp_path, "options": {"n_train": 40}}
+    assert composed(parts, **how).changes == (20,)
+    more = expand(label="c", compose=parts, base=tmp_path, options={"n_train": 41})[0]
+    for opened in (fingerprint, open_stream):
+        with pytest.raises(InputError, match=r"'c': n_train = 41, but .*; set n_train = 40 or less"):
+            opened(more)
+
+
 @pytest.mark.parametrize(
     ("names", "how", "newer"),
     [
