@@ -31,7 +31,10 @@ _UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
 # Number of values that the ARFF parser reads before they are stored in arrays, since each is a Python object
 # of some 60 bytes.
 _BATCH_VALUES = 1 << 16
-_DECLARATION = re.compile(r"(?i)^@attribute\s+(.*\S)\s+(\{.*\}|[a-z]+)$")
+# A declared attribute: its name, its type and, perhaps, a comment.
+_DECLARATION = re.compile(
+    r"""(?i)^@attribute\s+('[^']*'|"[^"]*"|'.*'|".*"|[^{}%,\s]+)\s+(\{.*\}|[a-z]+)(?:\s*%.*)?$"""
+)
 # Keeps all digits of the numbers in a file.
 _ALL_DIGITS = Context(prec=1000)
 # The ARFF parser adds a line number to its messages, but it is always -1.
@@ -302,21 +305,38 @@ def _decoded(
     """
     line: list[Any] = [0, ""]
 
+    def refusal() -> InputError:
+        return InputError(
+            f"{path}, line {line[0]}: not the header of an ARFF file: {line[1][:60]!r}: {_HEADER}"
+        )
+
     def numbered() -> Iterator[str]:
-        declared = 0
+        # Names of relations are not used, and the ARFF parser refuses many of them.
+        yield "@RELATION r"
+        declared, head = 0, True
         for number, raw in lines:
             line[:] = number, decode_line(path, number, raw).strip()
             # Skip comments: the ARFF parser concatenates them in quadratic time.
             if not line[1] or line[1].startswith("%"):
                 continue
-            declared += line[1][:10].lower() == "@attribute"
+            if not head:
+                yield line[1]
+                continue
+            key = line[1][:10].lower()
+            if key.startswith("@relation"):
+                continue
+            declared += key == "@attribute"
             if declared > limits.max_features:
                 raise InputError(
                     f"{path}, line {number}: more attributes than max_features = "
                     f"{limits.max_features:,}; if that is right, raise this option of the data set"
                 )
-            rewrite = partial(_plain, exact=declared - 1 in exact)
-            yield _DECLARATION.sub(rewrite, line[1]) if line[1].startswith("@") else line[1]
+            head = not key.startswith("@data")
+            rewritten, fits = _DECLARATION.subn(partial(_plain, exact=declared - 1 in exact), line[1])
+            # The ARFF parser skips other lines, such as misspelled ones, and rows.
+            if head and not fits:
+                raise refusal()
+            yield rewritten
 
     try:
         found = arff.load(numbered(), return_type=arff.DENSE_GEN)
@@ -329,8 +349,7 @@ def _decoded(
     except _FAULTS as error:
         if not line[0]:
             raise InputError(f"{path}: the file is empty") from None
-        shown = f"{line[1][:60]!r}: {_HEADER}" if line[1].startswith("@") else _HEADER
-        raise InputError(f"{path}, line {line[0]}: not the header of an ARFF file: {shown}") from error
+        raise refusal() from error
     for name, domain in found["attributes"]:
         if not isinstance(domain, str) and (not domain or None in domain or "" in domain):
             raise InputError(f"{path}: the attribute {name!r} declares no values, or an empty one")

@@ -42,6 +42,27 @@ def test_nominal_attributes_are_categories_and_labels(write: Write) -> None:
     assert np.asarray(stream.X).tolist() == [[0, 1, 0, 85, 85], [1, 0, 0, 83.5, 86.5], [0, 0, 1, 70, 96]]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("@relation weather", "@RELATION\tour weather"),
+        ("@relation weather", "@relation a%b"),
+        ("@relation weather", "@relation 'weather"),
+        ("@relation weather\n", ""),
+        ("temperature real", "temperature real % McCabe's line count"),
+        ("'relative humidity' integer", "'relative humidity' integer % the 'relative' one"),
+        ("{yes, no}", "{yes, no} % the label"),
+    ],
+)
+def test_headers_with_comments_and_names_of_relations(write: Write, before: str, after: str) -> None:
+    plain, changed = (
+        open_stream(expand(path=write(f"{i}.arff", content), target="play")[0])
+        for i, content in enumerate((WEATHER, WEATHER.replace(before, after)))
+    )
+    assert np.asarray(changed.X).tolist() == np.asarray(plain.X).tolist()
+    assert (changed.classes, changed.y.tolist()) == (plain.classes, plain.y.tolist())
+
+
 def test_compressed_in_batches(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arff_files, "_BATCH_VALUES", 8)
     path = write("w.arff.gz", gzip.compress(WEATHER.encode()))
@@ -173,7 +194,10 @@ HEADER = "not the header of an ARFF file: "
         ("85,no", "85,?", "line 9 (row 1): the label is missing (column 'play')"),
         ("temperature real", "temperature date", f"line 4: {HEADER}'@attribute temperature date': expected"),
         ("temperature real", "outlook real", "line 4: more than one attribute is called 'outlook'; rename"),
-        ("@data", "@dta", f"line 12: {HEADER}expected are @relation"),
+        ("@data", "@dta", f"line 8: {HEADER}'@dta': expected are @relation"),
+        ("@data\n", "sunny,8,8,no\n@data\n", f"line 8: {HEADER}'sunny,8,8,no': expected are @relation"),
+        ("\n@data", "", f"line 8: {HEADER}'sunny,85,85,no': expected are @relation"),
+        ("temperature real", "my temperature real", f"line 4: {HEADER}'@attribute my temperature real': "),
         ("temperature real", "temperature string", "column 'temperature': contains string; a feature must"),
     ],
 )  # fmt: skip
