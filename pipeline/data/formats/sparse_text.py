@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ..io.folders import cache_folder
-from ..io.reading import USUAL, Limits, decode_line, first_line, in_threads, open_text, whole_lines
+from ..io.reading import USUAL, Limits, decode_line, in_threads, open_text, whole_lines
 from ..tables.stream import SpillingMatrix, Table
-from .labels import CodedLabels, LabelCollector, encode_labels, is_number
+from .labels import CodedLabels, LabelCollector, encode_labels
 
 Number = TypeVar("Number", int, float)
 
@@ -64,7 +64,9 @@ def read_sparse(
     parts = []
     for some in filter(None, (paths, tests)):
         for each in some:
-            first_line(each, limits)
+            with open_text(each, limits) as (stream, _):
+                if not any(map(bytes.strip, stream)):
+                    raise InputError(f"{each}: the file is empty")
         parts.append(_all_rows(some, scan, dtype or "float64", limits))
     width = n_features or max(width for *_, width in parts)
     if not width:
@@ -254,14 +256,15 @@ def _label(where: str, head: bytes) -> float:
     shown = [field.decode(errors="replace") for field in fields]
     if not fields:
         raise InputError(f"{where}: no label; write one and a blank before |")
-    if not is_number(shown[0]) or not math.isfinite(float(shown[0])):
+    label = _number(float, fields[0])
+    if label is None or not math.isfinite(label):
         raise InputError(f"{where}: the label {shown[0]!r} is not a number")
-    if len(shown) > 2 or (len(shown) == 2 and not (is_number(shown[1]) and float(shown[1]) == 1.0)):
+    if len(fields) > 2 or (len(fields) == 2 and _number(float, fields[1]) != 1.0):
         raise InputError(
             f"{where}: {shown[1]!r} after the label: weights of examples and initial predictions cannot be "
             "used; leave them out"
         )
-    return float(shown[0])
+    return label
 
 
 def _split(where: str, field: bytes) -> tuple[bytes, float]:
@@ -269,12 +272,12 @@ def _split(where: str, field: bytes) -> tuple[bytes, float]:
     name, colon, text = field.partition(b":")
     if not colon:
         return name, 1.0
-    shown = text.decode(errors="replace")
-    if not is_number(shown):
+    value = _number(float, text)
+    if value is None:
         raise InputError(f"{where}: {field.decode(errors='replace')!r} is not of the form name:number")
-    if not math.isfinite(float(shown)):
-        raise InputError(f"{where}: {shown} is not finite; every feature must be a finite number")
-    return name, float(shown)
+    if not math.isfinite(value):
+        raise InputError(f"{where}: {text.decode()} is not finite; every feature must be a finite number")
+    return name, value
 
 
 def _hashed(name: bytes, seed: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +106,11 @@ def test_tags_weights_and_features_without_a_name() -> None:
         ("1 | a:nan", "nan is not finite; every feature must be a finite number"),
         ("1 | a:1e999", "1e999 is not finite; every feature must be a finite number"),
         ("1 | a:", "'a:' is not of the form name:number"),
+        # Full-width digits, and a no-break space.
+        ("\uff11 | a", "the label '\uff11' is not a number"),
+        ("1 \uff11 | a", "'\uff11' after the label"),
+        ("1 | a:\uff11", "'a:\uff11' is not of the form name:number"),
+        ("\xa01 | a", r"the label '\xa01' is not a number"),
     ],
 )
 def test_wrong_lines(write: Write, line: str, fault: str) -> None:
@@ -113,6 +119,14 @@ def test_wrong_lines(write: Write, line: str, fault: str) -> None:
         read(path)
     assert fault in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_names_are_bytes_in_any_encoding(write: Write, line: int) -> None:
+    lines = [b"1 | a", b"-1 | b"]
+    lines[line] = lines[line] + b" caf\xe9"
+    X: Any = read(write("f.vw", b"\n".join(lines))).X
+    assert np.diff(X.indptr).tolist() == [2 - line, 1 + line]
 
 
 def test_a_table(write: Write) -> None:
