@@ -219,5 +219,6 @@ def find_target(file: ColumnFile, target: str, expected: str) -> int:
     if target:
         fault = "more than one column" if wanted else "no column"
         raise InputError(f"{path}: {fault} is called {target!r}; {columns}")
-    likely = expected if expected in names else names[-1]
+    given = [name for name in names if name] or [""]
+    likely = expected if expected in given else given[-1]
     raise InputError(f"{path}: which column is the label? set target = {likely!r} or another; {columns}")

@@ -125,6 +125,7 @@ def test_other_delimiters(write: Write) -> None:
         ("a,b,label\n1,1e999,x\n", ", line 2 (row 1), column 'b': 1e999; every feature must"),
         ("1,2\n3,x\n", ": which column is the label? set target = '2'"),
         ("a,b\n1,2\n", ": which column is the label? set target = 'b' or another; columns: a, b"),
+        ("a,b,\n1,2,\n", ": which column is the label? set target = 'b' or another; columns: a, b, "),
         ('a,label\n"1.000,5",x\n', ", line 2 (row 1), column 'a': '1.000,5' is not a number: it has a"),
         ('a,label\n"1,2,3",x\n', ", line 2 (row 1), column 'a': '1,2,3' is not a number; for categories,"),
         ('a,label\n"1,5",x\n', ", line 2 (row 1), column 'a': '1,5' is not a number: it has a decimal comma"),
