@@ -132,18 +132,28 @@ _ANY: dict[str, Option] = {
 }
 
 
-def format_by_suffix(path: PurePath) -> str:
-    """Return the format that a file name's suffix indicates, or ``""`` if it indicates none."""
+def _suffix(path: PurePath) -> str:
+    """Return the last suffix of a file name that is not one of a compressed file, or ``""``."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     inner = suffixes[:-1] if suffixes and suffixes[-1] in COMPRESSED else suffixes
-    return _OF_SUFFIX.get(inner[-1] if inner else "", "")
+    return inner[-1] if inner else ""
+
+
+def format_by_suffix(path: PurePath) -> str:
+    """Return the format that a file name's suffix indicates, or ``""`` if it indicates none."""
+    return _OF_SUFFIX.get(_suffix(path), "")
 
 
 def file_format(path: Path, named: object = "") -> str:
     """Return the format of a file: `named` if given, otherwise the format that its suffix indicates."""
     if named and named not in FORMATS:
         raise InputError(f"{path}: format = {named!r}; {did_you_mean(named, FORMATS)}")
-    found = str(named) if named else format_by_suffix(path)
+    found, kind = str(named) if named else format_by_suffix(path), _suffix(path)[1:]
+    # A URL with :: is of a file in an archive.
+    if kind in ("zip", "tar") and "::" not in str(path):
+        raise InputError(
+            f'{path}: is a {kind} archive: unpack it, or read a file in it by path = "{kind}://NAME::PATH"'
+        )
     if not found:
         raise InputError(
             f"{path}: the format is not clear from the name; set format = {', '.join(map(repr, FORMATS))}, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,14 @@ def test_a_named_format_wins(write: Write) -> None:
     assert open_stream(ref).X.shape == (3, 2)
 
 
+@pytest.mark.parametrize("options", [{}, {"format": "csv"}])
+def test_a_file_in_an_archive(tmp_path: Path, cache: Path, options: dict[str, Any]) -> None:
+    with zipfile.ZipFile(tmp_path / "f.zip", "w") as archive:
+        archive.writestr("f.csv", CSV)
+    ref = expand(path=f"zip://f.csv::{tmp_path / 'f.zip'}", options=options)[0]
+    assert open_stream(ref).X.shape == (3, 2)
+
+
 @pytest.mark.parametrize(
     ("name", "options", "line"),
     [
@@ -205,6 +214,12 @@ def test_a_named_format_wins(write: Write) -> None:
             "the format is not clear from the name; set format = 'svmlight', 'vw', 'csv', 'parquet', 'arrow'",
         ),
         ("usps.bz2", {}, "the format is not clear from the name"),
+        (
+            "f.zip",
+            {},
+            'f.zip: is a zip archive: unpack it, or read a file in it by path = "zip://NAME::PATH"',
+        ),
+        ("f.csv.tar.gz", {"format": "csv"}, "f.csv.tar.gz: is a tar archive: unpack it, or read"),
         ("f.csv", {"format": "cvs"}, "format = 'cvs'; did you mean 'csv'?"),
         ("f.parquet.gz", {}, "parquet files are compressed inside; uncompress this one first"),
         (
@@ -221,7 +236,7 @@ def test_a_named_format_wins(write: Write) -> None:
     ],
 )
 def test_error_lines(write: Write, tmp_path: Path, name: str, options: dict[str, Any], line: str) -> None:
-    for each in ("f.csv", "data.txt", "usps.bz2"):
+    for each in ("f.csv", "data.txt", "usps.bz2", "f.zip"):
         write(each, CSV)
     with pytest.raises(InputError) as error:
         expand(path=name, base=tmp_path, options=options)
