@@ -24,7 +24,7 @@ from ..errors import InputError
 from ..noise import Circumstances, Noise, reference_margins
 from ..randomness import random_state
 from ..study.cell import CellSpec
-from .splits import Codes, Floats, Fold, Rows, chosen_rows, split
+from .splits import Codes, Floats, Fold, Rows, before_validation, chosen_rows, split
 
 # Most bytes of rows that are copied (see `CompactCopy`). Copying more would take longer than it saves, and a
 # stream larger than memory leaves no room for the copy.
@@ -272,8 +272,7 @@ class _Source:
         if spec.stage == "tune" and prefix:
             n, prefix = prefix, 0
         if spec.stage == "tune" and spec.judge == "validation":
-            whole = n
-            n -= max(1, round(n * spec.validation_fraction))
+            whole, n = n, before_validation(spec, n)
             held_out = part.part(n, whole), noisy[n:whole]
         train, given, touched = part.part(0, n), noisy[:n], touched[:n]
         by_class = shares_by_class(touched, train.codes, len(stream.classes)) if spec.noise.rate else None

@@ -205,8 +205,19 @@ def in_blocks(rows: Rows, rng: np.random.RandomState) -> Rows:
     return np.concatenate([rng.permutation(np.concatenate([blocks[i] for i in each])) for each in windows])
 
 
+def before_validation(spec: CellSpec, n: int) -> int:
+    """Return how many of `n` rows a tuning cell learns; the others, at the end, are validation rows."""
+    learned = n - max(1, round(n * spec.validation_fraction))
+    if not learned:
+        raise InputError(
+            f"data set {spec.dataset.label!r}: of the rows for tuning ({n:,}), validation leaves none to "
+            "learn; set a smaller validation_fraction, or a larger max_tune, max_train or max_examples"
+        )
+    return learned
+
+
 def check_splits(cells: Iterable[Cell]) -> dict[str, tuple[str, str]]:
-    """Raise InputError if a class has no training rows in some split; `cells` has one cell of every split.
+    """Raise InputError if a class or a tuning cell has no training rows; `cells` has one of every split.
 
     Returns, by data set, a class that is tested but that a limit of rows keeps from being learned, and the
     keys of the limits that are set.
@@ -238,6 +249,8 @@ def check_splits(cells: Iterable[Cell]) -> dict[str, tuple[str, str]]:
                 raise
             refused.append((n, error))
             continue
+        if spec.stage == "tune" and spec.judge == "validation":
+            before_validation(spec, spec.course.prefix(len(train.rows)) or len(train.rows))
         if limited and test is not None and spec.stage != "tune":
             lost = np.setdiff1d(test.codes, train.codes)
             if len(lost):

@@ -275,3 +275,12 @@ def test_a_class_that_a_limit_keeps_from_being_learned_is_named(tmp_path: Path, 
     cells = [cell_of(dataset, **limits, max_train=n) for n in (30, 50)]
     assert check_splits(cells[:1]) == {cells[0].spec.dataset.label: ("c", "max_train")}
     assert check_splits(cells[1:]) == {}
+
+
+@pytest.mark.parametrize("limit", [{"max_tune": 1}, {"max_examples": 2}, {"validation_fraction": 0.999}])
+def test_validation_must_leave_rows_to_learn(limit: dict[str, Any]) -> None:
+    grid = {"name": "PassiveAggressive", "C": [0.1, 1.0]}
+    table = {"name": "s", "datasets": [{"name": "breast-cancer"}], "algorithms": [grid]}
+    study = parse_study({**table, "protocol": "holdout", "max_train": 50, **limit})
+    with pytest.raises(InputError, match=r"rows for tuning \(\d+\), validation leaves none to learn; set a"):
+        check_splits(make_plan(study).split_cells())
