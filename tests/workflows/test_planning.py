@@ -340,6 +340,15 @@ def test_trials_end_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [kind[0] for kind in trials.trials(make_plan(study), {"gauss": 100})] == ["Perceptron"]
 
 
+@pytest.mark.parametrize("name", ["sea", "clicks"])
+def test_a_trial_does_not_draw_a_whole_table(name: str) -> None:
+    n = 10**14
+    table = {"name": "s", "seeds": 1, "datasets": [{"name": name, "n_train": n, "n_test": n}]}
+    study = parse_study({**table, "protocol": "holdout", "algorithms": [{"name": "Perceptron"}]})
+    [trial] = trials.trials(make_plan(study), {name: n}).values()
+    assert trial.rows == 2000
+
+
 def test_cells_learn_a_task_up_to_the_limits_of_the_study(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(
         'name = "s"\nmax_train = 400\n[[datasets]]\nname = "digits"\ntask = "pairs"\n'

@@ -10,9 +10,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...pipeline import data
 from ...pipeline.run.readings import Reading, are_read_together, readings, run_reading
 from ...pipeline.store.schema import CellResult
-from ...pipeline.study.cell import CellGroup
+from ...pipeline.study.cell import CellGroup, CellSpec
 from ...pipeline.study.plan import Plan
 from ...pipeline.study.specs import AlgorithmSpec
 
@@ -138,7 +139,7 @@ def _readings(plan: Plan, rows: Mapping[str, int], kinds: Mapping[str, Kind]) ->
             continue
         most = _ROWS if learner.built_in else _OTHERS_ROWS
         spec = replace(
-            group.spec,
+            _with_few_rows(group.spec, 2 * most),
             max_train=min(group.spec.max_train or most, most),
             max_test=min(group.spec.max_test or most, most),
             checkpoints=_POINTS,
@@ -148,3 +149,15 @@ def _readings(plan: Plan, rows: Mapping[str, int], kinds: Mapping[str, Kind]) ->
         group = replace(group, spec=spec, execution=replace(group.execution, time_limit=limit))
         cells = [group.cell(*member) for member in group.members if member[0] == seed]
         yield next(readings(cells)) if together else (cells[0],)
+
+
+def _with_few_rows(spec: CellSpec, n: int) -> CellSpec:
+    """Return a cell whose generated tables have at most n rows: a generator draws a whole table."""
+    if not data.is_drawn(spec.dataset):
+        return spec
+    options = dict(spec.dataset.options)
+    for key in ("n_train", "n_test"):
+        if isinstance(rows := options.get(key), int):
+            options[key] = min(rows, n)
+    dataset = replace(spec.dataset, options=tuple(options.items()))
+    return replace(spec, dataset=dataset, fingerprint=data.fingerprint(dataset))
