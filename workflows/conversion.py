@@ -82,5 +82,6 @@ def _line(stream: Stream) -> str:
     if stream.y_test is not None:
         shown += f" and {len(stream.y_test):,} in a test part"
     classes = ", ".join([*stream.classes[:5], *(["…"] if len(stream.classes) > 5 else [])])
-    shown += f", {stream.X.shape[1]:,} features, {len(stream.classes)} classes ({printable(classes)})"
+    features = f"{stream.X.shape[1]:,} feature{'' if stream.X.shape[1] == 1 else 's'}"
+    shown += f", {features}, {len(stream.classes)} classes ({printable(classes)})"
     return f"{shown}, fingerprint {stream.fingerprint[:16]}"

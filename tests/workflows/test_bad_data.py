@@ -192,7 +192,7 @@ def test_convert_describes_a_file(singlepass: Call, tmp_path: Path) -> None:
     (tmp_path / "t.svm").write_text("1 1:2\n-1 3:1\n")
     result = singlepass("data", "convert", "f.csv", "--target", "kind")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("f: 20 rows, 1 features, 2 classes (x, y), fingerprint ")
+    assert result.stdout.startswith("f: 20 rows, 1 feature, 2 classes (x, y), fingerprint ")
     assert singlepass("data", "convert", "f.csv", "--target", "kind").stdout == result.stdout
     result = singlepass("data", "convert", "g.svm", "digits", "--option", "dtype=float32")
     assert [line.partition(", ")[0] for line in result.stdout.splitlines()] == [
@@ -209,7 +209,7 @@ def test_convert_describes_a_file(singlepass: Call, tmp_path: Path) -> None:
     (tmp_path / "f.txt").write_text(CSV.replace(",", "\t"))
     for delimiter in ("\t", r"\t", r'"\t"'):
         options = ["--option", "format=csv", "--option", f"delimiter={delimiter}"]
-        assert singlepass("data", "convert", "f.txt", *options).stdout.startswith("f: 20 rows, 1 features")
+        assert singlepass("data", "convert", "f.txt", *options).stdout.startswith("f: 20 rows, 1 feature, ")
     wide = singlepass("data", "convert", "g.svm", "--option", "n_features=9", "--option", "test=t.svm")
     assert wide.stdout.startswith("g: 2 rows and 2 in a test part, 9 features, 2 classes (-1, 1), ")
 
