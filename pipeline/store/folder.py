@@ -80,8 +80,8 @@ class Folder:
         except Exception as error:
             reason = self._reason(error)
             raise InputError(
-                f"output {self.url}: cannot be written to ({reason}): choose another --out, "
-                "or run again when it can be"
+                f"output {self.url}: cannot be written to ({reason}): make it writable and run the command "
+                "again, or choose another folder"
             ) from None
 
     def _reason(self, error: Exception) -> str:

@@ -462,7 +462,7 @@ def test_a_full_disk_is_one_line(store: Store, monkeypatch: pytest.MonkeyPatch) 
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InputError, match=r"cannot be written to \(No space left on device"):
+    with pytest.raises(InputError, match=r"cannot be written to \(No space left on device\): make it"):
         store.write([outcome("a")])
     assert store.done() == {}
     assert not list(Path(store.root).rglob("*.tmp"))
