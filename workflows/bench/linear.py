@@ -268,7 +268,10 @@ def measure_tuned(stream: NamedStream) -> list[Measurement]:
         **{name: partial(tuned, kind) for name, kind in kinds.items()},
     }
     shown = f"{len(values)} points of PA-I, {stream.name}, {stream.shape}: against a shared pass"
-    contests = [Contest(f"{name}, {shown}", name, "reading", "≤ 1.1", ratio=runner.cost) for name in kinds]
+    contests = [
+        Contest(f"{name}, {shown}", name, "reading", "≤ 1.1", ratio=runner.cost, peer_named="shared pass")
+        for name in kinds
+    ]
     return runner.contend(works, contests, repeats=15, timed=runner.processor_time)
 
 

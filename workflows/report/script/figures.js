@@ -166,8 +166,11 @@ const pen = document.createElement("canvas").getContext("2d");
 // Shorten a text of a figure that is wider than its room in px.
 function fitted(text, room) {
   pen.font = `11px ${getComputedStyle(document.body).fontFamily}`;
-  while (pen.measureText(text).width > room) text = `${[...text].slice(0, -2).join("")}…`;
-  return text;
+  // The unit of an axis is kept: "error, %" becomes "er…, %".
+  const unit = /, [^ ,]{1,3}$/.exec(text)?.[0] ?? "";
+  let name = text.slice(0, text.length - unit.length);
+  while (name.length > 1 && pen.measureText(name + unit).width > room) name = `${[...name].slice(0, -2).join("")}…`;
+  return name + unit;
 }
 
 // Draw series of points {a, style, points: [[x, y, text]], line, label} as a figure; `marks` are dashed vertical lines.

@@ -30,7 +30,7 @@ _NOTE = (
 
 # Sentence added below a table whose grey times were copied from other results (``--base``); the braces stand
 # for the name of those results.
-_GREY = "Grey: measured where {} was computed; `singlepass run --rerun-times` measures it here."
+_GREY = "Gray: measured where {} was computed; singlepass run --rerun-times measures it here."
 
 
 def section(view: StudyView) -> Section:

@@ -169,7 +169,9 @@ def _latest(view: StudyView) -> Iterator[tuple[Quantity, str, str]]:
         yield error, f"{kind.lower()}-error", f"Share of mistakes (clean labels){how}"
         for metric in view.asked_over(key):
             label = metric.label.removeprefix("online ")
-            axis = Axis(y=f"{label}, %" if metric.percent else label, zero=metric.percent)
+            # The caption says against which labels.
+            short = label.partition(" against ")[0]
+            axis = Axis(y=f"{short}, %" if metric.percent else short, zero=metric.percent)
             # Do not capitalize a label that begins with the Greek letter kappa: the capital means another
             # thing.
             opening = label[0].upper() + label[1:] if label.isascii() else label

@@ -26,6 +26,10 @@ _CHOSEN_BY_EACH = (
     "Each repetition chooses the winner of a grid itself, for each data set, algorithm and noise level, by "
     "the labels the learner is given, never by clean labels. Spreads over repetitions contain the choice."
 )
+_EDGE = (
+    "Flagged: the smallest or largest value of a grid makes fewer mistakes than all between them; a wider "
+    "grid may have a better value."
+)
 
 
 def section(view: StudyView) -> Section | None:
@@ -69,7 +73,8 @@ def _grid_table(view: StudyView) -> TableBlock:
     header = ["algorithm", "points", "parameter", "grid", "judged by", "winners at the edge"]
     frame = pd.DataFrame(rows, columns=header)
     chosen = _CHOSEN_BY_EACH if view.results.study.get("tune_each") else _CHOSEN
-    note = " ".join([chosen, *_rows_that_tune(view)])
+    edge = [_EDGE] if any(map(any, flags)) else []
+    note = " ".join([chosen, *_rows_that_tune(view), *edge])
     return tabulate(frame, "grids", "Tuning grids", flags=flags, labels=5, wrap=True, note=note)
 
 
@@ -166,8 +171,7 @@ def _winner_tables(tuning: Sequence[Tuned], design: Design, files_only: bool) ->
                 f"Winners of the grids, {noise.label}",
                 flags=[[any(tuned.at_edge for tuned in each) for each in row] for row in found],
                 labels=1 + len(names),
-                note="Flagged: the smallest or largest value of a grid makes fewer mistakes than all between "
-                "them; a wider grid may have a better value.",
+                note=_EDGE,
                 data=pd.DataFrame(data),
                 show="file" if files_only else "folded",
             )
