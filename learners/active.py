@@ -74,7 +74,7 @@ class QueryAll(OnlineClassifier):
     @property
     def scores_are_log_odds(self) -> bool:
         """Whether the scores of the learner are log odds."""
-        return bool(getattr(self.learner, "scores_are_log_odds", False))
+        return self.learner.scores_are_log_odds
 
     def _check_parameters(self) -> None:
         check_inner_learner(self)

@@ -214,9 +214,7 @@ class FollowTheLeader(TunedOnline):
     @property
     def scores_are_log_odds(self) -> bool:
         """Whether the scores of every point are log odds."""
-        return all(
-            getattr(each, "scores_are_log_odds", False) for each in points_of(self.learner, self.grid)[1]
-        )
+        return all(each.scores_are_log_odds for each in points_of(self.learner, self.grid)[1])
 
     @property
     def leader_(self) -> int:

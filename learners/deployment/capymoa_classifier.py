@@ -8,7 +8,6 @@ import numpy as np
 from capymoa.base import Classifier
 from capymoa.stream import Schema
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 from sklearn.base import clone
 
 from ..estimator.online_classifier import OnlineClassifier
@@ -60,12 +59,9 @@ class CapyMOAClassifier(Classifier):
 
     def predict_proba(self, instance: Any) -> NDArray[np.float64]:
         """Return the probability of each label: 1 for the predicted one unless scores are log odds."""
-        if not getattr(self.learner_, "scores_are_log_odds", False):
+        if not self.learner_.scores_are_log_odds:
             return np.asarray(np.eye(len(self.learner_.classes_))[self.predict(instance)])
-        scores = self.learner_.decision_function(_row(instance))
-        if scores.ndim == 2:
-            return np.asarray(softmax(scores[0]))
-        return np.array([expit(-scores[0]), expit(scores[0])])
+        return np.asarray(self.learner_.predict_proba(_row(instance))[0])
 
 
 def _row(instance: Any) -> NDArray[np.float64]:

@@ -15,12 +15,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 from river.base import MiniBatchClassifier
-from scipy.special import expit, softmax
 from sklearn.base import clone
 
 from ..estimator.inner_learner import PREDICTING, check_online_learner
 from ..estimator.online_classifier import OnlineClassifier, Step
 from ..linear.perceptron import Perceptron
+from ..numeric.margins import probabilities
 from ..numeric.rows import Rows, read_only
 
 Features = dict[Hashable, Any]
@@ -274,7 +274,7 @@ class RiverClassifier(MiniBatchClassifier):
         return self.labels_[1 if scores > 0.0 and len(self.labels_) == 2 else 0]
 
     def _check_probabilities(self) -> None:
-        if not getattr(self.learner_, "scores_are_log_odds", False):
+        if not self.learner_.scores_are_log_odds:
             # Callers may catch this on every row; the text of all parameters would take 0.3 ms.
             name = type(self.learner).__name__
             raise NotImplementedError(f"the scores of this {name} are not log odds; use predict_one")
@@ -283,9 +283,7 @@ class RiverClassifier(MiniBatchClassifier):
         """Return the probabilities of the labels that have occurred, from log odds."""
         if len(self.labels_) == 1:
             return np.ones((len(scores), 1))
-        if self._multiclass:
-            return np.asarray(softmax(scores[:, : len(self.labels_)], axis=1))
-        return np.stack([expit(-scores), expit(scores)], axis=1)
+        return np.asarray(probabilities(scores[:, : len(self.labels_)] if self._multiclass else scores))
 
     def _scored(self, x: Features) -> NDArray[np.float64]:
         """Return the score of one row, or its score per class, in an array that the next row overwrites."""

@@ -13,9 +13,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from ..numeric.margins import probabilities
 from ..numeric.orders import blocks_in_order
 from ..numeric.rows import Matrix, Rows, as_rows, count_rows, linear_scores
 from .parameters import Count, check_fields
@@ -258,6 +260,39 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
         return self.classes_.take(codes)
 
+    @available_if(lambda self: self.scores_are_log_odds)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class for each row under the current model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, K)
+            Columns have the order of ``classes_``: with two classes ``1 / (1 + exp(-score))`` in the second
+            one, with more the softmax of the scores. A row with a NaN score is NaN.
+
+        Raises
+        ------
+        AttributeError
+            Unless `scores_are_log_odds` is true, as with ``loss="logistic"``.
+
+        Examples
+        --------
+        >>> from singlepass.learners import OnlineGradientDescent
+        >>> learner = OnlineGradientDescent(loss="logistic").fit([[1.0], [-1.0]], ["yes", "no"])
+        >>> learner.predict_proba([[0.0], [2.0]]).round(2).tolist()
+        [[0.5, 0.5], [0.18, 0.82]]
+        """
+        return np.asarray(probabilities(self.decision_function(X)))
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        """Whether the scores are log odds of class 1, or with K > 2 classes log probabilities."""
+        return False
+
     # The pipeline validates a stream once for all learners and calls the following methods directly (see
     # `StreamLearner`).
 
@@ -435,8 +470,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return ((rows, *[each[start:stop] for each in arrays]) for start, stop, rows in blocks)
 
     def _new_scores(self, n: int) -> NDArray[np.float64]:
-        n_classes = len(self.classes_)
-        return np.empty(n if n_classes == 2 else (n, n_classes))
+        return np.empty(n if len(self.classes_) == 2 else (n, len(self.classes_)))
 
     def _validate_first(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[np.int32]]:
         """Reset the learner for its first rows; return the rows and the class codes of their labels.

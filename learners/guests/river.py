@@ -34,10 +34,10 @@ class RiverGuest(Guest):
             derived and type(model).predict_proba_one is vars(theirs)["predict_proba_one"]
         )
         # A learner of this package in `to_river` has probabilities if its scores are log odds.
-        ours = getattr(model, "learner_", None)
+        ours: Any = getattr(model, "learner_", None)
         is_ours = derived and isinstance(ours, OnlineClassifier)
         if is_ours:
-            self._likely = bool(getattr(ours, "scores_are_log_odds", False))
+            self._likely = ours.scores_are_log_odds
         # Other classifiers of River may be wrappers of a model without probabilities.
         self._asks_first = self._likely and derived and not is_ours
         # If a model inherits River's `predict_one`, which returns the most probable class, the prediction is

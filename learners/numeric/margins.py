@@ -1,4 +1,7 @@
-"""Margins for two and for many classes, predictions, and counts of wrong ones."""
+"""Margins for two and for many classes, predictions, probabilities, and counts of wrong predictions."""
+
+import numpy as np
+from scipy.special import expit, softmax
 
 from .compiled import INLINE, compiled, register_jitable
 
@@ -45,6 +48,18 @@ def predicted_code(f):
         if f[predicted] == f[predicted] and not f[z] <= f[predicted]:
             predicted = z
     return predicted
+
+
+def probabilities(scores):
+    """Return the probability of each class, shape (n, K), from log odds of shape (n,) or (n, K).
+
+    Infinite scores give the limit: largest scores that are infinite share the probability.
+    """
+    if scores.ndim == 1:
+        return np.stack([expit(-scores), expit(scores)], axis=1)
+    largest = scores.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return softmax(np.where(scores == largest, 0.0, scores - largest), axis=1)
 
 
 def _is_mistake(f, y):

@@ -3,11 +3,27 @@
 import pickle
 from unittest import SkipTest
 
+import numpy as np
 import pytest
+from scipy.special import expit, softmax
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.ensemble import VotingClassifier
+from sklearn.metrics import get_scorer
+from sklearn.utils.estimator_checks import (
+    check_classifiers_train,
+    check_decision_proba_consistency,
+    estimator_checks_generator,
+    parametrize_with_checks,
+)
 
-from singlepass.learners import PassiveAggressive
+from singlepass.learners import (
+    AROW,
+    ExponentialWeights,
+    FollowTheLeader,
+    OnlineGradientDescent,
+    PassiveAggressive,
+    Resetting,
+)
 
 from .streams import (
     FEATURE_LEARNERS,
@@ -16,6 +32,7 @@ from .streams import (
     SEVERAL_CONSTRAINTS,
     any_learner,
     is_fast,
+    noisy_classes,
     noisy_stream,
     state,
 )
@@ -65,6 +82,39 @@ def test_every_variant(learner):
             except Exception as error:
                 error.add_note(f"in {check.func.__name__} {check.keywords}")
                 raise
+
+
+LOGISTIC = OnlineGradientDescent(loss="logistic")
+
+
+def test_log_odds_give_probabilities():
+    X, y = noisy_stream(0)
+    model = clone(LOGISTIC).fit(X, y)
+    scores, chances = model.decision_function(X), model.predict_proba(X)
+    np.testing.assert_allclose(chances, np.column_stack([expit(-scores), expit(scores)]))
+    for check in (check_classifiers_train, check_decision_proba_consistency):
+        check("OnlineGradientDescent", clone(LOGISTIC))
+
+
+def test_log_probabilities_of_many_classes_give_probabilities():
+    X, y = noisy_classes(0)
+    model = clone(LOGISTIC).fit(X, y)
+    chances = model.predict_proba(X)
+    np.testing.assert_allclose(chances, softmax(model.decision_function(X), axis=1))
+    vote = VotingClassifier([("one", clone(LOGISTIC)), ("two", clone(LOGISTIC))], voting="soft").fit(X, y)
+    np.testing.assert_allclose(vote.predict_proba(X), chances)
+    expected = np.mean(np.log(chances[np.arange(len(y)), y]))
+    assert get_scorer("neg_log_loss")(model, X, y) == pytest.approx(expected)
+
+
+def test_only_log_odds_give_probabilities():
+    grid = {"eta": [0.1, 1.0]}
+    for learner in (LOGISTIC, Resetting(LOGISTIC), FollowTheLeader(LOGISTIC, grid)):
+        assert hasattr(learner, "predict_proba")
+    hinge = OnlineGradientDescent()
+    for learner in (hinge, AROW(), Resetting(hinge), ExponentialWeights(LOGISTIC, grid)):
+        assert not hasattr(learner, "predict_proba")
+    assert hasattr(hinge.set_params(loss="logistic"), "predict_proba")
 
 
 @any_learner

@@ -1,10 +1,10 @@
-"""The label as a sign, and the best wrong class."""
+"""The label as a sign, the best wrong class, and probabilities."""
 
 import numpy as np
 import pytest
 
 from singlepass.learners.numeric.compiled import compiled
-from singlepass.learners.numeric.margins import best_wrong, signed
+from singlepass.learners.numeric.margins import best_wrong, probabilities, signed
 
 
 @compiled
@@ -38,3 +38,25 @@ def test_signed():
 )
 def test_best_wrong(scores, y, expected):
     assert _best_wrong(np.array(scores), y) == expected
+
+
+def test_probabilities_of_log_odds():
+    scores = np.array([0.0, np.log(3.0), -800.0, np.inf, -np.inf, np.nan])
+    expected = [[0.5, 0.5], [0.25, 0.75], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [np.nan, np.nan]]
+    np.testing.assert_allclose(probabilities(scores), expected)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([0.0, np.log(2.0), 0.0], [0.25, 0.5, 0.25]),
+        ([900.0, 0.0, -900.0], [1.0, 0.0, 0.0]),
+        ([1e308, 0.0, -1e308], [1.0, 0.0, 0.0]),
+        ([np.inf, 0.0, np.inf], [0.5, 0.0, 0.5]),
+        ([-np.inf, 0.0, 0.0], [0.0, 0.5, 0.5]),
+        ([-np.inf] * 4, [0.25] * 4),
+        ([np.nan, 0.0, np.inf], [np.nan] * 3),
+    ],
+)
+def test_probabilities_of_log_probabilities(scores, expected):
+    np.testing.assert_allclose(probabilities(np.array([scores]))[0], expected)
