@@ -17,8 +17,10 @@ from sklearn.base import BaseEstimator
 
 
 def _refuse(learner: BaseEstimator, name: str, requirement: str) -> NoReturn:
+    kind: Any = type(learner)
+    or_none = " or None" if any(each == name and optional for each, _, optional in _checks_of(kind)) else ""
     value = getattr(learner, name)
-    raise ValueError(f"{type(learner).__name__}: {name} must be {requirement}, got {value!r}")
+    raise ValueError(f"{kind.__name__}: {name} must be {requirement}{or_none}, got {value!r}")
 
 
 def _is_number(value: Any) -> bool:
@@ -53,9 +55,7 @@ check_share = _check("a number from 0 to 1", lambda value: _is_number(value) and
 check_bool = _check("True or False", lambda value: isinstance(value, (bool, np.bool_)))
 check_count = _check("an integer >= 1", lambda value: _is_integer(value) and value >= 1)
 check_several = _check("an integer >= 2", lambda value: _is_integer(value) and value >= 2)
-check_size_or_none = _check(
-    "an integer >= 0 or None", lambda value: value is None or (_is_integer(value) and value >= 0)
-)
+check_size = _check("an integer >= 0", lambda value: _is_integer(value) and value >= 0)
 check_count_or_all = _check(
     "an integer >= 1 or 'all'",
     lambda value: (isinstance(value, str) and value == "all") or (_is_integer(value) and value >= 1),
@@ -142,7 +142,7 @@ Share = Annotated[float, check_share]
 Count = Annotated[int, check_count]
 Several = Annotated[int, check_several]
 Seed = Annotated[int, check_seed]
-SizeOrNone = Annotated[int | None, check_size_or_none]
+Size = Annotated[int, check_size]
 CountOrAll = Annotated[int | str, check_count_or_all]
 ClassWeight = Annotated[Mapping[Any, float] | None, check_weights]
 

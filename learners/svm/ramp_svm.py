@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..estimator.parameters import NonNegative, Positive, SizeOrNone, between
+from ..estimator.parameters import NonNegative, Positive, Size, between
 from ..kernel.kernel_classifier import RowCachingClassifier
 from ..kernel.support.cached_support import add, cache_row, is_stored
 from ..numeric.compiled import compiled
@@ -186,7 +186,7 @@ class OnlineRampSVM(RampSVM):
     ([0, 1, 2], 4)
     """
 
-    max_non_support: SizeOrNone = None
+    max_non_support: Size | None = None
 
     def _learn_block(self, view, n, codes, scores):
         most = ALL if self.max_non_support is None else int(self.max_non_support)

@@ -63,7 +63,7 @@ class Made(OnlineClassifier):
         ({"mode": True}, "mode must be one of 1, 2, None, got True"),
         ({"mode": "1"}, "mode must be one of 1, 2, None, got '1'"),
         ({"share": 0.5}, "share must be a number between 0.5 and 1.0, 0.5 excluded, got 0.5"),
-        ({"budget": 0}, "budget must be an integer >= 1, got 0"),
+        ({"budget": 0}, "budget must be an integer >= 1 or None, got 0"),
         ({"average": 1}, "average must be True or False, got 1"),
         ({"class_weight": {"a": -1.0}}, "class_weight of 'a' must be a number > 0"),
         ({"class_weight": {"a": 10**400}}, "class_weight of 'a' must be a number > 0"),

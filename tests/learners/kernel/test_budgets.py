@@ -206,7 +206,7 @@ def test_more_than_two_classes_are_refused_in_one_line(Learner):
         ),
         (BSGD(maintenance="projection"), "BSGD: maintenance must be one of 'merging', 'removal', got"),
         (NOGD(10, 11), "NOGD: rank must be <= budget, got 11 > 10"),
-        (NOGD(rank=0), "NOGD: rank must be an integer >= 1, got 0"),
+        (NOGD(rank=0), "NOGD: rank must be an integer >= 1 or None, got 0"),
         (FOGD(D=0), "FOGD: D must be an integer >= 1, got 0"),
         (FOGD(D=10**9), r"FOGD: 1000000000 frequencies of 12 features are 89.4 GiB, the limit is 4 GiB"),
     ],

@@ -266,7 +266,7 @@ def test_updates_on_separable_rows_are_bounded(seed, tau):
     [
         ({"tau_plus": -1.0}, "MarginPerceptron: tau_plus must be a finite number >= 0"),
         ({"output": "mean"}, "MarginPerceptron: output must be one of 'last', 'average', 'longest', 'voted'"),
-        ({"alpha_bound": 0}, "MarginPerceptron: alpha_bound must be an integer >= 1, got 0"),
+        ({"alpha_bound": 0}, "MarginPerceptron: alpha_bound must be an integer >= 1 or None, got 0"),
         (
             {"output": "voted"},
             "MarginPerceptron: output must be 'last' or 'average' with 5 classes, got 'voted'",
