@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from .estimator.inner_learner import check_online_learner
 from .estimator.online_classifier import OnlineClassifier
-from .estimator.validation import finite_rows
+from .estimator.validation import Classes, finite_rows
 from .readings import learn_together
 
 Grid = Mapping[str, Sequence[Any] | NDArray[Any]]
@@ -49,7 +49,7 @@ def points_of(learner: OnlineClassifier, grid: Grid) -> tuple[list[dict[str, Any
 
 
 def learn_grid(
-    learner: OnlineClassifier, grid: Grid, X: Any, y: ArrayLike, classes: ArrayLike | None = None
+    learner: OnlineClassifier, grid: Grid, X: Any, y: ArrayLike, classes: Classes | None = None
 ) -> list[LearntPoint]:
     """Learn a stream with every point of a grid; each outcome equals that of ``learn`` with this point.
 

@@ -25,11 +25,13 @@ from .pieces import Passage, learn_in_pieces
 from .rollback import RolledBack, parts_to_widen
 from .validation import (
     FLOATS,
+    Classes,
     NotLearntError,
     checked_later,
     finite_rows,
     label_codes,
     refuse_learnt,
+    refuse_other_classes,
     safe_rows,
     sorted_classes,
 )
@@ -164,7 +166,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             )
         return NotImplementedError(message)
 
-    def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[np.float64]:
+    def learn(self, X: Any, y: ArrayLike, classes: Classes | None = None) -> NDArray[np.float64]:
         """Predict each row, then learn from it, in order.
 
         Splitting the rows into several calls does not change the outcome. If a call is interrupted (Ctrl-C)
@@ -177,7 +179,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             canonical CSR rows of float32 or float64 are not copied.
         y : array-like of shape (n,)
             Labels.
-        classes : array-like of shape (K,), default=None
+        classes : array-like of shape (K,) or set, default=None
             All labels of the stream. Required in the first call unless `y` contains all of them;
             later calls may repeat it.
 
@@ -207,7 +209,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         except NotLearntError:
             return self._learn_once(X, y, classes, beforehand=True)
 
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Any, y: ArrayLike, classes: Classes | None = None) -> Self:
         """Learn from rows in order, with the arguments of `learn`, and return the learner.
 
         If a call is interrupted (Ctrl-C) and was not the first one, model and counts may disagree: load a
@@ -489,10 +491,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate_next(self, X: Any, y: Any, classes: Any) -> tuple[Any, NDArray[Any]]:
         """Return the rows and labels of a later call; their values are checked elsewhere."""
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes {list(classes)} are not those of the first call, {self.classes_.tolist()}"
-            )
+        if classes is not None:
+            refuse_other_classes(classes, self.classes_)
         X = self._validate_rows(X)
         if not (type(y) is np.ndarray and y.ndim == 1):
             y = column_or_1d(y, warn=True)

@@ -1,6 +1,7 @@
 """Check rows and labels that a user passes, and convert them to the form that loops take."""
 
-from typing import Any
+from collections.abc import Set
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,9 @@ from ..numeric.rows import (
     row_range,
     rows_to_check,
 )
+
+# Classes that a user gives.
+Classes: TypeAlias = ArrayLike | Set[Any]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -168,7 +172,19 @@ def finite_rows(X: Any) -> Rows:
     return rows
 
 
-def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_many: bool) -> NDArray[Any]:
+def refuse_other_classes(classes: Classes, known: NDArray[Any]) -> None:
+    """Raise ValueError if the classes that the user gives in a later call are not the known ones."""
+    if not np.array_equal(_distinct_classes(classes), known):
+        given = list(classes)  # type: ignore[arg-type]
+        raise ValueError(f"classes {given} are not those of the first call, {known.tolist()}")
+
+
+def _distinct_classes(classes: Classes) -> NDArray[Any]:
+    # NumPy takes a set for a single object.
+    return np.unique(list(classes) if isinstance(classes, Set) else classes)
+
+
+def sorted_classes(y: NDArray[Any], classes: Classes | None, name: str, takes_many: bool) -> NDArray[Any]:
     """Return the sorted distinct classes of a first call: those given by the user, or the labels in `y`.
 
     Raise ValueError, which contains the learner's `name`, for NaN, for fewer than two classes, and for more
@@ -181,7 +197,7 @@ def sorted_classes(y: NDArray[Any], classes: ArrayLike | None, name: str, takes_
                 f"{name} needs two classes, but the labels contain 1 class, {classes.tolist()}; "
                 "if further classes follow in later rows, pass classes=[...] to partial_fit or learn"
             )
-    classes = np.unique(classes)
+    classes = _distinct_classes(classes)
     if any(each != each for each in classes.tolist()):
         raise ValueError(f"{name}: classes contain NaN, which is no class: leave it out")
     if len(classes) > 2 and not takes_many:

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from ..estimator.online_classifier import OnlineClassifier, Step
 from ..estimator.parameters import ClassWeight
 from ..estimator.pieces import Passage
-from ..estimator.validation import FLOATS, label_codes, refuse_nonfinite
+from ..estimator.validation import FLOATS, Classes, label_codes, refuse_nonfinite
 from ..numeric.compiled import entry_point, tell_apart
 from ..numeric.loops import LOOPS_HAVE_A_CLOCK
 from ..numeric.rows import (
@@ -164,7 +164,7 @@ class LinearClassifier(OnlineClassifier):
 
     _pass_classes = _pass
 
-    def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[np.float64]:
+    def learn(self, X: Any, y: ArrayLike, classes: Classes | None = None) -> NDArray[np.float64]:
         entry = self._row_entry
         if (
             entry is not None

@@ -224,6 +224,16 @@ def test_labels():
         AROW().fit(X, np.linspace(0, 1, 20))
 
 
+def test_classes_may_be_a_set():
+    model = AROW().partial_fit(X[:1], Y[:1], classes={1, 0}).partial_fit(X, Y, classes=frozenset({0, 1}))
+    assert model.classes_.tolist() == [0, 1]
+    assert AROW().learn(X[:1], ["a"], classes=dict.fromkeys("bca").keys()).shape == (1, 3)
+    with pytest.raises(ValueError, match=r"needs two classes, got classes=\[1\]"):
+        AROW().learn(X, Y, classes={1})
+    with pytest.raises(ValueError, match=r"classes \[0, 2\] are not those of the first call, \[0, 1\]"):
+        model.learn(X, Y, classes={0, 2})
+
+
 def test_later_labels():
     model = AROW().partial_fit(X, Y)
     before = state(model)
