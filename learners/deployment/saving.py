@@ -43,6 +43,8 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     ValueError
         If `load` would refuse the file: a parameter is invalid, or was changed after training to one that
         needs arrays of other shapes.
+    OSError
+        If the file cannot be written.
 
     Examples
     --------
@@ -66,9 +68,11 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
                 with archive.open(f"{number}.npy", "w", force_zip64=True) as file:
                     np.lib.format.write_array(file, array, allow_pickle=False)
         os.replace(partial, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(partial):
             os.remove(partial)
+        if isinstance(error, OSError) and error.filename:
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
 
 

@@ -283,3 +283,14 @@ def test_a_map_of_random_features_keeps_what_it_was_drawn_by(tmp_path):
 def test_a_missing_file_is_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "learner.npz")
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    missing = tmp_path / "missing" / "learner.npz"
+    with pytest.raises(FileNotFoundError, match=f"'{missing}'$"):
+        save(AROW(), missing)
+    folder = tmp_path / "learner.npz"
+    folder.mkdir()
+    with pytest.raises(OSError, match=f": '{folder}'$"):
+        save(AROW(), folder)
+    assert list(tmp_path.iterdir()) == [folder]
