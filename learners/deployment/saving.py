@@ -38,8 +38,9 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     TypeError
-        For learners of other packages, for parameters or labels that are not numbers, strings, lists or
-        dicts, and for a trained `Resetting` with detector "adwin", which is an object of River.
+        For learners of other packages and of classes derived from a learner, for parameters or labels that
+        are not numbers, strings, lists or dicts, and for a trained `Resetting` with detector "adwin", which
+        is an object of River.
     ValueError
         If `load` would refuse the file: a parameter is invalid, or was changed after training to one that
         needs arrays of other shapes.
@@ -57,7 +58,8 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     ['yes']
     """
     if not _is_learner(type(learner)):
-        raise TypeError(f"save() takes a learner of singlepass, got {type(learner).__name__}")
+        name = type(learner).__name__
+        raise TypeError(f"save() takes a learner of singlepass, got {name}: pickle it instead")
     writer = _Writer()
     document = json.dumps({"format": _FORMAT, "learner": writer.encoded(learner)})
     partial = f"{os.fspath(path)}.{uuid.uuid4().hex}.partial"

@@ -229,8 +229,10 @@ def test_another_save_to_the_same_path_meanwhile_changes_nothing(tmp_path, monke
 
 
 def test_what_cannot_be_saved_is_named(tmp_path):
-    with pytest.raises(TypeError, match="got object"):
-        save(object(), tmp_path / "learner.npz")
+    Derived = type("Derived", (AROW,), {})
+    for learner, name in ((object(), "object"), (Derived(), "Derived")):
+        with pytest.raises(TypeError, match=f"takes a learner of singlepass, got {name}: pickle it instead$"):
+            save(learner, tmp_path / "learner.npz")
     learner = KernelPerceptron().fit([[0.0], [1.0]], [0, 1])
     learner.note = {1, 2}
     with pytest.raises(TypeError, match=r"type set cannot be saved: \{1, 2\}"):
