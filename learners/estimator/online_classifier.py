@@ -75,6 +75,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     n_updates_ : int
         Number of rows for which the update rule made a step. Of the linear learners, `Perceptron`,
         `SecondOrderPerceptron` and `AdaGradRDA` count a row of zeros as a step.
+    model_bytes_ : int
+        Size in bytes of the model's arrays.
 
     Notes
     -----
@@ -468,8 +470,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """
         if self._reads_orders:
             return [(X, *arrays)]
-        blocks = blocks_in_order(X)
-        return ((rows, *[each[start:stop] for each in arrays]) for start, stop, rows in blocks)
+        return ((rows, *[each[start:stop] for each in arrays]) for start, stop, rows in blocks_in_order(X))
 
     def _new_scores(self, n: int) -> NDArray[np.float64]:
         return np.empty(n if len(self.classes_) == 2 else (n, len(self.classes_)))
@@ -577,8 +578,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        # The names are cached. Otherwise scikit-learn's `clone` would spend most of its time inspecting the
-        # signature of `__init__`.
+        # Cached: scikit-learn's `clone` would spend most of its time inspecting the signature of `__init__`.
         kind: Any = cls
         return _parameter_names(kind)
 

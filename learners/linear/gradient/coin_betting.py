@@ -94,6 +94,8 @@ class CoordinateKT(_ScaledBettor):
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
         w, the weights of x̃.
+    row_coef_ : ndarray of float64, shape (1, d) or (K, d)
+        The weights of x: ``coef_`` divided by the largest size of each feature so far.
 
     Notes
     -----
@@ -141,6 +143,8 @@ class COCOB(_ScaledBettor):
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
         w, the weights of x̃.
+    row_coef_ : ndarray of float64, shape (1, d) or (K, d)
+        The weights of x: ``coef_`` divided by the largest size of each feature so far.
 
     Notes
     -----

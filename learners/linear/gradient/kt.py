@@ -162,6 +162,8 @@ class KT(MulticlassClassifier):
     ----------
     coef_ : ndarray of float64, shape (1, d) or (K, d)
         w of the next round, the weights of x̃.
+    row_coef_ : ndarray of float64, shape (1, d) or (K, d)
+        With scale="running", the weights of x: ``coef_`` divided by the length of the longest row so far.
 
     Notes
     -----
