@@ -73,8 +73,8 @@ def _grid_table(view: StudyView) -> TableBlock:
     header = ["algorithm", "points", "parameter", "grid", "judged by", "winners at the edge"]
     frame = pd.DataFrame(rows, columns=header)
     chosen = _CHOSEN_BY_EACH if view.results.study.get("tune_each") else _CHOSEN
-    edge = [_EDGE] if any(map(any, flags)) else []
-    note = " ".join([chosen, *_rows_that_tune(view), *edge])
+    reason = [_EDGE] if any(any(each) for each in flags) else []
+    note = " ".join([chosen, *_rows_that_tune(view), *reason])
     return tabulate(frame, "grids", "Tuning grids", flags=flags, labels=5, wrap=True, note=note)
 
 
