@@ -147,6 +147,11 @@ def test_data_sets_without_a_cell_are_named(tmp_path: Path) -> None:
     part = replace(whole, cells=whole.cells[whole.cells["dataset"] == "gauss"])
     _, markdown = render(part, tmp_path)
     assert "14 cells of 28 not yet run. These are: all of breast-cancer." in markdown
+    assert "So far one data set has results, so these are its ranks" in markdown
+    # Cells of grids alone are no results of a data set.
+    first = whole.cells[whole.cells["dataset"] == "breast-cancer"].head(1)
+    tuned = replace(part, cells=pd.concat([part.cells, first.assign(stage="tune")]))
+    assert "These are: all of breast-cancer." in render(tuned, tmp_path)[1]
 
 
 def test_cells_that_a_comparison_left_out_are_not_listed_as_not_run() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ....pipeline.analysis.design import evaluation_rows
 from ....pipeline.analysis.progress import not_run
 from ....pipeline.noise import noise_of
 from ....pipeline.scoring import BASELINES
@@ -230,7 +231,7 @@ def _waiting(view: StudyView) -> str:
     """Describe the cells that have not run yet; successive seeds that lack the same cells share an entry."""
     if not view.coverage.missing:
         return ""
-    design, begun = view.design, set(view.cells["parent"])
+    design, begun = view.design, set(evaluation_rows(view.cells)["parent"])
     lacking = not_run(view.cells, design)
     # A comparison also lacks the failed and stopped cells that it left out, and cannot tell them apart.
     if sum(lack.cells for lack in lacking) > view.coverage.missing:

@@ -51,7 +51,7 @@ def section(view: StudyView) -> Section:
         picture, names = drawn
         columns.append(Column([picture, view.legend(names)], wide=True))
     blocks: list[Block] = [Columns(columns)]
-    if why := wording.why_no_test(design):
+    if why := wording.why_no_test(design, view.coverage):
         blocks.insert(0, Text(why))
     if not view.single:
         blocks += [replace(table, show="folded") for table in others]

@@ -217,13 +217,14 @@ def _story(run: Sequence[Comparison]) -> str:
     return f"At {levels} {first[0]} has the best mean rank ({between}){_against(run[0], first)}."
 
 
-def why_no_test(design: Design) -> str:
+def why_no_test(design: Design, coverage: Coverage) -> str:
     """Say why a study of one data set has ranks but no tests; return "" for any other study."""
     if len(design.datasets) != 1:
         return ""
     seeds = design.repetitions
+    opening = "So far one data set has results" if coverage.missing else "The study has one data set"
     text = (
-        "The study has one data set, so these are its ranks, not means of ranks, and no significance test is "
+        f"{opening}, so these are its ranks, not means of ranks, and no significance test is "
         "made over data sets: such tests ask whether algorithms differ from data set to data set."
     )
     if seeds > 1:
