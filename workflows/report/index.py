@@ -15,7 +15,10 @@ from .page.table import TableBlock, TableCell
 from .page.view import StudyView
 from .words.wording import enumerate_names, leaders
 
-_HEADER = ["study", "best mean rank", "data sets", "algorithms", "cells finished", "cells not yet run", "run"]
+_HEADER = [
+    *("study", "best mean rank", "data sets", "algorithms"),
+    *("cells finished", "failed or stopped", "not yet run", "run"),
+]
 
 
 def results_in(folder: Path) -> list[Path]:
@@ -52,6 +55,7 @@ def _row(results: Path, target: Path) -> list[TableCell]:
     started = pd.to_datetime(view.cells["started"]).max()
     words = " ".join((found.study.get("title") or "").split())
     title = TableCell(words or results.name, link=f"{target.name}/report.html")
-    counts = len(view.design.datasets), len(view.design.algorithms), view.coverage.ok, view.coverage.missing
+    cells = view.coverage
+    counts = len(view.design.datasets), len(view.design.algorithms), cells.ok, cells.failed + cells.stopped
     run = "–" if pd.isna(started) else f"{started:%Y-%m-%d %H:%M} UTC"
-    return [title, *map(TableCell, (leads or "–", *(f"{n:,}" for n in counts), run))]
+    return [title, *map(TableCell, (leads or "–", *(f"{n:,}" for n in (*counts, cells.missing)), run))]
