@@ -334,6 +334,7 @@ def test_legend_hides_and_highlights_everywhere(opened: Opened) -> None:
     opened.run(f"{entry}.click()")
     assert not opened.run(f"{parts}.some(each => {seen})")
     assert "AROW" not in opened.column("#ranks table", 0)
+    assert not any(text.startswith("AROW:") for figure in tips(opened, "#curves") for text in figure)
     assert opened.run(f"{entry}.getAttribute('aria-pressed')") == "false"
     assert opened.run("document.getElementById('hidden-bar').innerText") == "Hidden: AROW Show all"
     opened.run("document.querySelector('#hidden-bar button').click()")

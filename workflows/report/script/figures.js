@@ -39,14 +39,14 @@ function pointsOf(svg, names) {
     if (!places.length) places = [...group.querySelectorAll("use")].map((use) => [+use.getAttribute("x"), +use.getAttribute("y")]);
     // A shade refers to its shape from a corner of the drawing, outside the axes.
     for (const [x, y] of places)
-      if (!axes || (within(axes[0], x) && within(axes[1], y))) found.push({ x, y, text: axes ? pointText(name, axes, x, y) : name });
+      if (!axes || (within(axes[0], x) && within(axes[1], y))) found.push({ x, y, text: axes ? pointText(name, axes, x, y) : name, a: group.dataset.a });
   }
   POINTS.set(svg, found);
   return found;
 }
 
-// Show what the pointer is near in any figure.
-export function hover(names) {
+// Show what the pointer is near in any figure; hidden algorithms have no tips.
+export function hover(visibility) {
   const tip = element("div", { id: "tip", role: "status", hidden: true });
   document.body.append(tip);
   const hide = () => (tip.hidden = true);
@@ -56,9 +56,9 @@ export function hover(names) {
     if (!svg) return hide();
     const matrix = svg.getScreenCTM();
     let best = null, least = NEAR;
-    for (const point of pointsOf(svg, names)) {
+    for (const point of pointsOf(svg, visibility.names)) {
       const away = Math.hypot(point.x * matrix.a + matrix.e - event.clientX, point.y * matrix.d + matrix.f - event.clientY);
-      if (away < least) [best, least] = [point, away];
+      if (away < least && !visibility.hidden.has(+point.a)) [best, least] = [point, away];
     }
     if (!best) return hide();
     tip.textContent = best.text;
@@ -113,6 +113,7 @@ export class Visibility {
       this.hidden.clear();
       this.show();
       this.changed();
+      document.querySelector("[data-entry]")?.focus();
     } }, "Show all")] : []));
   }
 
@@ -200,7 +201,7 @@ export function chart({ title, x, y, series, marks = [], diagonal = false, bar =
       group.append(path);
     }
     for (const [px, py, words] of at) {
-      found.push({ x: px, y: py, text: words });
+      found.push({ x: px, y: py, text: words, a: each.a });
       if (joined) continue;
       const dot = drawn("circle", { cx: px, cy: py, r: each.label ? 5 : 4 });
       dot.style.fill = colour;

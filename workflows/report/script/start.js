@@ -12,7 +12,7 @@ for (const table of document.querySelectorAll("table")) {
 if (numbers) {
   const visibility = new Visibility(numbers.algorithms, () => {});
   for (const list of document.querySelectorAll(".legend")) visibility.legend(list);
-  hover(numbers.algorithms);
+  hover(visibility);
   explore(numbers, visibility);
 }
 

@@ -224,6 +224,8 @@ def along_stream(view: StudyView) -> Section | None:
         )
         if drawn:
             zero = quantity.axis.log and any((curve.mean == 0).any() for curve in drawn[1])
-            more = " 0 is drawn at the bottom." if zero else ""
+            # Steps are drawn without their spread.
+            how = "" if quantity.axis.steps else f": {wording.shaded(view.design)}"
+            more = f" Drawn at {noise.label}{how}.{' 0 is drawn at the bottom.' if zero else ''}"
             blocks += stream_blocks(view, quantity.title, note, drawn, more)
     return Section("along", "Along the stream", blocks) if blocks else None

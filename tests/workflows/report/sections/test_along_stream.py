@@ -91,7 +91,8 @@ def test_a_count_with_a_trace_is_drawn(results: StudyResults, monkeypatch: pytes
     monkeypatch.setattr(curves, "COUNTS", declared)
     made = replace(results, curves=results.curves.assign(row_merges=results.curves["t"] // 7))
     merges = along(made)[-1]
-    assert (merges.title, merges.note, len(merges.drawn)) == (trace.title, trace.note, 7)
+    assert (merges.title, len(merges.drawn)) == (trace.title, 7)
+    assert merges.note == f"{trace.note} Drawn at 0% label noise."
     assert "rows merged" in merges.sheet
     assert merges.panels.sheet is not None
     assert merges.panels.sheet.file == "figures/row-merges.svg"
@@ -143,7 +144,7 @@ def test_test_error_has_logarithmic_axes_whose_numbers_are_written_out(results: 
 def test_errors_of_0_on_a_logarithmic_axis_are_told(results: StudyResults) -> None:
     curves = results.curves
     right = curves.assign(test_accuracy=curves["test_accuracy"].mask(curves["t"] == 1000, 1.0))
-    assert along(replace(results, curves=right))[0].note.endswith("logarithmic. 0 is drawn at the bottom.")
+    assert along(replace(results, curves=right))[0].note.endswith(". 0 is drawn at the bottom.")
     assert "0 is drawn" not in along(results)[0].note
 
 
@@ -156,7 +157,8 @@ def with_switches(results: StudyResults, *times: int) -> pd.DataFrame:
 def test_switches_are_rings_on_the_test_error(results: StudyResults) -> None:
     cells = with_switches(results, 20, 300)
     error, *_ = along(replace(results, cells=cells))
-    assert error.note.endswith("Rings: where a seed's model was replaced or became more complex.")
+    assert "Rings: where a seed's model was replaced or became more complex." in error.note
+    assert error.note.endswith("Drawn at 0% label noise: mean over seeds, shaded by one standard deviation.")
     plain, *_ = along(results)
     rings = [each.panels.pictures[0].svg.count("<use ") for each in (error, plain)]
     assert rings[0] == rings[1] + 2

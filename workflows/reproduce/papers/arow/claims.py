@@ -461,7 +461,7 @@ CLAIMS: Mapping[str, Check] = {
     # The claim holds for a variant of PA and a group of tasks if AROW leads at every noise rate, and by more
     # at the highest rate than at the lowest.
     "arow-4": Question(_lead_in_rank(), leads_and_gains, "AROW's lead in mean rank", 2, _rank_of_arow()),
-    "arow-5": Question(_cw_behind(), rises_with(), "mean rank of CW behind that of", digits=2),
+    "arow-5": Question(_cw_behind(), rises_with(), "ranks by which CW is behind", digits=2),
     "arow-6": Question(
         _ranks(0.2, ["CW", *PAS]),
         level_within(_APART, "CW", PAS),
