@@ -148,7 +148,7 @@ def run_status(url: str) -> RunStatus:
         attendance=None if holder is None or "workers" not in cluster else Attendance(**cluster["workers"]),
         workers=_workers(own, ended, now),
         failures=failures(own),
-        left="" if holder is not None else left_behind(cluster) or _storing(store),
+        left="" if holder is not None else left_behind(cluster) or (_storing(store) if left else ""),
     )
 
 

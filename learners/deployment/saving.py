@@ -58,8 +58,8 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     ['yes']
     """
     if not _is_learner(type(learner)):
-        name = type(learner).__name__
-        raise TypeError(f"save() takes a learner of singlepass, got {name}: pickle it instead")
+        remedy = ": pickle it instead" if isinstance(learner, OnlineClassifier) else ""
+        raise TypeError(f"save() takes a learner of singlepass, got {type(learner).__name__}{remedy}")
     writer = _Writer()
     document = json.dumps({"format": _FORMAT, "learner": writer.encoded(learner)})
     partial = f"{os.fspath(path)}.{uuid.uuid4().hex}.partial"
@@ -73,7 +73,7 @@ def save(learner: Any, path: str | os.PathLike[str]) -> None:
     except BaseException as error:
         if os.path.exists(partial):
             os.remove(partial)
-        if isinstance(error, OSError) and error.filename:
+        if isinstance(error, OSError) and error.errno:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
 

@@ -5,7 +5,7 @@ from typing import Any
 from .online_classifier import OnlineClassifier
 
 #: Methods of scikit-learn's interface that strategies and adapters of a learner do not call.
-PREDICTING = "partial_fit", "decision_function", "predict"
+PREDICTING = "partial_fit", "decision_function", "predict", "predict_proba"
 
 
 def own_method(learner: Any, *names: str) -> str:

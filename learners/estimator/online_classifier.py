@@ -294,7 +294,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def scores_are_log_odds(self) -> bool:
-        """Whether the scores are log odds of class 1, or with K > 2 classes log probabilities."""
+        """Whether scores are log odds of class 1, or for K > 2 classes log probabilities plus a constant."""
         return False
 
     # The pipeline validates a stream once for all learners and calls the following methods directly (see

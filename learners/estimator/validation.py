@@ -174,9 +174,9 @@ def finite_rows(X: Any) -> Rows:
 
 def refuse_other_classes(classes: Classes, known: NDArray[Any]) -> None:
     """Raise ValueError if the classes that the user gives in a later call are not the known ones."""
-    if not np.array_equal(_distinct_classes(classes), known):
-        given = list(classes)  # type: ignore[arg-type]
-        raise ValueError(f"classes {given} are not those of the first call, {known.tolist()}")
+    given = _distinct_classes(classes)
+    if not np.array_equal(given, known):
+        raise ValueError(f"classes {given.tolist()} are not those of the first call, {known.tolist()}")
 
 
 def _distinct_classes(classes: Classes) -> NDArray[Any]:

@@ -211,11 +211,12 @@ class ComposedSource(Source):
 
     def _length(self, label: str, options: Options, tables: Mapping[int, Table]) -> int:
         """Return the number of rows of the stream; `tables` are those of parts that are not generators."""
-        asked, most = count_of(options, "n_train"), _rows_of_files(tables, self._declared["at"])
-        if tables and asked > most:
+        asked, at = count_of(options, "n_train"), self._declared["at"]
+        most = _rows_of_files(tables, at)
+        if _are_too_few(tables, at, asked):
             raise InputError(
-                f"data set {label!r}: n_train = {asked:,}, but with these changes its sources have rows for "
-                f"a stream of {most:,} only; set n_train = {most} or less, or other positions 'at'"
+                f"data set {label!r}: n_train = {asked:,}, but with these changes its sources have too few "
+                f"rows; set n_train = {most} or less, or other positions 'at'"
             )
         return asked or most
 
@@ -251,9 +252,15 @@ def _rows_of_files(tables: Mapping[int, Table], at: Sequence[float], *, earlier:
     # 100 / (1 - 2/3) is 299.99999999999994.
     n = min((int(each if earlier else round(each, 6)) for each in quotients), default=_ROWS)
     # A share between two changes may be rounded up.
-    while any(round(bounds[i + 1] * n) - round(bounds[i] * n) > len(t.y) for i, t in tables.items()):
+    while _are_too_few(tables, at, n):
         n -= 1
     return n
+
+
+def _are_too_few(tables: Mapping[int, Table], at: Sequence[float], n: int) -> bool:
+    """Return whether some table has fewer rows than its share of a stream of n rows."""
+    bounds = [0.0, *at, 1.0]
+    return any(round(bounds[i + 1] * n) - round(bounds[i] * n) > len(t.y) for i, t in tables.items())
 
 
 def _due(random_state: np.random.RandomState, n: int, at: Sequence[float], width: int) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -315,7 +316,8 @@ def existing(url: str) -> Store:
     """Return the store at a folder or URL; raise InputError if it has no results."""
     store = Store(url)
     if not store.exists():
-        here = "this is a study, not its results" if url.endswith(".toml") else "no results here"
+        is_study = url.endswith(".toml") and Path(url).is_file()
+        here = "this is a study, not its results" if is_study else "no results here"
         raise InputError(f"{url}: {here}: give a folder or URL that `singlepass run` wrote")
     return store
 

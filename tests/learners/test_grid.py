@@ -26,6 +26,7 @@ from singlepass.learners import (
     KernelPerceptron,
     MarginPerceptron,
     OfflineRampSVM,
+    OnlineGradientDescent,
     PassiveAggressive,
     Perceptron,
     Projectron,
@@ -328,6 +329,18 @@ class Normed(PassiveAggressive):
 def test_a_class_whose_method_would_not_be_called_is_refused(use):
     with pytest.raises(ValueError, match=r"Normed overrides learn, which \w+ does not call: override _pass"):
         use()
+
+
+class Calibrated(OnlineGradientDescent):
+    """A learner of a user with other probabilities."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X) ** 2
+
+
+def test_a_class_with_other_probabilities_is_refused():
+    with pytest.raises(ValueError, match="Calibrated overrides predict_proba, which Resetting does not call"):
+        Resetting(Calibrated(loss="logistic"), "ddm").fit([[1.0], [2.0]], [0, 1])
 
 
 class Threshold(PassiveAggressive):

@@ -137,7 +137,6 @@ def test_failed_cells_exit_1_and_are_listed(singlepass: Call, tmp_path: Path) ->
         (["report", ""], ["results: the name of the folder or URL is empty"]),
         (["list", "learner"], ["'learner' is not one of"]),
         (["report", "nowhere"], ["nowhere", "no results here"]),
-        (["status", "study.toml"], ["study.toml", "this is a study, not its results"]),
         (["run", "quickstart", "--threads", "2", "--scheduler", "tcp://127.0.0.1:9"], ["--threads is for"]),
         (["run", "quickstart", "--plugin", "none.py"], ["none.py", "does not exist"]),
         (["data", "fetch", "mnits"], ["did you mean 'mnist'?"]),

@@ -180,6 +180,11 @@ def test_no_results_are_one_line(singlepass: Call, tmp_path: Path, command: str)
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_a_study_is_not_its_results(singlepass: Call, study_file: Path) -> None:
+    told = singlepass("status", study_file.name).stderr
+    assert told.startswith(f"singlepass: error: {study_file.name}: this is a study, not its results")
+
+
 @pytest.mark.parametrize("name", ["plan.json", "study.json", "cells/part-x.parquet"])
 def test_damage_is_one_line(store: Store, singlepass: Call, name: str) -> None:
     Path(store.root, name).write_text("{")

@@ -182,15 +182,15 @@ def run_study(
 def _other_data(plan: Plan, store: Store) -> Iterator[str]:
     """Yield a line for each base that was computed from other content of a data set of the plan."""
     for base in store.bases:
-        here = plan.data_fingerprints
-        labels = [
-            each.label for each in plan.tasks if base.fingerprints.get(i := data_id(each), here[i]) != here[i]
-        ]
+        # Generators have no content: their fingerprints contain the label.
+        fixed = [each for each in plan.tasks if not data.is_drawn(each)]
+        known = {each.label: base.fingerprints.get(data_id(each)) for each in fixed}
+        labels = [label for label, there in known.items() if there not in (None, plan.fingerprints[label])]
         if labels:
             more = f" and {len(labels) - 1:,} more" if len(labels) > 1 else ""
             yield (
                 f"base {base.name}: its data of {labels[0]!r}{more} have another content than those here: "
-                "their cells are computed here"
+                "it gives none of their cells"
             )
 
 

@@ -33,7 +33,8 @@ _UNUSUAL = tuple(bytes([each]) for each in b"\"'{}%\\\x00")
 _BATCH_VALUES = 1 << 16
 # A declared attribute: its name, its type and, perhaps, a comment.
 _DECLARATION = re.compile(
-    r"""(?i)^@attribute\s+('[^']*'|"[^"]*"|'.*'|".*"|[^{}%,\s]+)\s+(\{.*\}|[a-z]+)(?:\s*%.*)?$"""
+    r"""(?i)^@attribute\s+('[^']*'|"[^"]*"|'.*'|".*"|[^{}%,\s]+)\s+"""
+    r"""(\{(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^{}'"])*\}|\{.*\}|[a-z]+)(?:\s*%.*)?$"""
 )
 # Keeps all digits of the numbers in a file.
 _ALL_DIGITS = Context(prec=1000)

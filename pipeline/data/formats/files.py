@@ -150,7 +150,7 @@ def file_format(path: Path, named: object = "") -> str:
         raise InputError(f"{path}: format = {named!r}; {did_you_mean(named, FORMATS)}")
     found, kind = str(named) if named else format_by_suffix(path), _suffix(path)[1:]
     # A URL with :: is of a file in an archive.
-    if kind in ("zip", "tar") and "::" not in str(path):
+    if kind in ("zip", "tar") and "::" not in str(path) and not path.is_dir():
         raise InputError(
             f'{path}: is a {kind} archive: unpack it, or read a file in it by path = "{kind}://NAME::PATH"'
         )

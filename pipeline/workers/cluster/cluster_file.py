@@ -313,7 +313,9 @@ def class_of(name: str, text: str) -> Callable[..., Any]:
     """Import a cluster class by its path; `text` is the value of ``--cluster``, for error messages."""
     module, _, attribute = name.rpartition(".")
     if not module:
-        raise InputError(f"--cluster {text}: class {name!r}: write its module, too: dask_jobqueue.{name}")
+        raise InputError(
+            f"--cluster {text}: class {name!r}: write its module, too, as in dask_jobqueue.SLURMCluster"
+        )
     interrupted = signal.getsignal(signal.SIGINT)
     try:
         found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)

@@ -44,6 +44,8 @@ class Workforce:
         self._unfit: dict[str, str] = {}
         # Time since when all connected workers are unfit and no others are requested; None if that is not so.
         self._nobody_since: float | None = None
+        # Whether more workers were requested than are connected.
+        self._awaits = False
         # Whether any worker could be prepared so far.
         self._had_fit = False
         # The (host, reason) pairs of unfit workers that were reported, so that each is reported once.
@@ -126,6 +128,7 @@ class Workforce:
             # Forget why a worker that has left was unfit: a repaired one may connect from the same address.
             del self._unfit[address]
             self._known.discard(address)
+        self._awaits = n_asked > len(there)
         come = sorted(set(there) - self._present)
         self._present = set(there)
         self._ready &= self._present
@@ -149,17 +152,16 @@ class Workforce:
     async def flush(self, client: Client, silent: Collection[str] = ()) -> None:
         """Let workers that store results themselves write them now; if one fails, give it no more cells.
 
-        Raises InputError if all workers fail, since the output is then full or gone.
+        Raises InputError if that leaves no worker for cells, and none is expected: the output is full, say.
         """
         run, addresses = self.preparation.run, sorted(self._writing.difference(silent))
         answers = await asyncio.gather(*(self._ask(client, each, flush, run) for each in addresses))
         failed = {a: each for a, each in zip(addresses, answers, strict=True) if isinstance(each, Exception)}
         for address, answer in failed.items():
             self._set_aside([address], f"cannot write ({type(answer).__name__}: {answer})")
-        if failed and not self.prepared:
+        if failed and not (self.prepared or self._preparing or self._awaits):
             raise InputError(
-                f"no worker that can write is left ({failed[min(failed)]}); stored results are kept: run the "
-                "same command when they can"
+                f"no worker that can write is left; stored results are kept: {failed[min(failed)]}"
             )
 
     async def _prepare(self, client: Client, addresses: list[str]) -> None:

@@ -62,8 +62,13 @@ def test_a_full_output_ends_the_run_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     asyncio.run(found.flush(client))
     assert (found.prepared, len(lines)) == ({"b"}, 1)
     full["b"] = full["a"]
+    # Another worker was requested.
+    found._awaits = True
+    asyncio.run(found.flush(client))
+    found._ready = found._writing = {"b"}
+    found._awaits = False
     with pytest.raises(
-        InputError, match=r"^no worker that can write is left \(output out: no space\); stored"
+        InputError, match=r"^no worker that can write is left; stored .* kept: output out: no space"
     ):
         asyncio.run(found.flush(client))
 

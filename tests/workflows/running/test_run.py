@@ -133,7 +133,7 @@ def test_a_run_names_leftovers_of_a_killed_run_and_forgets_them(finished: Path, 
     run_study(study, str(finished), progress=silent)
     [line] = lines
     left = "jobs named mine of dask_jobqueue.SLURMCluster, "
-    assert line.startswith(f"{finished}: an earlier run may have left {left}")
+    assert line.startswith(f"{finished}: an earlier run may have left running: {left}")
     assert not (finished / CLUSTER).exists()
 
 
