@@ -147,15 +147,15 @@ def _check_output(found: Findings, out: str) -> None:
 
 def examine_cluster(
     subject: Subject | None,
+    out: str,
     cluster: str | None,
     scheduler: str | None,
     scheduler_file: str | None,
     patience: float | None,
-    out: str = "results",
 ) -> Findings:
     """Start a cluster or connect to one. Check it, and whether its workers have the data of a study.
 
-    `out` is checked on this machine. The other parameters after `subject` are those of `WorkerOptions`. For a
+    `out` is checked on this machine. The parameters after it are those of `WorkerOptions`. For a
     scheduler that runs already, `patience` is by default `_PATIENCE` seconds.
     """
     found = Findings()

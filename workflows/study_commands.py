@@ -341,7 +341,7 @@ def doctor(study: str | None, out: str, plugins: tuple[str, ...], **options: Any
 
     subject = None if study is None else (*find_study(study), _absolute(plugins))
     on_cluster = _on_cluster(options)
-    findings = examine_cluster(subject, out=out, **options) if on_cluster else examine_machine(subject, out)
+    findings = examine_cluster(subject, out, **options) if on_cluster else examine_machine(subject, out)
     sys.exit(1 if findings.show() else 0)
 
 

@@ -439,10 +439,10 @@ class RankingSpec(BaseModel):
     focus_noise: Annotated[list[NoiseSpec], AS_LIST] = []
 
     @model_validator(mode="after")
-    def _focus_takes_part(self) -> RankingSpec:
+    def _algorithms_fit(self) -> RankingSpec:
         twice = next((each for each in self.algorithms if self.algorithms.count(each) > 1), None)
         if twice is not None:
-            raise ValueError(f"algorithms names {twice!r} twice")
+            raise ValueError(f"algorithms: {twice!r} is given twice")
         if self.focus is None and self.focus_noise:
             raise ValueError("focus_noise needs a 'focus', the algorithm to plot at these noise rates")
         if self.focus is not None and self.focus not in self.algorithms:

@@ -47,6 +47,14 @@ def test_a_file_has_a_bar_in_bytes_and_the_cells_one_in_cells() -> None:
     assert "b.csv" not in last_lines(shown)
 
 
+def test_the_bar_of_cells_never_counts_bytes() -> None:
+    bar, shown = screen()
+    with bar:
+        bar.start(28, 3)
+    assert "3/28" in shown.getvalue()
+    assert "bytes" not in shown.getvalue()
+
+
 def test_the_time_left_is_counted_down_and_never_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1000.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])

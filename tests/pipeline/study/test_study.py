@@ -232,7 +232,7 @@ def test_checkpoints_may_be_a_list_and_are_written_back_as_one() -> None:
         ({"rankings": [{"title": "t", "algorithms": ["AROW", "AORW"]}]}, "did you mean 'AROW'?"),
         (
             {"rankings": [{"title": "t", "algorithms": ["AROW", "AROW"]}]},
-            "rankings[1]: algorithms names 'AROW' twice",
+            "rankings[1]: algorithms: 'AROW' is given twice",
         ),
         (
             {**TWO, "rankings": [{"title": "t", "algorithms": ["AROW", "PA"], "datasets": ["digit"]}]},
